@@ -1,0 +1,43 @@
+"""Map a function over shards: here in processes now, on a cluster later. A seam of one method."""
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from tqdm import tqdm
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Engine(Protocol):
+    """Anything that can map a picklable function over shards and give the results back in order."""
+
+    def map(self, function: Callable[[T], R], shards: Iterable[T], *, description: str) -> Iterator[R]:
+        """Apply `function` to each shard; results come in the order of the shards."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Processes of this machine; one worker runs in this very process."""
+
+    workers: int
+
+    def map(self, function: Callable[[T], R], shards: Iterable[T], *, description: str) -> Iterator[R]:
+        """Apply `function` to each shard; at most a few shards a worker wait in memory."""
+        if self.workers <= 1:
+            yield from tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False)
+            return
+        # Threads of numeric libraries do not survive a fork; spawned processes start clean.
+        start = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(self.workers, mp_context=start) as pool:
+            waiting = []
+            for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
+                waiting.append(pool.submit(function, shard))
+                if len(waiting) >= 2 * self.workers:
+                    yield waiting.pop(0).result()
+            for future in waiting:
+                yield future.result()

@@ -1,0 +1,1 @@
+"""Measures, fusion and significance: pure functions on arrays."""

@@ -1,0 +1,1 @@
+"""Torch modules, no input or output."""

@@ -1,0 +1,249 @@
+"""The harness: what every stage shares, and the only place that reads `params.yaml`.
+
+A stage module defines a `Parameters` model, an algorithm on plain arguments, and a thin `main`; `run_stage` turns
+`main`'s keyword-only arguments into the command line and wires parameters, seeds, tracking and error messages.
+"""
+
+import argparse
+import hashlib
+import inspect
+import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pydantic
+import yaml
+
+from stages.engine import Engine, LocalEngine
+from stages.tracking import Tracker, track
+
+_ABSENT = object()
+
+
+class BadInput(ValueError):
+    """Input that cannot be used; the message says where it is, what was got and what was expected.
+
+    Args:
+        problem: what is wrong, in a few words.
+        file, row, field: where; rows are counted from 1.
+        got: the offending value (shortened).
+        expected: what would have been right.
+        choices: the valid values.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: Path | str | None = None,
+        row: int | str | None = None,
+        field: str | None = None,
+        got: object = _ABSENT,
+        expected: str | None = None,
+        choices: Iterable[object] | None = None,
+    ) -> None:
+        place = ":".join(str(part) for part in (file, row) if part is not None)
+        parts = [f"field {field!r}"] if field is not None else []
+        parts.append(problem)
+        message = ": ".join(([place] if place else []) + parts)
+        if got is not _ABSENT:
+            shown = repr(got)
+            message += f"; got {shown if len(shown) <= 120 else shown[:117] + '...'}"
+        if expected is not None:
+            message += f"; expected {expected}"
+        if choices is not None:
+            message += f" (choices: {', '.join(map(str, choices))})"
+        super().__init__(message)
+
+
+class Parameters(pydantic.BaseModel):
+    """One section of `params.yaml`: frozen, unknown keys refused, every field with a description and a range."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the harness lends a stage while it runs.
+
+    Attributes:
+        tracker: curves of a training; does nothing when tracking is off.
+        work: folder for shards and checkpoints. The same folder comes back when the stage is started again on the same
+            inputs, parameters and code (after a kill, say); it is removed when the stage succeeds.
+        engine: maps a picklable function over shards.
+    """
+
+    tracker: Tracker
+    work: Path
+    engine: Engine
+
+
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Read a whole `params.yaml`.
+
+    Raises:
+        BadInput: the file is absent, is not YAML, or is not a mapping.
+    """
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput("no such parameter file", file=path) from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"not YAML: {error}", file=path) from None
+    if not isinstance(tree, dict):
+        raise BadInput("not a mapping of sections", file=path)
+    return tree
+
+
+def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
+    """The mapping at a dotted section name such as `kvqae.passages`."""
+    node: Any = tree
+    for key in section.split("."):
+        if not isinstance(node, dict) or key not in node:
+            raise BadInput(
+                f"no section {section!r}", file=path, choices=sorted(node) if isinstance(node, dict) else None
+            )
+        node = node[key]
+    return node if node is not None else {}
+
+
+def validate[P: Parameters](model: type[P], values: dict[str, Any], section: str, path: Path) -> P:
+    """Check a section against its model.
+
+    Raises:
+        BadInput: lists every unknown, missing or out-of-range key at once, and the keys that exist.
+    """
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        problems = []
+        for item in error.errors():
+            name = ".".join(str(part) for part in (section, *item["loc"]))
+            problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
+        raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
+
+
+def seed_everything(seed: int) -> None:
+    """Seed Python, NumPy and (where it is already imported) torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - libraries draw from the global generator
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def _is_output(name: str) -> bool:
+    return name == "metrics" or name.startswith("out")
+
+
+def _argument_type(annotation: Any) -> tuple[type, bool]:
+    """(type of one value, whether the argument takes several)."""
+    if get_origin(annotation) in (Union, UnionType):
+        annotation = next(member for member in get_args(annotation) if member is not type(None))
+    if get_origin(annotation) in (list, Sequence):
+        return get_args(annotation)[0], True
+    return annotation, False
+
+
+def _parser(main: Callable[..., Any], section: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)")
+    parser.add_argument("--metrics", type=Path, help="where to write the stage's flat metrics, JSON")
+    hints = get_type_hints(main)
+    for name, argument in inspect.signature(main).parameters.items():
+        if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
+            continue
+        kind, several = _argument_type(hints[name])
+        required = argument.default is inspect.Parameter.empty
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=kind,
+            required=required,
+            nargs="+" if several else None,
+            default=None if required else argument.default,
+        )
+    parser.set_defaults(section=section)
+    return parser
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(child for child in path.rglob("*") if child.is_file())
+    elif path.exists():
+        yield path
+
+
+def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any], code: Path) -> str:
+    """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code."""
+    digest = hashlib.sha256(repr((section, sorted(values.items()), code.read_bytes())).encode())
+    for name, value in sorted(arguments.items()):
+        digest.update(repr((name, str(value))).encode())
+        if _is_output(name):
+            continue
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, Path):
+                for file in _files(item):
+                    status = file.stat()
+                    digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode())
+    return digest.hexdigest()[:16]
+
+
+def _inputs(arguments: dict[str, Any]) -> list[Path]:
+    values = [value for name, value in arguments.items() if not _is_output(name) and name != "params"]
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return [item for item in flat if isinstance(item, Path)]
+
+
+def execute[P: Parameters](
+    main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
+) -> dict[str, float]:
+    """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line)."""
+    from stages.tables import write_json
+
+    arguments = vars(_parser(main, section).parse_args(argv))
+    parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")
+    del arguments["section"]
+    tree = read_parameters(parameter_file)
+    values = section_of(tree, section, parameter_file)
+    parameters = validate(model, values, section, parameter_file)
+    inputs = _inputs(arguments)
+    for path in inputs:
+        if not path.exists():
+            raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
+    run = section_of(tree, "run", parameter_file) if "run" in tree else {}
+    seed_everything(int(values.get("seed", arguments.get("seed") or 0)))
+    code = Path(inspect.getfile(main))
+    work = Path(".work") / section / _fingerprint(section, values, arguments, code)
+    work.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+    with track(section, values, inputs, enabled=bool(run.get("mlflow", False))) as tracker:
+        context = Context(tracker=tracker, work=work, engine=LocalEngine(int(run.get("workers", os.cpu_count() or 1))))
+        metrics = main(parameters, context, **arguments) or {}
+        tracker.final(metrics, seconds=time.perf_counter() - started)
+    if metrics_file is not None:
+        write_json(metrics_file, metrics)
+    shutil.rmtree(work, ignore_errors=True)
+    return metrics
+
+
+def run_stage[P: Parameters](
+    main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]
+) -> None:
+    """Entry point of a stage module: bad input ends in one clear message and exit code 1."""
+    try:
+        execute(main, section, parameters)
+    except BadInput as error:
+        print(f"{section}: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except OSError as error:
+        if error.errno != 28:  # ENOSPC
+            raise
+        print(f"{section}: disk full while writing; nothing half-written is left, free some space and go on", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,1 @@
+"""The sample world: invented, seeded, free of licences."""
