@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pydantic
@@ -26,6 +26,7 @@ from stages.engine import Engine, LocalEngine
 from stages.tracking import Tracker, track
 
 _ABSENT = object()
+P = TypeVar("P", bound="Parameters")
 
 
 class BadInput(ValueError):
@@ -115,7 +116,7 @@ def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]
     return node if node is not None else {}
 
 
-def validate[P: Parameters](model: type[P], values: dict[str, Any], section: str, path: Path) -> P:
+def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -> P:
     """Check a section against its model.
 
     Raises:
@@ -154,7 +155,9 @@ def _argument_type(annotation: Any) -> tuple[type, bool]:
 
 def _parser(main: Callable[..., Any], section: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)")
+    parser.add_argument(
+        "--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)"
+    )
     parser.add_argument("--metrics", type=Path, help="where to write the stage's flat metrics, JSON")
     hints = get_type_hints(main)
     for name, argument in inspect.signature(main).parameters.items():
@@ -201,7 +204,7 @@ def _inputs(arguments: dict[str, Any]) -> list[Path]:
     return [item for item in flat if isinstance(item, Path)]
 
 
-def execute[P: Parameters](
+def execute(
     main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
 ) -> dict[str, float]:
     """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line)."""
@@ -233,9 +236,7 @@ def execute[P: Parameters](
     return metrics
 
 
-def run_stage[P: Parameters](
-    main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]
-) -> None:
+def run_stage(main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]) -> None:
     """Entry point of a stage module: bad input ends in one clear message and exit code 1."""
     try:
         execute(main, section, parameters)
@@ -245,5 +246,8 @@ def run_stage[P: Parameters](
     except OSError as error:
         if error.errno != 28:  # ENOSPC
             raise
-        print(f"{section}: disk full while writing; nothing half-written is left, free some space and go on", file=sys.stderr)
+        print(
+            f"{section}: disk full while writing; nothing half-written is left, free some space and go on",
+            file=sys.stderr,
+        )
         raise SystemExit(1) from None

@@ -1,0 +1,48 @@
+"""Where and how tensors are computed: device, precision, batches that fit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def pick_device() -> torch.device:
+    """The first GPU, or the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def autocast(device: torch.device) -> AbstractContextManager[None]:
+    """bf16 on a GPU; full precision elsewhere, where results are compared bit by bit."""
+    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
+
+
+def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Sequence[T]], R]) -> Iterator[R]:
+    """Apply `function` to successive batches; when GPU memory runs out, halve the batch and go on from there.
+
+    Raises:
+        torch.OutOfMemoryError: a single item does not fit.
+    """
+    start = 0
+    while start < len(items):
+        try:
+            result = function(items[start : start + batch_size])
+        except torch.OutOfMemoryError:
+            if batch_size == 1:
+                raise
+            torch.cuda.empty_cache()
+            batch_size = (batch_size + 1) // 2
+            print(f"out of GPU memory: batches of {batch_size} from here on")
+            continue
+        yield result
+        start += batch_size
+
+
+def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:
+    """Indices in batches of similar length, longest first, so that memory trouble shows at once and padding is rare."""
+    order = np.argsort(-np.asarray(lengths), kind="stable")
+    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
