@@ -25,7 +25,7 @@ IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a path beside the target, for a file or a folder; rename it when the block succeeds, remove it otherwise."""
+    """Yield a path beside the target (file or folder); rename it when the block succeeds, else remove it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial{path.suffix}"
     try:
@@ -265,7 +265,7 @@ class Images:
 
 @contextmanager
 def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.float16) -> Iterator[np.memmap]:
-    """Yield a writable memory-mapped `.npy` of shape (rows, columns), zero at first; renamed when the block succeeds."""
+    """Yield a writable memory-mapped `.npy` (rows, columns), zero at first; renamed when the block succeeds."""
     with write_atomically(path) as beside:
         if rows == 0:  # an empty file cannot be memory-mapped
             np.save(beside, np.zeros((0, columns), dtype))
