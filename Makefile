@@ -1,0 +1,67 @@
+# Trivium. `make help` lists what there is. Everything needs only Python >= 3.11, git and make.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup repro test test-all check format report bench mlflow scale doctor plan thorough clean
+
+# uv may not fetch interpreters everywhere: use a Python that is there.
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
+	$(p) -c 'import sys; sys.version_info >= (3, 11) and print("$(p)")' 2>/dev/null)))
+BIN := .venv/bin
+export UV_PYTHON_DOWNLOADS := never
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+P ?=
+S ?=
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(BIN)/.ready: uv.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
+	@if command -v uv >/dev/null; then uv=uv; else \
+		$(PYTHON) -m venv .uv && .uv/bin/pip install --quiet uv && uv=.uv/bin/uv; fi; \
+	$$uv sync --frozen --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@touch $@
+
+setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
+
+repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
+	@if [ -z "$(P)" ]; then dvc repro; else dvc repro --glob '$(P)-*' && dvc repro --single-item report; fi
+	@python -m stages.report.headline
+
+test: $(BIN)/.ready  ## the tests, without the slow ones
+	@pytest -q -n 2 -m "not slow"
+
+test-all: $(BIN)/.ready  ## the slow ones too: kill tests over every stage, whole collections
+	@pytest -q
+
+check: $(BIN)/.ready  ## lint, format, types
+	@ruff check . && ruff format --check . && mypy
+
+format: $(BIN)/.ready  ## let ruff format the code
+	@ruff check --fix . && ruff format .
+
+report: $(BIN)/.ready  ## rebuild the page from what is in metrics/ and say where it is
+	@dvc repro --single-item report && echo "open metrics/report/index.html"
+
+bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/
+	@python -m bench
+
+mlflow: $(BIN)/.ready  ## browse runs and training curves
+	@python -m stages.tracking --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
+
+scale: $(BIN)/.ready  ## merge scales/S.yaml into params.yaml: make scale S=workstation
+	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }
+	@python -m stages.scale --scale "scales/$(S).yaml"
+
+doctor: $(BIN)/.ready  ## what this machine has and lacks, and what each lack means
+	@python -m stages.doctor
+
+plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper
+	@python -m stages.plan $(if $(S),--scale "scales/$(S).yaml")
+
+thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; results in metrics/thorough/
+	@python -m stages.thorough
+
+clean:  ## remove half-done work of killed stages (data, models and caches stay)
+	@rm -rf .work
