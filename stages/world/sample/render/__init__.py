@@ -1,0 +1,47 @@
+"""Photographs of invented people and things: drawn, seeded, byte-identical on every machine."""
+
+from PIL import Image
+
+from stages.world.sample.render.difficulty import Difficulty, DifficultyParameters
+from stages.world.sample.render.faces import faceless, portrait, shows_face
+from stages.world.sample.render.photo import encode
+from stages.world.sample.render.traits import is_woman
+
+__all__ = [
+    "ENCODER_IDENTITIES",
+    "KINDS",
+    "Difficulty",
+    "DifficultyParameters",
+    "encode",
+    "is_woman",
+    "render",
+    "shows_face",
+]
+
+KINDS: tuple[str, ...] = ("person", "flag", "coat_of_arms", "logo", "ship", "bridge", "building", "landscape", "animal")
+
+# Worlds draw identities below this number; those of the stand-in encoders' training begin here.
+ENCODER_IDENTITIES = 10**9
+
+
+def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
+    """One photograph of one entity.
+
+    Args:
+        kind: one of `KINDS`.
+        identity: what the entity looks like; people with an even identity look like women (`is_woman`).
+        view: 0 is the knowledge base's reference photograph, others are different photographs of the same entity.
+        size: side of the square picture in pixels.
+        difficulty: how far photographs differ.
+
+    Returns:
+        An RGB picture of `size` × `size` pixels.
+
+    Raises:
+        ValueError: unknown kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind {kind!r} (choices: {', '.join(KINDS)})")
+    if not shows_face(identity, view, difficulty):
+        return faceless(identity, view, size=size, difficulty=difficulty)
+    return portrait(identity, view, size=size, difficulty=difficulty)[0]

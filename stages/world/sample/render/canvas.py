@@ -1,0 +1,175 @@
+"""What every drawing is made of: seeded dice, colours, and a canvas of smooth filled shapes.
+
+Pictures must be byte-identical on every machine, so nothing here calls the C library's transcendental functions: random
+numbers are uniform ones or sums of them, sines come from a table of whole degrees rounded to 1/65536, and the rest is
+IEEE addition and multiplication, or Pillow's integer code.
+"""
+
+import math
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from PIL import Image, ImageDraw
+
+Colour = tuple[int, int, int]
+Point = tuple[float, float]
+T = TypeVar("T")
+
+# A canvas is this many times larger than the picture made of it: averaging down gives smooth edges.
+OVERSAMPLING = 2
+
+# Rounding to a coarse grid hides the last-digit differences between C libraries.
+_SINES = [round(math.sin(math.radians(degree)) * 65536) / 65536 for degree in range(360)]
+
+
+def sine(degrees: float) -> float:
+    """Sine of an angle rounded to a whole degree."""
+    return _SINES[round(degrees) % 360]
+
+
+def cosine(degrees: float) -> float:
+    """Cosine of an angle rounded to a whole degree."""
+    return sine(round(degrees) + 90)
+
+
+class Dice:
+    """Random numbers that depend on a key only: `Dice("flag", 12, "view", 3)`."""
+
+    def __init__(self, *key: object) -> None:
+        self._random = random.Random("/".join(map(str, key)))
+
+    def uniform(self, low: float, high: float) -> float:
+        """A number in [low, high)."""
+        return low + (high - low) * self._random.random()
+
+    def bell(self, spread: float) -> float:
+        """A number around 0 with standard deviation `spread`, at most 3.5 spreads away (a sum of four uniform ones)."""
+        return spread * 1.7320508 * (sum(self._random.random() for _ in range(4)) - 2.0)
+
+    def integer(self, low: int, high: int) -> int:
+        """A whole number in [low, high], both included."""
+        return low + int(self._random.random() * (high - low + 1))
+
+    def chance(self, probability: float) -> bool:
+        """True with this probability."""
+        return self._random.random() < probability
+
+    def choice(self, items: Sequence[T]) -> T:
+        """One of the items."""
+        return items[int(self._random.random() * len(items))]
+
+
+def mix(first: Colour, second: Colour, share: float) -> Colour:
+    """`first` with a share in [0, 1] of `second`."""
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
+    return red, green, blue
+
+
+def shade(colour: Colour, factor: float) -> Colour:
+    """A darker (factor < 1) or lighter (factor > 1) colour."""
+    red, green, blue = (max(0, min(255, round(channel * factor))) for channel in colour)
+    return red, green, blue
+
+
+def jitter(colour: Colour, dice: Dice, amount: int) -> Colour:
+    """A neighbour of a colour, each channel at most `amount` away."""
+    red, green, blue = (max(0, min(255, channel + dice.integer(-amount, amount))) for channel in colour)
+    return red, green, blue
+
+
+def smooth(points: Sequence[Point], steps: int = 5, closed: bool = True) -> list[Point]:
+    """Points of the Catmull-Rom spline through the given ones, `steps` a segment."""
+    count = len(points)
+    curve: list[Point] = []
+    for index in range(count if closed else count - 1):
+        p0, p1, p2, p3 = (
+            points[(index + shift) % count] if closed else points[max(0, min(count - 1, index + shift))]
+            for shift in (-1, 0, 1, 2)
+        )
+        for step in range(steps):
+            t = step / steps
+            a, b = t * t, t * t * t
+            w0, w1, w2, w3 = -t + 2 * a - b, 2 - 5 * a + 3 * b, t + 4 * a - 3 * b, b - a
+            curve.append(
+                (
+                    (w0 * p0[0] + w1 * p1[0] + w2 * p2[0] + w3 * p3[0]) / 2,
+                    (w0 * p0[1] + w1 * p1[1] + w2 * p2[1] + w3 * p3[1]) / 2,
+                )
+            )
+    return curve if closed else [*curve, points[-1]]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """An affine map from a drawing's own coordinates to the unit square of the picture: x' = a·x + b·y + c, y' = d·x + e·y + f."""
+
+    a: float = 1.0
+    b: float = 0.0
+    c: float = 0.0
+    d: float = 0.0
+    e: float = 1.0
+    f: float = 0.0
+
+    def __call__(self, x: float, y: float) -> Point:
+        """Where a point lands."""
+        return self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f
+
+    @staticmethod
+    def placed(
+        x: float, y: float, scale: float, degrees: float = 0.0, squeeze: float = 1.0, shear: float = 0.0
+    ) -> "Frame":
+        """Origin at (x, y), one unit = `scale`; `squeeze` narrows and `shear` slants before turning clockwise by `degrees`."""
+        cos, sin = cosine(degrees) * scale, sine(degrees) * scale
+        return Frame(cos * squeeze - sin * shear, -sin, x, sin * squeeze + cos * shear, cos, y)
+
+
+class Canvas:
+    """A square picture being drawn; shapes are given in a frame's coordinates, the unit square by default."""
+
+    def __init__(self, size: int, background: Colour, frame: Frame | None = None) -> None:
+        self.size = size
+        self.frame = frame or Frame()
+        self.image = Image.new("RGB", (size * OVERSAMPLING, size * OVERSAMPLING), background)
+        self._draw = ImageDraw.Draw(self.image)
+
+    def _pixels(self, points: Iterable[Point]) -> list[tuple[int, int]]:
+        scale = self.size * OVERSAMPLING
+        frame = self.frame
+        return [
+            (
+                round((frame.a * x + frame.b * y + frame.c) * scale),
+                round((frame.d * x + frame.e * y + frame.f) * scale),
+            )
+            for x, y in points
+        ]
+
+    def polygon(self, points: Iterable[Point], fill: Colour) -> None:
+        """A filled polygon."""
+        self._draw.polygon(self._pixels(points), fill=fill)
+
+    def blob(self, points: Sequence[Point], fill: Colour) -> None:
+        """A filled smooth closed curve through the points."""
+        self.polygon(smooth(points), fill)
+
+    def rectangle(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
+        """A filled rectangle (turned with the frame)."""
+        self.polygon(((left, top), (right, top), (right, bottom), (left, bottom)), fill)
+
+    def ellipse(
+        self, x: float, y: float, rx: float, ry: float, fill: Colour, *, start: int = 0, stop: int = 360
+    ) -> None:
+        """A filled ellipse, or the segment of it between two angles (clockwise from the right, degrees)."""
+        step = 15 if stop - start > 90 else 10
+        self.polygon(((x + rx * cosine(t), y + ry * sine(t)) for t in range(start, stop + 1, step)), fill)
+
+    def line(self, points: Sequence[Point], fill: Colour, width: float) -> None:
+        """A line with round joints; `width` in frame units."""
+        scale = self.size * OVERSAMPLING
+        unit = (abs(self.frame.a) + abs(self.frame.b) + abs(self.frame.d) + abs(self.frame.e)) / 2
+        self._draw.line(self._pixels(points), fill=fill, width=max(1, round(width * unit * scale)), joint="curve")
+
+    def finish(self) -> Image.Image:
+        """The picture at its final size."""
+        return self.image.reduce(OVERSAMPLING)
