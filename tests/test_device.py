@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+import torch
+
+from stages.device import halving_batches, length_sorted_batches
+
+
+def test_batches_halve_when_memory_runs_out_and_nothing_is_lost():
+    def forward(batch):
+        if len(batch) > 3:
+            raise torch.OutOfMemoryError("simulated")
+        return list(batch)
+
+    parts = list(halving_batches(list(range(10)), 8, forward))
+    assert [item for part in parts for item in part] == list(range(10))
+    assert max(map(len, parts)) == 2
+
+
+def test_one_item_that_does_not_fit_is_an_error():
+    def forward(batch):
+        raise torch.OutOfMemoryError("simulated")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        list(halving_batches([1, 2], 2, forward))
+
+
+def test_length_sorted_batches_hold_every_index_once():
+    lengths = [3, 9, 1, 9, 4]
+    batches = length_sorted_batches(lengths, 2)
+    assert np.concatenate(batches).tolist() == [1, 3, 4, 0, 2]
+    assert [len(batch) for batch in batches] == [2, 2, 1]

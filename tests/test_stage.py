@@ -1,0 +1,109 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from stages.stage import BadInput, Context, Parameters, execute
+
+
+class CountParameters(Parameters):
+    least: int = Field(ge=0, le=9, description="Shortest line that counts")
+
+
+def main(
+    parameters: CountParameters, context: Context, *, lines: Path, extra: list[Path] | None = None
+) -> dict[str, float]:
+    """Count lines."""
+    (context.work / "shard").write_text("done")
+    main.work = context.work
+    if extra:
+        raise BadInput("stop", file=extra[0], row=3, field="text", got=1, expected="a string", choices=["a", "b"])
+    return {"lines": float(sum(len(line) >= parameters.least for line in lines.read_text().splitlines()))}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("toy:\n  count: {least: 2}\n")
+    (tmp_path / "in.txt").write_text("a\nbb\nccc\n")
+    return tmp_path
+
+
+def test_arguments_parameters_and_metrics(folder):
+    metrics = execute(main, "toy.count", CountParameters, ["--lines", "in.txt", "--metrics", "m/count.json"])
+    assert metrics == {"lines": 2.0}
+    assert json.loads((folder / "m/count.json").read_text()) == {"lines": 2.0}
+    assert not main.work.exists()
+
+
+def test_a_failed_stage_keeps_its_work_and_finds_it_again(folder):
+    arguments = ["--lines", "in.txt", "--extra", "in.txt"]
+    with pytest.raises(BadInput, match=r"in.txt:3: field 'text': stop; got 1; expected a string \(choices: a, b\)"):
+        execute(main, "toy.count", CountParameters, arguments)
+    first = main.work
+    assert (first / "shard").exists()
+    with pytest.raises(BadInput):
+        execute(main, "toy.count", CountParameters, arguments)
+    assert main.work == first
+
+
+@pytest.mark.parametrize("change", ["input", "parameters"])
+def test_work_of_other_inputs_or_parameters_is_not_resumed(folder, change):
+    arguments = ["--lines", "in.txt", "--extra", "in.txt"]
+    with pytest.raises(BadInput):
+        execute(main, "toy.count", CountParameters, arguments)
+    first = main.work
+    if change == "input":
+        (folder / "in.txt").write_text("other text\n")
+    else:
+        (folder / "params.yaml").write_text("toy:\n  count: {least: 3}\n")
+    with pytest.raises(BadInput):
+        execute(main, "toy.count", CountParameters, arguments)
+    assert main.work != first
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ("toy: {count: {least: 10}}", r"toy.count.least: Input should be less than or equal to 9 \(got 10\)"),
+        ("toy: {count: {leest: 1}}", r"toy.count.leest: Extra inputs are not permitted.*choices: least"),
+        ("toy: {count: {}}", "toy.count.least: Field required"),
+        ("toy: {other: {}}", r"no section 'toy.count' \(choices: other\)"),
+        ("toy: [", "not YAML"),
+        ("- 1", "not a mapping"),
+    ],
+)
+def test_bad_parameters_name_key_and_choices(folder, params, message):
+    (folder / "params.yaml").write_text(params)
+    with pytest.raises(BadInput, match=f"(?s){message}"):
+        execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
+
+
+def test_missing_input_is_named(folder):
+    with pytest.raises(BadInput, match="none.txt: no such file or folder"):
+        execute(main, "toy.count", CountParameters, ["--lines", "none.txt"])
+
+
+def test_the_command_ends_with_one_line_and_exit_code_1(folder):
+    (folder / "toy.py").write_text(
+        "from stages.stage import *\nfrom pathlib import Path\nclass P(Parameters): pass\n"
+        "def main(parameters: P, context: Context, *, lines: Path) -> None:\n    raise BadInput('no good', file=lines)\n"
+        "run_stage(main, 'toy', P)\n"
+    )
+    (folder / "params.yaml").write_text("toy: {}")
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "toy.py", "--lines", "in.txt"], capture_output=True, text=True, env={"PYTHONPATH": str(root)}
+    )
+    assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
+
+
+def test_the_harness_is_light():
+    code = "import sys, stages.tables, stages.stage; print(*(m for m in ('torch', 'transformers', 'mlflow') if m in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1], check=True
+    )
+    assert done.stdout.strip() == ""
