@@ -131,8 +131,7 @@ def write_events(events: Iterator[str], root: Path) -> None:
     from mlflow.entities import Metric, Param, RunTag
     from mlflow.tracking import MlflowClient
 
-    if not (root / "mlflow.db").exists() or "MLFLOW_TRACKING_URI" in os.environ:
-        prepare(root)
+    prepare(root)  # also waits for another writer that is creating the database just now
     client = MlflowClient(tracking_uri(root))
     run_id, status = None, "KILLED"
     for line in events:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from stages.stage import execute
-from stages.tracking import Tracker, write_events
+from stages.tracking import Tracker, prepare, write_events
 from tests.test_stage import CountParameters
 from tests.test_stage import main as count_main
 
@@ -43,6 +43,7 @@ def finished(tmp_path, monkeypatch):
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if (tmp_path / "mlflow.db").exists():
+            prepare(tmp_path)
             client = MlflowClient(f"sqlite:///{tmp_path / 'mlflow.db'}")
             experiment = client.get_experiment_by_name("kvqae")
             runs = client.search_runs([experiment.experiment_id]) if experiment else []
