@@ -102,6 +102,21 @@ class Run:
         rows = _rows_of(queries, self.queries, f"run {self.name!r}")
         return Run(queries, self.documents[rows], self.scores[rows], self.name)
 
+    def complete(self, queries: Iterable[str]) -> "Run":
+        """The run over exactly these queries, in their order; an empty list for a query that it lacks.
+
+        A TREC file has no line for a query without results, so a run read from one may lack queries.
+
+        Raises:
+            ValueError: the run has a query that is not among these.
+        """
+        queries = tuple(queries)
+        rows = _rows_of(self.queries, queries, "list of queries")
+        documents = np.full((len(queries), self.documents.shape[1]), PADDING, dtype=np.int64)
+        scores = np.full(documents.shape, np.nan)
+        documents[rows], scores[rows] = self.documents, self.scores
+        return Run(queries, documents, scores, self.name)
+
 
 @dataclass(frozen=True)
 class Qrels:
@@ -145,10 +160,14 @@ def relevance_matrix(run: Run, qrels: Qrels) -> NDArray[np.bool_]:
             assumed about a query that only one of them has: `select` first, or give it an empty row.
     """
     check_same_queries(run.queries, qrels.queries, f"run {run.name!r}", "qrels")
-    aligned = qrels.select(run.queries)
-    matrix = np.zeros(run.documents.shape, dtype=bool)
-    for row, relevant in enumerate(aligned.relevant):
-        matrix[row] = np.isin(run.documents[row], relevant)
+    return mark_relevant(run.documents, qrels.select(run.queries))
+
+
+def mark_relevant(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.bool_]:
+    """Whether each document is relevant: row i of (queries, n) document ids against query i of the qrels."""
+    matrix = np.zeros(documents.shape, dtype=bool)
+    for row, relevant in enumerate(qrels.relevant):
+        matrix[row] = np.isin(documents[row], relevant)
     return matrix
 
 
