@@ -17,7 +17,6 @@ import httpx
 from stages.stage import BadInput
 from stages.world.disk import byte_progress, require_space, sha256_of
 
-CHUNK = 1 << 20
 TOKEN = "HF_TOKEN"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
@@ -149,7 +148,7 @@ def _receive(request: Request, target: Path, part: Path, patience: Patience) -> 
             version.write_text(_version(response))
         with part.open("r+b" if resumed else "wb") as out, byte_progress(target.name, start, total) as progress:
             out.seek(start)
-            for chunk in response.iter_bytes(CHUNK):
+            for chunk in response.iter_raw():  # as they come: a buffered rest would be lost when the connection breaks
                 out.write(chunk)
                 progress.update(len(chunk))
         if total is not None and _length(part) < total:
