@@ -36,7 +36,8 @@ def reciprocal_rank(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff
     hits = hits[:, :cutoff]
     if hits.shape[1] == 0:
         return np.zeros(len(hits))
-    return hits.any(axis=1) / (hits.argmax(axis=1) + 1)
+    first = np.argmax(hits, axis=1)  # 0 also when nothing is relevant
+    return hits[np.arange(len(hits)), first] / (first + 1.0)
 
 
 def precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int | None) -> NDArray[np.float64]:
