@@ -1,0 +1,105 @@
+"""Figure 4: how much of the question's words the first passage repeats, for BM25 and DPR, relevant or not.
+
+The paper gives no formula. Here: the share of the question's distinct content lemmas that are found in the passage
+(title included). Lemmas come from spaCy's English lemmatiser where its model is installed; without it
+Snowball stems stand in for lemmas, which the metrics say.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import snowballstemmer
+from pydantic import Field
+from spacy.lang.en.stop_words import STOP_WORDS
+
+from stages.kvqae.questions import read_questions
+from stages.measures.runs import relevance_matrix
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import read_qrels, read_run, read_table, write_table
+
+Lemmatize = Callable[[str], frozenset[str]]
+
+
+class LexicalOverlapParameters(Parameters):
+    """Section `kvqae.lexical_overlap`."""
+
+    spacy_model: str | None = Field(
+        description="spaCy pipeline for lemmas, such as en_core_web_sm; null: Snowball stems"
+    )
+
+
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Distinct stems (Snowball English) of the content words; stop words and punctuation are out."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return frozenset(_STEMMER.stemWords([word for word in words if word not in STOP_WORDS and len(word) > 1]))
+
+
+def spacy_lemmas(model: str) -> Lemmatize:
+    """Distinct content lemmas by a spaCy pipeline."""
+    import spacy
+
+    nlp = spacy.load(model, exclude=["parser", "ner"])
+
+    def lemmas(text: str) -> frozenset[str]:
+        return frozenset(
+            token.lemma_.lower() for token in nlp(text) if token.is_alpha and not token.is_stop and len(token) > 1
+        )
+
+    return lemmas
+
+
+def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
+    """|lemmas(question) ∩ lemmas(passage)| / |lemmas(question)|; NaN when the question has no content word."""
+    asked = lemmas(question)
+    return len(asked & lemmas(passage)) / len(asked) if asked else float("nan")
+
+
+def main(
+    parameters: LexicalOverlapParameters,
+    context: Context,
+    *,
+    questions: Path,
+    articles: Path,
+    passages: Path,
+    qrels: Path,
+    runs: Sequence[Path],
+    out: Path,
+) -> dict[str, float]:
+    """Overlap of each question with the first passage of each run."""
+    lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
+    texts = {question.id: question.text for question in read_questions(questions)}
+    judged = read_qrels(qrels)
+    titles = read_table(articles, ["title"])["title"]
+    table = read_table(passages, ["article", "text"])
+    rows: dict[str, list] = {"system": [], "query": [], "relevant": [], "overlap": []}
+    metrics: dict[str, float] = {"stems_instead_of_lemmas": float(parameters.spacy_model is None)}
+    for path in runs:
+        system = path.parent.name
+        run = read_run(path).complete(judged.queries)
+        first_is_relevant = relevance_matrix(run, judged)[:, 0]
+        for query, first, relevant in zip(run.queries, run.documents[:, 0].tolist(), first_is_relevant, strict=True):
+            if first < 0:
+                continue
+            passage = f"{titles[table['article'][first].as_py()].as_py()} {table['text'][first].as_py()}"
+            value = overlap(texts[query], passage, lemmas)
+            for name, item in zip(rows, (system, query, bool(relevant), value), strict=True):
+                rows[name].append(item)
+    systems, relevants, overlaps = (np.array(rows[name]) for name in ("system", "relevant", "overlap"))
+    for system in dict.fromkeys(rows["system"]):
+        for relevant, label in ((True, "relevant"), (False, "not_relevant")):
+            chosen = overlaps[(systems == system) & (relevants == relevant)]
+            metrics[f"{system}_{label}_count"] = float(len(chosen))
+            if len(chosen):
+                metrics[f"{system}_{label}_median_overlap"] = float(np.nanmedian(chosen))
+    write_table(out, pa.table(rows))
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.lexical_overlap", LexicalOverlapParameters)

@@ -1,0 +1,53 @@
+import math
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from stages.kvqae.lexical_overlap import (
+    LexicalOverlapParameters,
+    content_stems,
+    main,
+    overlap,
+)
+from stages.tables import write_json_lines
+
+
+def test_overlap_is_the_share_of_the_questions_content_lemmas():
+    question = "Which rivers did this bridge cross?"  # river, bridge, cross
+    assert content_stems(question) == {"river", "bridg", "cross"}
+    assert overlap(question, "The river is crossed by bridges", content_stems) == 3 / 3
+    assert overlap(question, "A River, a river", content_stems) == 1 / 3
+    assert math.isnan(overlap("Who was he?", "he", content_stems))
+
+
+def test_stage_splits_by_relevance_of_the_first_passage(tmp_path):
+    write_json_lines(
+        tmp_path / "test.jsonl",
+        [
+            {"id": q, "input": "Which river flows here?", "output": {"answer": ["Po"], "original_answer": "Po"}}
+            for q in "ab"
+        ],
+    )
+    pq.write_table(pa.table({"title": ["Po", "Elm"]}), tmp_path / "articles.parquet")
+    pq.write_table(pa.table({"article": [0, 1], "text": ["a river flows", "a tree"]}), tmp_path / "passages.parquet")
+    (tmp_path / "test.qrels").write_text("a 0 0 1\nb 0 0 1\n")
+    (tmp_path / "bm25").mkdir()
+    (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\nb Q0 1 1 2.0 t\nb Q0 0 2 1.0 t\n")
+    metrics = main(
+        LexicalOverlapParameters(spacy_model=None),
+        None,
+        questions=tmp_path / "test.jsonl",
+        articles=tmp_path / "articles.parquet",
+        passages=tmp_path / "passages.parquet",
+        qrels=tmp_path / "test.qrels",
+        runs=[tmp_path / "bm25" / "test.trec"],
+        out=tmp_path / "out.parquet",
+    )
+    assert metrics == {
+        "stems_instead_of_lemmas": 1.0,
+        "bm25_relevant_count": 1.0,
+        "bm25_relevant_median_overlap": 1.0,
+        "bm25_not_relevant_count": 1.0,
+        "bm25_not_relevant_median_overlap": 0.0,
+    }
+    assert pq.read_table(tmp_path / "out.parquet")["relevant"].to_pylist() == [True, False]
