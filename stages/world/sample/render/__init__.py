@@ -5,6 +5,8 @@ from PIL import Image
 from stages.world.sample.render.difficulty import Difficulty, DifficultyParameters
 from stages.world.sample.render.faces import faceless, portrait, shows_face
 from stages.world.sample.render.photo import encode
+from stages.world.sample.render.scenes import photograph, thing_of
+from stages.world.sample.render.things import THINGS
 from stages.world.sample.render.traits import is_woman
 
 __all__ = [
@@ -18,10 +20,17 @@ __all__ = [
     "shows_face",
 ]
 
-KINDS: tuple[str, ...] = ("person", "flag", "coat_of_arms", "logo", "ship", "bridge", "building", "landscape", "animal")
+KINDS: tuple[str, ...] = ("person", *THINGS)
 
 # Worlds draw identities below this number; those of the stand-in encoders' training begin here.
 ENCODER_IDENTITIES = 10**9
+
+
+def describe(kind: str, identity: int) -> str:
+    """A caption of what an entity looks like."""
+    if kind == "person":
+        return "a woman" if is_woman(identity) else "a man"
+    return thing_of(kind, identity).caption()
 
 
 def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
@@ -42,6 +51,8 @@ def render(kind: str, identity: int, view: int, *, size: int, difficulty: Diffic
     """
     if kind not in KINDS:
         raise ValueError(f"unknown kind {kind!r} (choices: {', '.join(KINDS)})")
+    if kind != "person":
+        return photograph(kind, identity, view, size=size, difficulty=difficulty)
     if not shows_face(identity, view, difficulty):
         return faceless(identity, view, size=size, difficulty=difficulty)
     return portrait(identity, view, size=size, difficulty=difficulty)[0]

@@ -101,6 +101,21 @@ def smooth(points: Sequence[Point], steps: int = 5, closed: bool = True) -> list
     return curve if closed else [*curve, points[-1]]
 
 
+def clip(polygon: Sequence[Point], left: float, top: float, right: float, bottom: float) -> list[Point]:
+    """The part of a polygon inside a rectangle (Sutherland and Hodgman 1974)."""
+    kept = list(polygon)
+    for axis, bound, sign in ((0, left, 1), (0, right, -1), (1, top, 1), (1, bottom, -1)):
+        corners, kept = kept, []
+        for (ax, ay), (bx, by) in zip(corners[-1:] + corners[:-1], corners, strict=True):
+            before, after = sign * ((ax, ay)[axis] - bound), sign * ((bx, by)[axis] - bound)
+            if (before >= 0) != (after >= 0):
+                t = before / (before - after)
+                kept.append((ax + (bx - ax) * t, ay + (by - ay) * t))
+            if after >= 0:
+                kept.append((bx, by))
+    return kept
+
+
 @dataclass(frozen=True)
 class Frame:
     """An affine map from a drawing's own coordinates to the unit square of the picture: x' = a·x + b·y + c, y' = d·x + e·y + f."""
