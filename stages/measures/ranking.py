@@ -20,38 +20,34 @@ class Measure(Protocol):
     Args:
         hits: (queries, depth) whether the document at each rank is relevant.
         relevant: (queries,) how many relevant documents there are, retrieved or not.
-        cutoff: look at this many ranks; None for all.
+        cutoff: look at this many ranks.
 
     Returns:
         (queries,) values in [0, 1].
     """
 
     def __call__(  # noqa: D102
-        self, hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int | None
+        self, hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int
     ) -> NDArray[np.float64]: ...
 
 
-def reciprocal_rank(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int | None) -> NDArray[np.float64]:
+def reciprocal_rank(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
     """1 / rank of the first relevant document, 0 without one; its mean over queries is the MRR."""
     hits = hits[:, :cutoff]
-    if hits.shape[1] == 0:
-        return np.zeros(len(hits))
-    first = np.argmax(hits, axis=1)  # 0 also when nothing is relevant
-    return hits[np.arange(len(hits)), first] / (first + 1.0)
+    return np.maximum.reduce(hits / np.arange(1, hits.shape[1] + 1), axis=1, initial=0.0)
 
 
-def precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int | None) -> NDArray[np.float64]:
+def precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
     """Relevant documents among the first `cutoff`, over `cutoff`, also when the list is shorter."""
-    assert cutoff is not None
     return hits[:, :cutoff].sum(axis=1) / cutoff
 
 
-def hit(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int | None) -> NDArray[np.float64]:
+def hit(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
     """1 if a relevant document is among the first `cutoff`, else 0 (trec_eval's success)."""
     return hits[:, :cutoff].any(axis=1).astype(np.float64)
 
 
-def average_precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int | None) -> NDArray[np.float64]:
+def average_precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
     """Sum of the precisions at the ranks of relevant documents, over all relevant documents; its mean is the MAP."""
     hits = hits[:, :cutoff]
     precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
@@ -95,8 +91,9 @@ def evaluate(run: Run, qrels: Qrels, names: Iterable[str]) -> dict[str, NDArray[
     if not run.queries:
         raise ValueError(f"run {run.name!r} has no query: nothing to measure")
     hits = relevance_matrix(run, qrels)
+    depth = hits.shape[1]
     relevant = np.array([len(ids) for ids in qrels.select(run.queries).relevant], dtype=np.int64)
-    return {name: measure(hits, relevant, cutoff) for name, (measure, cutoff) in selected.items()}
+    return {name: measure(hits, relevant, cutoff or depth) for name, (measure, cutoff) in selected.items()}
 
 
 def means(values: dict[str, NDArray[np.float64]], prefix: str) -> dict[str, float]:
