@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from PIL import Image, ImageDraw
@@ -118,7 +119,10 @@ def clip(polygon: Sequence[Point], left: float, top: float, right: float, bottom
 
 @dataclass(frozen=True)
 class Frame:
-    """An affine map from a drawing's own coordinates to the unit square of the picture: x' = a·x + b·y + c, y' = d·x + e·y + f."""
+    """A map from a drawing's own coordinates to the unit square of the picture: x' = a·x + b·y + c, y' = d·x + e·y + f.
+
+    Before that, cloth is lifted by `wave` · sin(200° · x + `phase`).
+    """
 
     a: float = 1.0
     b: float = 0.0
@@ -126,9 +130,13 @@ class Frame:
     d: float = 0.0
     e: float = 1.0
     f: float = 0.0
+    wave: float = 0.0
+    phase: float = 0.0
 
     def __call__(self, x: float, y: float) -> Point:
         """Where a point lands."""
+        if self.wave:
+            y += self.wave * sine(200 * x + self.phase)
         return self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f
 
     @staticmethod
@@ -138,6 +146,15 @@ class Frame:
         """Origin at (x, y), one unit = `scale`; `squeeze` narrows and `shear` slants before turning clockwise by `degrees`."""
         cos, sin = cosine(degrees) * scale, sine(degrees) * scale
         return Frame(cos * squeeze - sin * shear, -sin, x, sin * squeeze + cos * shear, cos, y)
+
+
+def _refined(points: list[Point]) -> list[Point]:
+    """The same line with eight points a segment, so that it can be bent."""
+    return [
+        (ax + (bx - ax) * step / 8, ay + (by - ay) * step / 8)
+        for (ax, ay), (bx, by) in pairwise(points)
+        for step in range(8)
+    ] + points[-1:]
 
 
 class Canvas:
@@ -151,18 +168,14 @@ class Canvas:
 
     def _pixels(self, points: Iterable[Point]) -> list[tuple[int, int]]:
         scale = self.size * OVERSAMPLING
-        frame = self.frame
-        return [
-            (
-                round((frame.a * x + frame.b * y + frame.c) * scale),
-                round((frame.d * x + frame.e * y + frame.f) * scale),
-            )
-            for x, y in points
-        ]
+        if self.frame.wave:
+            points = _refined(list(points))
+        return [(round(x * scale), round(y * scale)) for x, y in (self.frame(*point) for point in points)]
 
     def polygon(self, points: Iterable[Point], fill: Colour) -> None:
         """A filled polygon."""
-        self._draw.polygon(self._pixels(points), fill=fill)
+        corners = list(points)
+        self._draw.polygon(self._pixels([*corners, corners[0]]), fill=fill)
 
     def blob(self, points: Sequence[Point], fill: Colour) -> None:
         """A filled smooth closed curve through the points."""
@@ -184,6 +197,11 @@ class Canvas:
         scale = self.size * OVERSAMPLING
         unit = (abs(self.frame.a) + abs(self.frame.b) + abs(self.frame.d) + abs(self.frame.e)) / 2
         self._draw.line(self._pixels(points), fill=fill, width=max(1, round(width * unit * scale)), joint="curve")
+
+    def soften(self) -> None:
+        """Put what is drawn so far out of focus."""
+        side = self.image.width
+        self.image.paste(self.image.reduce(6).resize((side, side), Image.Resampling.BICUBIC))
 
     def finish(self) -> Image.Image:
         """The picture at its final size."""

@@ -32,6 +32,7 @@ def portrait(identity: int, view: int, *, size: int, difficulty: Difficulty) -> 
     dice = Dice("portrait", identity, view)
     canvas = Canvas(size, (128, 128, 128))
     draw_setting(canvas, dice)
+    canvas.soften()
     if dice.chance(difficulty.company):
         other = Face.of(dice.integer(0, 2**40), difficulty.identity_spread)
         x = dice.choice((dice.uniform(0.1, 0.2), dice.uniform(0.8, 0.9)))
@@ -101,7 +102,7 @@ def _draw_body(canvas: Canvas, face: Face, frame: Frame, dice: Dice) -> None:
     canvas.polygon(
         [(-neck, 0.5), (neck, 0.5), (neck + 0.06, 1.3), (0, 1.62), (-neck - 0.06, 1.3)], shade(face.skin, 0.78)
     )
-    if dice.chance(0.5):  # shirt and tie, or a scarf
+    if not face.woman and dice.chance(0.5):  # shirt and tie
         canvas.polygon([(-0.5, 1.2), (0, 1.65), (0.5, 1.2), (0.34, 1.9), (0, 2.6), (-0.34, 1.9)], (230, 230, 232))
         canvas.polygon([(-0.1, 1.66), (0.1, 1.66), (0.15, 2.6), (-0.15, 2.6)], jitter((90, 50, 60), dice, 50))
     else:
@@ -143,6 +144,7 @@ def faceless(identity: int, view: int, *, size: int, difficulty: Difficulty) -> 
     face = Face.of(identity, difficulty.identity_spread)
     canvas = Canvas(size, (128, 128, 128))
     draw_setting(canvas, dice)
+    canvas.soften()
     match dice.integer(0, 2):
         case 0:
             frame = Frame.placed(0.5 + dice.bell(0.06), 0.45, 0.24, dice.bell(4))

@@ -1,5 +1,7 @@
 """Photographs of things: the design itself, or the thing in its surroundings."""
 
+from dataclasses import replace
+
 from PIL import Image
 
 from stages.world.sample.render.canvas import Canvas, Dice, Frame
@@ -23,8 +25,11 @@ def photograph(kind: str, identity: int, view: int, *, size: int, difficulty: Di
         canvas.frame = Frame.placed(0.5, 0.5, 0.44)
         thing.draw(canvas, dice)
         return canvas.finish()
+    canvas.frame = frame = pose(dice, difficulty, fill=thing.fill)
+    if kind == "flag":
+        canvas.frame = frame = replace(frame, wave=dice.uniform(0.03, 0.12), phase=dice.uniform(0, 360))
     thing.draw_backdrop(canvas, dice)
-    canvas.frame = pose(dice, difficulty, fill=thing.fill)
+    canvas.frame = frame
     thing.draw(canvas, dice)
     if dice.chance(difficulty.occlusion):
         occlude(canvas, dice)

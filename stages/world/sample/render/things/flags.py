@@ -1,9 +1,9 @@
 """Flags: a division of the field in two to four paints, often with a charge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from stages.world.sample.render.canvas import Canvas, Colour, Dice, Frame
+from stages.world.sample.render.canvas import Canvas, Colour, Dice
 from stages.world.sample.render.things.charges import CHARGES, draw_charge
 from stages.world.sample.render.things.thing import PAINTS, draw_ground, draw_sky, paint_names
 
@@ -94,10 +94,11 @@ class Flag:
                 return 0.0, 0.0, third
 
     def draw_backdrop(self, canvas: Canvas, dice: Dice) -> None:
-        """The sky, with a pole."""
-        horizon = dice.uniform(0.75, 1.1)
+        """The sky, and the pole in the flag's own frame."""
+        flag, horizon = canvas.frame, dice.uniform(0.75, 1.1)
         draw_sky(canvas, dice, min(1.0, horizon))
         if horizon < 1:
             draw_ground(canvas, dice, horizon)
-        canvas.frame = Frame()
-        canvas.rectangle(0.08, 0.02, 0.105, 1, (120, 116, 110))
+        canvas.frame = replace(flag, wave=0.0)
+        canvas.rectangle(-1.08, -0.95, -1.0, 4, (120, 116, 110))
+        canvas.ellipse(-1.04, -0.98, 0.08, 0.08, (214, 180, 84))

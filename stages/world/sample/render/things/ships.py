@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stages.world.sample.render.canvas import Canvas, Colour, Dice, jitter, shade, smooth
+from stages.world.sample.render.canvas import Canvas, Colour, Dice, jitter, shade
 from stages.world.sample.render.things.thing import PAINTS, draw_sky, draw_water, paint_names
 
 RIGS = ("sailing ship", "steamer", "freighter", "warship", "yacht")
@@ -138,7 +138,7 @@ class Ship:
                     (x + reach, top + 0.34),
                     (x - reach, top + 0.34),
                 ]
-                canvas.polygon(smooth(belly, 3), shade(self.sail, 1 - 0.05 * row))
+                canvas.polygon(belly, shade(self.sail, 1 - 0.05 * row))
 
     def draw_backdrop(self, canvas: Canvas, dice: Dice) -> None:
         """Sea and sky."""

@@ -29,7 +29,7 @@ class Thing(Protocol):
         """Draw in the canvas's frame; `dice` decide what changes from photograph to photograph."""
 
     def draw_backdrop(self, canvas: Canvas, dice: Dice) -> None:
-        """Draw what stands behind, in the unit square."""
+        """Draw what stands behind; it fills the picture whatever the canvas's frame."""
 
 
 def paint_names(dice: Dice, count: int) -> tuple[str, ...]:
@@ -45,8 +45,8 @@ def draw_sky(canvas: Canvas, dice: Dice, horizon: float) -> None:
         (((92, 148, 212), (206, 224, 236)), ((150, 164, 178), (214, 216, 216)), ((74, 88, 140), (244, 176, 120)))
     )
     zenith = jitter(zenith, dice, 14)
-    for row in range(10):
-        canvas.rectangle(0, horizon * row / 10, 1, horizon * (row + 1) / 10 + 0.01, mix(zenith, haze, row / 9))
+    for row in range(24):
+        canvas.rectangle(0, horizon * row / 24, 1, horizon * (row + 1) / 24 + 0.01, mix(zenith, haze, row / 23))
     for _ in range(dice.integer(0, 4)):
         x, y = dice.uniform(0, 1), dice.uniform(0.02, horizon * 0.7)
         for puff in range(4):
