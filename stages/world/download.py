@@ -31,6 +31,9 @@ class Patience:
     silence: float = 60.0
 
 
+PATIENT = Patience()
+
+
 @dataclass(frozen=True)
 class Request:
     """A file to fetch.
@@ -81,7 +84,7 @@ def authorization(url: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def download(request: Request, target: Path, patience: Patience = Patience()) -> Fetched:
+def download(request: Request, target: Path, patience: Patience = PATIENT) -> Fetched:
     """Fetch a file, or go on where an earlier call stopped; a target that is already there is only checked.
 
     Raises:

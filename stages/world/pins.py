@@ -6,6 +6,7 @@ another one to download again.
 """
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -104,6 +105,21 @@ class Pins:
         if self.file(name, file).sha256 is None:
             files = {**self._of(name).files, file: FilePin(sha256=sha256, size=size)}
             self._keep(name, _Learnt(revision=self.revision(name), files=files), f"{file} sha256 {sha256}")
+
+    def summary(self, names: Iterable[str]) -> dict[str, Any]:
+        """Where data came from, to be kept beside it: place, revision, licence and digests of each source."""
+        return {
+            name: {
+                "from": self.source(name).hub or self.source(name).url,
+                "revision": self.revision(name),
+                "licence": self.source(name).licence,
+                "sha256": {
+                    file: self.file(name, file).sha256
+                    for file in sorted({*(self.source(name).files or ()), *self._of(name).files})
+                },
+            }
+            for name in names
+        }
 
     def _of(self, name: str) -> _Learnt:
         """What was recorded, unless it was for another revision than the one pinned now."""

@@ -1,0 +1,118 @@
+"""The pinned sources, fetched whole: files named in the pins file, or listed by the hub at the pinned revision.
+
+Where the pins file knows no digest, the one that the hub states for a large file is checked, and what came is recorded.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.hf_api import RepoFile
+
+from stages.stage import BadInput
+from stages.world.download import PATIENT, TOKEN, Patience, Request, authorization, download, endpoint
+from stages.world.pins import FilePin, Pins
+
+
+class Hub:
+    """Fetches whole sources of the pins file into `folder/<source>/`.
+
+    Args:
+        folder: where downloads go; kept between runs.
+        pins: what the files must be; digests not pinned are recorded there.
+        patience: how long a download insists.
+    """
+
+    def __init__(self, folder: Path, pins: Pins, patience: Patience = PATIENT) -> None:
+        self.folder, self.pins, self.patience = folder, pins, patience
+
+    def fetch(self, name: str) -> dict[str, Path]:
+        """Download every file of a source; returns its files by name, in order.
+
+        Raises:
+            BadInput: see `download`; or the repository, its revision or every file of its list is missing.
+        """
+        source, fetched = self.pins.source(name), {}
+        revision = self._revision(name) if source.hub else None
+        files, stated = list(source.files or ()), dict[str, FilePin]()
+        if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
+            stated = self._listing(name, str(revision))
+            files = files or sorted(file for file in stated if fnmatch(file, source.list or ""))
+            if not files:
+                raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
+        for file in files:
+            pin, said = self.pins.file(name, file), stated.get(file, FilePin())
+            address = f"{source.url}/{file}" if source.url else self._address(name, str(revision), file)
+            request = Request(
+                url=address,
+                name=f"{source.hub or name}: {file}" + (f" at revision {revision}" if revision else ""),
+                sha256=pin.sha256 or said.sha256,
+                size=said.size if pin.size is None else pin.size,
+                page=source.page or (source.hub and f"{endpoint()}/{self._place(name)}"),
+            )
+            got = download(request, self.folder / name / file, self.patience)
+            self.pins.record_file(name, file, got.sha256, got.size)
+            fetched[file] = got.path
+        return fetched
+
+    def bytes_there(self, name: str) -> int:
+        """Bytes of a source that earlier runs downloaded."""
+        return sum(path.stat().st_size for path in (self.folder / name).rglob("*") if path.is_file())
+
+    def drop(self, name: str) -> None:
+        """Remove a source's downloads."""
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def _place(self, name: str) -> str:
+        source = self.pins.source(name)
+        return f"datasets/{source.hub}" if source.kind == "dataset" else str(source.hub)
+
+    def _address(self, name: str, revision: str, file: str) -> str:
+        return f"{endpoint()}/{self._place(name)}/resolve/{revision}/{quote(file)}"
+
+    def _revision(self, name: str) -> str:
+        """The full commit of a repository: as known, else the newest that begins as pinned."""
+        known = self.pins.revision(name)
+        if known is None:
+            source = self.pins.source(name)
+            log = self._ask(name, lambda api: api.list_repo_commits(str(source.hub), repo_type=source.kind))
+            commits = [commit.commit_id for commit in log]
+            known = next((commit for commit in commits if commit.startswith(source.revision or "")), None)
+            if known is None:
+                raise BadInput("no such revision", file=source.hub, got=source.revision, choices=commits)
+            self.pins.record_revision(name, known)
+        return known
+
+    def _listing(self, name: str, revision: str) -> dict[str, FilePin]:
+        """Files of a repository, with size and (for large files) digest as the hub states them."""
+        source = self.pins.source(name)
+
+        def tree(api: HfApi) -> list[Any]:
+            return list(api.list_repo_tree(str(source.hub), recursive=True, revision=revision, repo_type=source.kind))
+
+        files = [entry for entry in self._ask(name, tree) if isinstance(entry, RepoFile)]
+        return {file.path: FilePin(sha256=file.lfs.sha256 if file.lfs else None, size=file.size) for file in files}
+
+    def _ask(self, name: str, question: Callable[[HfApi], list[Any]]) -> list[Any]:
+        token = os.environ[TOKEN] if authorization(f"{endpoint()}/") else False
+        try:
+            return question(HfApi(endpoint=endpoint(), token=token))
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            raise BadInput(
+                f"{self.pins.source(name).hub}: the hub refused to list the repository ({status})",
+                got=f"revision {self.pins.revision(name) or self.pins.source(name).revision}",
+                expected="a repository that exists; if it is gated, access asked for at "
+                f"{endpoint()}/{self._place(name)} and a token in {TOKEN}",
+            ) from None
+        except httpx.TransportError as error:
+            raise BadInput(
+                f"{endpoint()} cannot be reached: {error}", expected=f"a network, or world {name}: local"
+            ) from None

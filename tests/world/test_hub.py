@@ -1,0 +1,170 @@
+import json
+
+import pytest
+
+from stages.kvqae.questions import read_questions
+from stages.stage import BadInput
+from stages.tables import Images, read_json, read_json_lines
+from stages.world.download import Patience
+from stages.world.hub import fetch_base_models, fetch_kvqae
+from stages.world.pins import Pins
+from stages.world.repositories import Hub
+from tests.world.small_hub import REVISION, jpeg, serve_kvqae, serve_models
+
+QUICK = Patience(attempts=2, pause=0.01, silence=2)
+
+
+@pytest.fixture
+def pins(hub, tmp_path):
+    path = tmp_path / "pins.yaml"
+    path.write_text(serve_kvqae(hub))
+    return path
+
+
+@pytest.fixture
+def fetch(pins, tmp_path):
+    return lambda: fetch_kvqae(tmp_path / "raw", tmp_path / "work", Pins(pins), QUICK)
+
+
+def rows(path):
+    return [record for _, record in read_json_lines(path)]
+
+
+def test_kvqae_end_to_end(fetch, tmp_path):
+    counts, raw = fetch(), tmp_path / "raw"
+    articles = rows(raw / "articles.jsonl")
+    assert [article["wikipedia_id"] for article in articles] == ["10", "11", "12", "13"]
+    assert articles[0]["text"] == ["Ada\n", "Ada was born in 1910.\n", "Section::::Life.\n"]
+    assert articles[0]["wikidata_info"] == {"wikidata_id": "Q1", "aliases": ["Ada II"], "description": "d"}
+    assert articles[0]["anchors"] == []
+
+    entities = {entity["id"]: entity for entity in rows(raw / "wikidata.jsonl")}
+    assert entities.keys() == {"Q5", "Q1", "Q2", "Q3"}
+    assert entities["Q1"]["aliases"] == {"en": [{"language": "en", "value": "Ada II"}]}
+    assert entities["Q1"]["claims"]["P31"][0]["mainsnak"]["datavalue"]["value"]["id"] == "Q5"
+    assert entities["Q3"]["claims"].keys() == {"P18"}
+    assert entities["Q3"]["claims"]["P18"][0]["mainsnak"]["datavalue"]["value"] == "512px-Bridge.png"
+
+    (question,) = read_questions(raw / "viquae" / "train.jsonl")
+    assert (question.image, question.wikidata_id, question.wikipedia_id) == ("512px-question-Q1.jpg", "Q1", "10")
+    assert question.answers == ("1910", "the year 1910")
+    for split in ("train", "validation", "test"):
+        questions = rows(raw / "triviaqa" / f"{split}.jsonl")
+        assert [record["id"] for record in questions] == [f"{split}-{i}" for i in range(3)]
+        assert questions[0]["output"] == {
+            "original_answer": "Paris",
+            "answer": ["Paris", "City of Light"],
+            "provenance": [{"wikipedia_id": ["12"], "title": ["Bridge"]}],
+        }
+
+    images = Images(raw / "images" / "kb")
+    assert images.names == ["512px-Ada.jpg", "512px-Bridge.png"]
+    assert images.read("512px-Ada.jpg") == jpeg("red")
+    assert len(Images(raw / "images" / "questions").names) == 3
+    assert counts["kb_images"] == 2
+    assert counts["kb_images_missing"] == 1
+    assert counts["kb_images_not_wanted"] == 1
+    assert counts["kb_images_not_an_image"] == 1
+    assert counts["entities_humans_with_faces"] == counts["entities_non_humans"] == 1
+    assert not list((tmp_path / "work").rglob("*.tar*")), "downloads are removed when they are used up"
+
+
+def test_abbreviated_revision_is_completed_and_recorded(fetch, pins, tmp_path, capsys):
+    fetch()
+    lock = Pins(pins)
+    assert lock.revision("viquae_dataset") == REVISION
+    assert lock.revision("viquae_images") == "a" * 40
+    assert lock.file("kilt", "kilt_knowledgesource.json").sha256 is not None
+    assert "warning: kilt: kilt_knowledgesource.json sha256" in capsys.readouterr().err
+    provenance = read_json(tmp_path / "raw" / "provenance" / "viquae.json")["sources"]["viquae_dataset"]
+    assert (provenance["from"], provenance["revision"]) == ("who/questions", REVISION)
+
+
+def test_recorded_digest_is_enforced(fetch, hub, tmp_path):
+    fetch()
+    hub.files["/KILT/kilt_knowledgesource.json"] += b"\n"
+    with pytest.raises(BadInput, match="kilt: kilt_knowledgesource.json: wrong size|wrong sha256"):
+        fetch()
+
+
+def test_run_goes_on_with_the_piece_that_failed(fetch, hub, tmp_path):
+    hub.cut["/datasets/who/all_images/resolve/" + "a" * 40 + "/parts/images.tar.gz.partab"] = [100, 0, 0]
+    with pytest.raises(BadInput, match="gave up"):
+        fetch()
+    assert not (tmp_path / "raw").exists()
+    before = len(hub.asked("/KILT/kilt_knowledgesource.json"))
+    fetch()
+    assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == before == 1
+    assert len(Images(tmp_path / "raw" / "images" / "kb").names) == 2
+
+
+def test_corrupted_on_the_way_is_caught_by_the_digest_the_hub_states(fetch, hub):
+    address = f"/datasets/who/kb/resolve/{REVISION}/non_humans.jsonl.gz"
+    hub.files[address] = hub.files[address][:-1] + b"x"
+    with pytest.raises(BadInput, match="who/kb: non_humans.jsonl.gz at revision abcdef0.*wrong sha256"):
+        fetch()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"revision": "fffffff"}, "no such revision; got 'fffffff'"),
+        ({"hub": "who/nothing"}, r"who/nothing: the hub refused to list the repository \(404\)"),
+        ({"files": {"none.jsonl": {}}}, r"who/questions: none.jsonl at revision .*not found \(404\)"),
+    ],
+)
+def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
+    import yaml
+
+    tree = yaml.safe_load(pins.read_text())
+    tree["viquae_dataset"] |= change
+    pins.write_text(yaml.safe_dump(tree))
+    with pytest.raises(BadInput, match=message):
+        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("viquae_dataset")
+
+
+def test_missing_triviaqa_split_lists_what_there_is(fetch, hub):
+    path = f"/api/datasets/who/triviaqa/tree/{'a' * 40}"
+    tree = [entry for entry in json.loads(hub.files[path]) if "test" not in entry["path"]]
+    hub.files[path] = json.dumps(tree).encode()
+    with pytest.raises(BadInput, match=r"triviaqa test.*with_viquae_test.*choices: .*with_viquae_validation"):
+        fetch()
+
+
+def test_record_without_id_names_file_and_row(fetch, hub):
+    hub.files["/KILT/kilt_knowledgesource.json"] += b'{"wikipedia_title": "No id"}\n'
+    with pytest.raises(BadInput, match=r"kilt_knowledgesource.json:5: field 'wikipedia_id': missing"):
+        fetch()
+
+
+def test_base_models_in_the_layout_of_every_world(hub, tmp_path):
+    import torch
+    from safetensors.torch import load_file
+
+    state = {"conv1.weight": torch.arange(6.0).reshape(2, 3), "bn1.num_batches_tracked": torch.tensor(3)}
+    bert = {"config.json": b"{}", "model.safetensors": b"bert", "vocab.txt": b"a\n"}
+    clip = {"open_clip_config.json": b"{}", "open_clip_model.safetensors": b"clip"}
+    (tmp_path / "pins.yaml").write_text(serve_models(hub, bert, clip, b"arcface", state))
+    out = tmp_path / "base"
+    sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    assert {path.name: path.read_bytes() for path in (out / "text").iterdir()} == bert
+    assert {path.name: path.read_bytes() for path in (out / "clip").iterdir()} == clip
+    assert (out / "arcface" / "model.onnx").read_bytes() == b"arcface"
+    assert read_json(out / "imagenet" / "config.json") == {"architecture": "resnet50", "size": 224}
+    loaded = load_file(out / "imagenet" / "model.safetensors")
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in state.items())
+    assert sizes["text_bytes"] == 4
+
+
+class Trap:
+    def __reduce__(self):
+        return print, ("unpickled",)
+
+
+def test_pickle_with_code_is_refused(hub, tmp_path, capsys):
+    files = {"model.safetensors": b"x"}
+    (tmp_path / "pins.yaml").write_text(serve_models(hub, files, files, b"arcface", {"conv1.weight": Trap()}))
+    with pytest.raises(BadInput, match="not plain tensors"):
+        fetch_base_models(tmp_path / "base", tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    assert "unpickled" not in capsys.readouterr().out
+    assert not (tmp_path / "base").exists()
