@@ -1,0 +1,110 @@
+"""Multi-passage BERT: one softmax over all passages of a question (kvqae.md §5; Wang et al. 2019).
+
+The network is transformers' `BertForQuestionAnswering`: an encoder and two linear heads, start and end, on
+`[CLS] question [SEP] title [SEP] text [SEP]`. What makes it multi-passage is here: the shared softmax, the loss, and
+the decoding. The softmax runs over every token that is not padding, [CLS] and the question included, as in the paper;
+only tokens of a title or of a text can be decoded, and never across a [SEP].
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+PassageReduction = Literal["mean", "max"]
+
+
+def shared_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
+    """`log P(t)`, normalised over all tokens of all passages of one question.
+
+    Args:
+        logits: (passages, tokens).
+        mask: (passages, tokens) bool, False on padding, which gets −∞.
+    """
+    masked = logits.float().masked_fill(~mask, -torch.inf)
+    return masked.flatten().log_softmax(dim=0).view_as(logits)
+
+
+def marginal_losses(log_probabilities: Tensor, targets: Tensor) -> Tensor:
+    """`−log Σ_{t ∈ T_m} P(t)` of each passage m, (passages,).
+
+    Args:
+        log_probabilities: (passages, tokens), from `shared_log_softmax`.
+        targets: (passages, tokens) bool, T_m: the answer positions, or [CLS] alone. None is empty.
+    """
+    return -log_probabilities.masked_fill(~targets, -torch.inf).logsumexp(dim=1)
+
+
+def question_loss(
+    start_logits: Tensor,
+    end_logits: Tensor,
+    mask: Tensor,
+    start_targets: Tensor,
+    end_targets: Tensor,
+    reduction: PassageReduction = "mean",
+) -> Tensor:
+    """Loss of one question: start plus end, each the mean of its passages' marginal losses; all (passages, tokens).
+
+    One sum over the targets of all passages together would let the many [CLS] win: hence a term a passage. With `max`
+    only the worst passage counts, as in the authors' first code.
+    """
+    loss = start_logits.new_zeros((), dtype=torch.float32)
+    for logits, targets in ((start_logits, start_targets), (end_logits, end_targets)):
+        losses = marginal_losses(shared_log_softmax(logits, mask), targets)
+        loss = loss + (losses.mean() if reduction == "mean" else losses.max())
+    return loss
+
+
+def answer_pieces(input_ids: Tensor, token_type_ids: Tensor, separator: int) -> Tensor:
+    """Where answers may lie, (passages, tokens): 0 nowhere, 1 title, 2 text (3… should a text hold [SEP] itself).
+
+    Args:
+        input_ids, token_type_ids: of the pairs; type 1 from the title on, and 0 on padding.
+        separator: the id of [SEP].
+    """
+    passage = token_type_ids == 1
+    separators = passage & (input_ids == separator)
+    return (1 + separators.cumsum(dim=1)) * (passage & ~separators)
+
+
+@dataclass(frozen=True)
+class PassageSpans:
+    """The best span of each passage, and what its probability needs; all (passages,).
+
+    Attributes:
+        scores: start logit + end logit; −∞ where the passage has no candidate.
+        starts, ends: first and last token.
+        start_mass, end_mass: log Σ exp(logit) over the passage's tokens: the passage's part of the shared softmax.
+    """
+
+    scores: Tensor
+    starts: Tensor
+    ends: Tensor
+    start_mass: Tensor
+    end_mass: Tensor
+
+
+def best_spans(start_logits: Tensor, end_logits: Tensor, mask: Tensor, pieces: Tensor, longest: int) -> PassageSpans:
+    """The span of at most `longest` tokens with the highest P(start)·P(end) in each passage.
+
+    The softmax's normaliser is the same for all spans of a question, so the best span of *any* set of its passages is
+    the best of their best spans: a passage is read once, whatever it is ranked with. Its probability among passages
+    m is `exp(score − logsumexp_m start_mass − logsumexp_m end_mass)`. Ties: first start, then shortest.
+    """
+    start_logits, end_logits = start_logits.float(), end_logits.float()
+    # Row t holds the end logits of tokens t … t + longest − 1.
+    ends = functional.pad(end_logits, (0, longest - 1)).unfold(1, longest, 1)
+    end_pieces = functional.pad(pieces, (0, longest - 1)).unfold(1, longest, 1)
+    valid = (pieces[..., None] > 0) & (pieces[..., None] == end_pieces)
+    scores = torch.where(valid, start_logits[..., None] + ends, -torch.inf).flatten(1)
+    best = scores.argmax(dim=1)
+    starts = best // longest
+    return PassageSpans(
+        scores=scores.gather(1, best[:, None])[:, 0],
+        starts=starts,
+        ends=starts + best % longest,
+        start_mass=start_logits.masked_fill(~mask, -torch.inf).logsumexp(dim=1),
+        end_mass=end_logits.masked_fill(~mask, -torch.inf).logsumexp(dim=1),
+    )
