@@ -34,7 +34,7 @@ class Measure(Protocol):
 def reciprocal_rank(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
     """1 / rank of the first relevant document, 0 without one; its mean over queries is the MRR."""
     hits = hits[:, :cutoff]
-    return np.maximum.reduce(hits / np.arange(1, hits.shape[1] + 1), axis=1, initial=0.0)
+    return (hits / np.arange(1, hits.shape[1] + 1)).max(axis=1, initial=0.0)
 
 
 def precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
@@ -44,7 +44,7 @@ def precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int)
 
 def hit(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:
     """1 if a relevant document is among the first `cutoff`, else 0 (trec_eval's success)."""
-    return hits[:, :cutoff].any(axis=1).astype(np.float64)
+    return np.asarray(hits[:, :cutoff].any(axis=1), dtype=np.float64)
 
 
 def average_precision(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:

@@ -1,0 +1,93 @@
+"""Answer normalisation, exact match, F1 and matching in passages."""
+
+import re
+
+import numpy as np
+import pytest
+
+from stages.measures.answers import AnswerMatcher, exact_match, f1, normalize_answer
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The  Beatles!", "beatles"),
+        ("U.S.A.", "usa"),
+        ("an apple\tand\na pear", "apple and pear"),
+        ("Theatre of a Thousand", "theatre of thousand"),
+        ("Éric-Émile", "éricémile"),
+        ("The", ""),
+        ("?!", ""),
+        ("", ""),
+    ],
+)
+def test_normalize(text, expected):
+    assert normalize_answer(text) == expected
+
+
+def test_normalizing_twice_changes_nothing_more():
+    for text in ("a The an", "“The” end", "the-a", "1914–1918, the Great War"):
+        assert normalize_answer(normalize_answer(text)) == normalize_answer(text)
+
+
+def test_exact_match_over_aliases():
+    assert exact_match("the Paris.", ["Lyon", "paris"])
+    assert not exact_match("Paris, France", ["Paris"])
+    assert not exact_match("the", ["The"])  # both normalise to nothing
+    assert not exact_match("", [])
+
+
+def test_f1_is_the_best_over_aliases_on_multisets():
+    # two of three words common with "new york city": 2·2 / (3 + 3); one of one with "york": 2·1 / (3 + 1)
+    assert f1("York, New Jersey", ["New York City", "York"]) == pytest.approx(2 * 2 / (3 + 3))
+    assert f1("york york", ["york"]) == pytest.approx(2 * 1 / (2 + 1))
+    assert f1("Paris", ["Lyon"]) == 0.0
+    assert f1("", ["Lyon"]) == 0.0
+    assert f1("the", ["the"]) == 0.0
+    assert f1("x", []) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answers", "text", "expected"),
+    [
+        (["Paris"], "He lived in paris.", True),
+        (["Paris"], "Parisian life", False),
+        (["ris"], "in Paris", False),
+        (["The Hague"], "born at the Hague, Holland", True),
+        (["New York"], "new, york", True),
+        (["1914"], "the war of 1914–1918", True),
+        (["€5"], "costs €5 a piece", True),
+        (["The", "?"], "The end?", False),
+        ([], "anything", False),
+        (["Hague", "Paris"], "paris", True),
+        (["man"], "woman, then man", True),
+        (["x y"], "xx y, x y", True),
+    ],
+)
+def test_matches(answers, text, expected):
+    assert AnswerMatcher(answers).matches(text) is expected
+    assert AnswerMatcher(answers).matches_normalized(normalize_answer(text)) is expected
+    assert bool(AnswerMatcher(answers).positions(text)) is expected
+
+
+def test_matching_agrees_with_a_regular_expression_over_all_aliases():
+    rng = np.random.default_rng(1)
+    words = ["a", "the", "New", "york", "yorker", "St.", "Louis", "louis-", "Éva", "of", "5", "55", "o'Neil", "–"]
+    for _ in range(500):
+        text = " ".join(rng.choice(words, 12))
+        answers = [" ".join(rng.choice(words, rng.integers(1, 4))) for _ in range(3)]
+        normalized = [a for a in map(normalize_answer, answers) if a]
+        pattern = "|".join(rf"(?<!\w){re.escape(a)}(?!\w)" for a in normalized) or r"(?!)"
+        assert AnswerMatcher(answers).matches(text) == bool(re.search(pattern, normalize_answer(text))), (text, answers)
+
+
+def test_positions_point_into_the_text_as_given():
+    text = 'In the "City" of New-York; İstanbul, the U.S. and a U. S.'
+    found = AnswerMatcher(["the city", "newyork", "us", "İstanbul"]).positions(text)
+    assert [text[start:end] for start, end in found] == ["City", "New-York", "İstanbul", "U.S"]
+
+
+def test_positions_give_every_occurrence_and_overlaps():
+    text = "Ann Lee and Ann"
+    found = AnswerMatcher(["Ann", "Ann Lee"]).positions(text)
+    assert found == [(0, 3), (0, 7), (12, 15)]
