@@ -1,0 +1,99 @@
+"""BERT encoders on disk, and the texts they read: questions, and passages as `title [SEP] text`."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
+
+from stages.device import halving_batches
+from stages.nets.bert import cls_vectors
+from stages.stage import BadInput
+
+logging.disable_progress_bar()
+logging.set_verbosity_error()  # a pooling head that is left out is no news; missing weights are refused below
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+
+
+def load_text_encoder(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A BERT-like encoder without pooling head, and its tokenizer, from a Hugging Face folder.
+
+    Raises:
+        BadInput: not such a folder, or weights are missing or of another shape than its configuration says.
+    """
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        model, report = AutoModel.from_pretrained(
+            folder,
+            config=config,
+            add_pooling_layer=False,
+            local_files_only=True,
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise BadInput(f"not a text encoder: {error}", file=folder, expected="a Hugging Face folder") from None
+    if report["missing_keys"] or report["mismatched_keys"]:
+        bad = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
+        raise BadInput("weights are missing or of another shape", file=folder, got=bad[:3])
+    return model, tokenizer
+
+
+def save_text_encoder(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Write what `load_text_encoder` reads."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def tokenize(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], max_tokens: int, *, titles: Sequence[str] | None = None
+) -> list[list[int]]:
+    """Token ids `[CLS] text [SEP]`, or `[CLS] title [SEP] text [SEP]`, cut to `max_tokens` from the longer part."""
+    first, second = (texts, None) if titles is None else (titles, texts)
+    if not len(texts):
+        return []
+    return tokenizer(
+        list(first),
+        None if second is None else list(second),
+        truncation="longest_first",
+        max_length=max_tokens,
+        return_token_type_ids=False,
+        return_attention_mask=False,
+    )["input_ids"]
+
+
+def pad(ids: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase, device: torch.device) -> dict[str, Tensor]:
+    """`input_ids` and `attention_mask` (texts, longest of them) on the device."""
+    batch = tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt")
+    return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
+
+
+@torch.inference_mode()
+def encode(
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[Sequence[int]], batch_size: int
+) -> NDArray[np.float32]:
+    """[CLS] vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
+
+    Args:
+        encoder: in evaluation mode, on the device to compute on.
+        tokenizer: its padding token is used.
+        ids: what `tokenize` gives.
+        batch_size: texts a batch at first; halved whenever GPU memory runs out.
+    """
+    device = next(encoder.parameters()).device
+    longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+    vectors = np.empty((len(ids), encoder.config.hidden_size), np.float32)
+
+    def vectors_of(rows: Sequence[int]) -> tuple[Sequence[int], Tensor]:
+        return rows, cls_vectors(encoder, **pad([ids[row] for row in rows], tokenizer, device)).cpu()
+
+    for rows, batch in halving_batches(longest_first, batch_size, vectors_of):
+        vectors[list(rows)] = batch.numpy()
+    return vectors
