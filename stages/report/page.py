@@ -1,0 +1,63 @@
+"""The page: one self-contained file, assembled from a fragment a pipeline, showing what exists."""
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_json, write_atomically
+
+
+class PageParameters(Parameters):
+    """Section `report`: the page has nothing to choose."""
+
+
+def environment() -> Environment:
+    """Jinja with escaping on and undefined names refused."""
+    return Environment(
+        loader=PackageLoader("stages.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(fragments: Sequence[dict[str, Any]]) -> str:
+    """Render the whole page.
+
+    Args:
+        fragments: `{pipeline, title, world, sections: [{id, title, html}]}`; the HTML of a section was rendered, and
+            escaped, by its pipeline's own stage.
+    """
+    templates = resources.files("stages.report") / "templates"
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            fragments=fragments,
+            style=Markup((templates / "style.css").read_text(encoding="utf-8")),
+            script=Markup((templates / "script.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def main(parameters: PageParameters, context: Context, *, fragments: Path, out: Path) -> None:
+    """Assemble `index.html` from the fragments found in a folder."""
+    found = []
+    for file in sorted(fragments.glob("*.json")):
+        fragment = read_json(file)
+        missing = {"pipeline", "title", "world", "sections"} - set(fragment)
+        if missing:
+            raise BadInput("fragment lacks keys", file=file, got=sorted(missing))
+        found.append(fragment)
+    with write_atomically(out) as beside:
+        beside.write_text(page(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run_stage(main, "report", PageParameters)

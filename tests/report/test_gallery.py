@@ -1,0 +1,30 @@
+import base64
+import io
+
+from PIL import Image
+
+from stages.report.gallery import highlight, thumbnail
+
+
+def encoded(image):
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def test_thumbnail_is_a_square_jpeg():
+    address = thumbnail(encoded(Image.new("LA", (300, 100))), 64)
+    assert address.startswith("data:image/jpeg;base64,")
+    with Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))) as image:
+        assert (image.size, image.mode) == ((64, 64), "RGB")
+
+
+def test_unreadable_image_has_no_thumbnail():
+    assert thumbnail(b"not an image", 64) is None
+    assert thumbnail(encoded(Image.new("RGB", (50, 50)))[:60], 64) is None
+
+
+def test_answers_are_marked_longest_first_whole_words_and_everything_is_escaped():
+    marked = highlight("<b>New York</b>, new York City, Yorkshire", ["York", "New York", "the", "New York City"])
+    assert marked == ("&lt;b&gt;<mark>New York</mark>&lt;/b&gt;, <mark>new York City</mark>, Yorkshire")
+    assert highlight("a & b", ["the"]) == "a &amp; b"

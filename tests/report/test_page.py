@@ -1,0 +1,46 @@
+import pytest
+
+from stages.report.page import PageParameters, main, page
+from stages.stage import BadInput
+from stages.tables import write_json
+
+FRAGMENT = {
+    "pipeline": "toy",
+    "title": "Toy <pipeline>",
+    "world": "sample",
+    "sections": [{"id": "toy-1", "title": "One & two", "html": "<p>rendered</p>"}],
+}
+
+
+def test_fragments_are_assembled_in_order_of_name_and_text_is_escaped(tmp_path):
+    write_json(tmp_path / "fragments" / "b.json", FRAGMENT | {"pipeline": "b"})
+    write_json(tmp_path / "fragments" / "a.json", FRAGMENT | {"pipeline": "a"})
+    main(PageParameters(), None, fragments=tmp_path / "fragments", out=tmp_path / "index.html")
+    html = (tmp_path / "index.html").read_text()
+    assert html.index('id="a"') < html.index('id="b"')
+    assert "Toy &lt;pipeline&gt;" in html
+    assert "One &amp; two" in html
+    assert html.count("<p>rendered</p>") == 2
+    assert html.count("<strong>Sample world.</strong>") == 2
+
+
+def test_self_contained():
+    html = page([FRAGMENT])
+    for address in ("src=", "@import", "url(", "http"):
+        assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
+    assert '<meta name="viewport"' in html
+
+
+def test_other_worlds_carry_no_note():
+    assert "Sample world" not in page([FRAGMENT | {"world": "hub"}])
+
+
+def test_nothing_yet():
+    assert "No pipeline has run yet" in page([])
+
+
+def test_incomplete_fragment(tmp_path):
+    write_json(tmp_path / "a.json", {"pipeline": "a"})
+    with pytest.raises(BadInput, match=r"fragment lacks keys; got \['sections', 'title', 'world'\]"):
+        main(PageParameters(), None, fragments=tmp_path, out=tmp_path / "index.html")
+    assert not (tmp_path / "index.html").exists()
