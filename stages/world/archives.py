@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from stages.stage import BadInput
 from stages.tables import read_json_lines
 
-IMAGE_SUFFIXES = {".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp"}
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -108,6 +108,7 @@ def serve():
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # a client that gave up is part of the play
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"

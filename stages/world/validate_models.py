@@ -1,0 +1,38 @@
+"""Check the base models, whichever world wrote them, by loading them as the stages do (this imports torch)."""
+
+from pathlib import Path
+
+import torch
+
+from stages.kvqae.faces import FaceEncoder
+from stages.kvqae.text_encoder import load_text_encoder
+from stages.kvqae.visual_encoders import load_clip, load_imagenet
+from stages.world.validate import require_files
+
+FILES = (
+    "text/config.json",
+    "text/model.safetensors",
+    "arcface/model.onnx",
+    "clip/open_clip_config.json",
+    "clip/open_clip_model.safetensors",
+    "imagenet/config.json",
+    "imagenet/model.safetensors",
+)
+
+
+def validate_base_models(base: Path) -> dict[str, float]:
+    """Load text, face, CLIP and ImageNet encoders.
+
+    Returns:
+        Parameters of the text encoder.
+
+    Raises:
+        BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
+    """
+    require_files(base, FILES)
+    text, _ = load_text_encoder(base / "text")
+    cpu = torch.device("cpu")
+    FaceEncoder(base / "arcface" / "model.onnx", cpu)
+    load_clip(base / "clip", cpu)
+    load_imagenet(base / "imagenet", cpu)
+    return {"text_parameters": float(sum(weights.numel() for weights in text.parameters()))}
