@@ -1,0 +1,51 @@
+"""The few numbers that keep `dvc exp show` readable: `metrics/headline.json`."""
+
+from pathlib import Path
+from typing import Any
+
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_json, write_json
+
+# Headline → the metrics file of a stage, and the key in it.
+NUMBERS: dict[str, tuple[str, str]] = {
+    "kvqae_bm25_mrr": ("kvqae/evaluate.json", "passage_bm25_mrr"),
+    "kvqae_dpr_mrr": ("kvqae/evaluate.json", "passage_dpr_few_shot_mrr"),
+    "kvqae_fused_mrr": ("kvqae/evaluate.json", "passage_dpr_few_shot_image_mrr"),
+    "kvqae_fused_over_text_p": ("kvqae/evaluate.json", "passage_fused_over_best_text_mrr_p"),
+    "kvqae_arcface_article_p@1": ("kvqae/evaluate.json", "article_face_arcface_precision@1"),
+    "kvqae_em_text": ("kvqae/read.json", "few_shot_text_em"),
+    "kvqae_em_fused": ("kvqae/read.json", "few_shot_fused_em"),
+    "kvqae_em_full_oracle": ("kvqae/read.json", "few_shot_full_oracle_em"),
+}
+
+
+class HeadlineParameters(Parameters):
+    """Section `headline`: nothing to choose."""
+
+
+def headline(folder: Path) -> dict[str, float]:
+    """The numbers of the pipelines that have run.
+
+    Raises:
+        BadInput: a metrics file lacks its key.
+    """
+    read: dict[str, Any] = {}
+    numbers = {}
+    for name, (file, key) in NUMBERS.items():
+        path = folder / file
+        if not path.exists():
+            continue
+        values = read.setdefault(file, read_json(path))
+        if key not in values:
+            raise BadInput("missing metric", file=path, field=key, choices=sorted(values)[:20])
+        numbers[name] = round(values[key], 4)
+    return numbers
+
+
+def main(parameters: HeadlineParameters, context: Context, *, folder: Path, out: Path) -> None:
+    """Collect the headline from the folder that holds the stages' metrics files."""
+    write_json(out, headline(folder))
+
+
+if __name__ == "__main__":
+    run_stage(main, "headline", HeadlineParameters)
