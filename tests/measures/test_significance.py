@@ -1,0 +1,148 @@
+"""Randomization test, letters, Holm and bootstrap: by hand, against SciPy and ranx, and what must not matter."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
+
+from stages.measures import significance
+from stages.measures.significance import bootstrap_interval, fisher_randomization, holm, superscripts
+
+
+def systems(seed, queries=80, count=4):
+    rng = np.random.default_rng(seed)
+    return rng.choice([0.0, 1 / 3, 1 / 2, 1.0], (count, queries)) * np.linspace(0.7, 1, count)[:, None]
+
+
+def test_exact_p_by_hand():
+    # Differences 3, 2, 1: |±3 ±2 ±1| ≥ 6 for two of the eight sign vectors; with a third system equal to the second.
+    p = fisher_randomization([[3, 2, 1], [0, 0, 0], [0, 0, 0]])
+    assert p[0, 1] == p[1, 0] == p[0, 2] == 2 / 8
+    assert p[1, 2] == 1.0
+    assert np.diag(p).tolist() == [1, 1, 1]
+
+
+def test_exact_p_counts_ties_that_rounding_hides():
+    # 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1 in the last bit; fractions do not.
+    values = [[0.1, 0.2, 0.3, 0.3, 0.7, 0.1], [0.3, 0.1, 0.2, 0.2, 0.1, 0.3]]
+    differences = [Fraction(str(a)) - Fraction(str(b)) for a, b in zip(*values, strict=True)]
+    sums = [
+        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product((1, -1), repeat=6)
+    ]
+    assert fisher_randomization(values)[0, 1] == sum(s >= abs(sum(differences)) for s in sums) / 2**6
+
+
+def test_exact_p_agrees_with_scipy():
+    values = systems(0, queries=10)
+    p = fisher_randomization(values)
+    for a, b in itertools.combinations(range(4), 2):
+        expected = scipy.stats.permutation_test(
+            (values[a] - values[b],), lambda d: abs(d.sum()), permutation_type="samples", n_resamples=np.inf,
+            alternative="greater", vectorized=False,
+        )  # fmt: skip
+        assert p[a, b] == pytest.approx(expected.pvalue)
+
+
+def test_drawn_p_is_near_the_exact_one_and_never_zero():
+    values = systems(1, queries=14)
+    exact, drawn = (
+        fisher_randomization(values, permutations=2**14),
+        fisher_randomization(values, permutations=2**14 - 1),
+    )
+    error = np.sqrt(exact * (1 - exact) / 2**14)
+    assert (np.abs(exact - drawn) <= 5 * error + 1 / 2**14).all()
+    far = np.stack([np.zeros(200), np.ones(200)])
+    assert fisher_randomization(far, permutations=999)[0, 1] == 1 / (999 + 1)
+
+
+def test_drawn_p_agrees_with_ranx():
+    values = systems(2, queries=150)
+    p = fisher_randomization(values, permutations=20_000)
+    for a, b in itertools.combinations(range(4), 2):
+        theirs, _ = fisher_randomization_test(values[a], values[b], n_permutations=20_000)
+        assert p[a, b] == pytest.approx(theirs, abs=5 * np.sqrt(2 * p[a, b] * (1 - p[a, b]) / 20_000) + 1e-4)
+
+
+def test_the_test_keeps_its_level():
+    rng = np.random.default_rng(5)
+    rejected = sum(fisher_randomization(rng.random((2, 30)), permutations=199)[0, 1] <= 0.1 for _ in range(300))
+    assert rejected <= scipy.stats.binom.ppf(0.9999, 300, 0.1)
+    assert rejected >= scipy.stats.binom.ppf(0.0001, 300, 0.1)
+
+
+@pytest.mark.parametrize("chunk", [1 << 10, 1 << 16, 1 << 24])
+@pytest.mark.parametrize("queries", [9, 83])
+def test_chunks_do_not_matter(monkeypatch, chunk, queries):
+    values = systems(3, queries=queries)
+    expected = fisher_randomization(values, permutations=1000, seed=4)
+    interval = bootstrap_interval(values[0], resamples=1000, seed=4)
+    monkeypatch.setattr(significance, "_CHUNK_BYTES", chunk)
+    np.testing.assert_array_equal(fisher_randomization(values, permutations=1000, seed=4), expected)
+    assert bootstrap_interval(values[0], resamples=1000, seed=4) == pytest.approx(interval, abs=1e-12)
+
+
+def test_the_order_of_systems_does_not_matter_and_the_seed_does():
+    values, order = systems(3), [2, 0, 3, 1]
+    p = fisher_randomization(values, permutations=2000)
+    np.testing.assert_array_equal(fisher_randomization(values[order], permutations=2000), p[np.ix_(order, order)])
+    assert (fisher_randomization(values, permutations=2000, seed=1) != p).any()
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [[1.0, np.nan]], [[], []]])
+def test_bad_values_are_refused(values):
+    with pytest.raises(ValueError, match="not empty and finite"):
+        fisher_randomization(values)
+
+
+def test_no_permutation_is_refused():
+    with pytest.raises(ValueError, match="at least 1"):
+        fisher_randomization([[1.0]], permutations=0)
+
+
+def test_letters_name_the_systems_beaten():
+    values = [[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]]
+    p = np.array([[1, 0.01, 0.2], [0.01, 1, 0.011], [0.2, 0.011, 1]])
+    assert superscripts(values, p) == ["", "a", ""]
+    assert superscripts(values, p, level=0.05) == ["", "ac", ""]
+    assert superscripts(values, p, level=0.5) == ["", "ac", "a"]
+    with pytest.raises(ValueError, match="26 letters"):
+        superscripts(np.zeros((27, 2)), np.ones((27, 27)))
+    with pytest.raises(ValueError, match="expected"):
+        superscripts(values, p[:2])
+
+
+def test_holm_by_hand():
+    # Sorted .01 .02 .03 .5 times 4 3 2 1 = .04 .06 .06 .5, already non-decreasing.
+    assert holm([0.5, 0.02, 0.01, 0.03]) == pytest.approx([0.5, 3 * 0.02, 4 * 0.01, 2 * 0.03])
+    # The second product, .012 · 2, is below the first, .01 · 3: it is raised to it. The last stays at 1.
+    assert holm([0.01, 0.012, 1.0]) == pytest.approx([0.03, 0.03, 1.0])
+    assert holm([0.7, 0.8]) == pytest.approx([1.0, 1.0])
+    assert holm([]).shape == (0,)
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        holm([1.2])
+
+
+def test_bootstrap_of_two_values_by_hand():
+    # Means of two draws from {0, 1}: 0, ½, 1 with probabilities ¼, ½, ¼.
+    assert bootstrap_interval([0.0, 1.0], confidence=0.4) == (0.5, 0.5)
+    assert bootstrap_interval([0.0, 1.0], confidence=0.6) == (0.0, 1.0)
+    assert bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)
+
+
+def test_bootstrap_agrees_with_scipy_and_the_normal_approximation():
+    values = np.random.default_rng(0).random(400)
+    low, high = bootstrap_interval(values, confidence=0.9)
+    theirs = scipy.stats.bootstrap((values,), np.mean, confidence_level=0.9, method="percentile", rng=1)
+    assert (low, high) == pytest.approx(tuple(theirs.confidence_interval), abs=2e-3)
+    half = 1.645 * values.std() / np.sqrt(400)
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=2e-3)
+
+
+@pytest.mark.parametrize("options", [{"confidence": 1.0}, {"confidence": 0.0}, {"resamples": 0}])
+def test_bootstrap_refuses_bad_options(options):
+    with pytest.raises(ValueError, match="confidence should be"):
+        bootstrap_interval([1.0, 2.0], **options)
