@@ -126,7 +126,8 @@ def overlap_html(table: pa.Table, stems: bool) -> str:
     title = "Lexical overlap of question and first passage"
     caption = (
         "Share of the question's content lemmas found in the first passage, by system and by whether that passage "
-        "holds the answer. Boxes: quartiles; whiskers: the rest without outliers. The paper gives no formula and no numbers. "
+        "holds the answer. Boxes: quartiles; whiskers: the rest without outliers. The paper gives no formula and no "
+        "numbers. "
     )
     if stems:
         caption += "No spaCy model is installed: Snowball stems stand in for lemmas."
