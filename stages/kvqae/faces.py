@@ -10,7 +10,6 @@ import onnxruntime
 import torch
 from facenet_pytorch import MTCNN
 from insightface.model_zoo.arcface_onnx import ArcFaceONNX
-from insightface.utils.onnxruntime_utils import preload_cuda_libraries
 from numpy.typing import NDArray
 
 from stages.device import halving_batches
@@ -127,8 +126,10 @@ class FaceEncoder:
 
     def __init__(self, path: Path, device: torch.device) -> None:
         self.path = path
-        providers = ["CUDAExecutionProvider"] * (device.type == "cuda") + ["CPUExecutionProvider"]
-        preload_cuda_libraries(providers)
+        providers = ["CPUExecutionProvider"]
+        if device.type == "cuda":
+            onnxruntime.preload_dlls()  # CUDA's libraries come with torch
+            providers.insert(0, "CUDAExecutionProvider")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
         try:
