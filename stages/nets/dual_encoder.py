@@ -1,12 +1,13 @@
 """Dual encoder: two BERTs that share nothing, one vector a text, inner product (kvqae.md §3, Karpukhin et al. 2020)."""
 
-from typing import Any
+from typing import Any, cast
 
 from sentence_transformers.sentence_transformer.losses import (
     CachedMultipleNegativesRankingLoss,
     MultipleNegativesRankingLoss,
 )
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from stages.nets.bert import cls_vectors
 
@@ -20,8 +21,18 @@ class DualEncoder(nn.ModuleList):
         question, passage: encoders, in the order of `TOWERS`.
     """
 
-    def __init__(self, question: nn.Module, passage: nn.Module) -> None:
+    def __init__(self, question: PreTrainedModel, passage: PreTrainedModel) -> None:
         super().__init__([question, passage])
+
+    @property
+    def question(self) -> PreTrainedModel:
+        """The encoder of questions."""
+        return cast(PreTrainedModel, self[0])
+
+    @property
+    def passage(self) -> PreTrainedModel:
+        """The encoder of passages."""
+        return cast(PreTrainedModel, self[1])
 
     def forward(self, features: dict[str, Any]) -> dict[str, Tensor]:
         """Encode one batch.
@@ -32,7 +43,7 @@ class DualEncoder(nn.ModuleList):
         Returns:
             `sentence_embedding` (texts, width).
         """
-        encoder = self[TOWERS.index(features["tower"])]
+        encoder = self.question if features["tower"] == "question" else self.passage
         return {"sentence_embedding": cls_vectors(encoder, features["input_ids"], features["attention_mask"])}
 
 
