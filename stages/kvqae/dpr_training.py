@@ -72,10 +72,12 @@ def train_dual_encoder(
     texts = read_passage_texts(
         passages, articles, np.concatenate([train_pairs.passages(), validation_pairs.passages()])
     )
-    (question, tokenizer), (passage, passage_tokenizer) = (load_text_encoder(starts[tower]) for tower in TOWERS)
+    (question, tokenizer), (passage, passage_tokenizer) = (
+        load_text_encoder(starts[tower], pick_device()) for tower in TOWERS
+    )
     if tokenizer.get_vocab() != passage_tokenizer.get_vocab():
         raise BadInput("encoders have different vocabularies", file=starts["passage"])
-    model = DualEncoder(question, passage).to(pick_device())
+    model = DualEncoder(question, passage)
     progress = train_model(model, tokenizer, train_pairs, validation_pairs, texts, parameters, context)
     with write_atomically(out) as beside:
         shutil.copytree(context.work / "best", beside)

@@ -20,8 +20,8 @@ logging.set_verbosity_error()  # a pooling head that is left out is no news; mis
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 
-def load_text_encoder(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A BERT-like encoder without pooling head, and its tokenizer, from a Hugging Face folder.
+def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A BERT-like encoder without pooling head, in evaluation mode, and its tokenizer, from a Hugging Face folder.
 
     Raises:
         BadInput: not such a folder, or weights are missing or of another shape than its configuration says.
@@ -43,7 +43,7 @@ def load_text_encoder(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenize
     if report["missing_keys"] or report["mismatched_keys"]:
         bad = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
         raise BadInput("weights are missing or of another shape", file=folder, got=bad[:3])
-    return model, tokenizer
+    return model.to(device), tokenizer
 
 
 def save_text_encoder(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -69,7 +69,7 @@ def tokenize(
     )["input_ids"]
 
 
-def pad(ids: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase, device: torch.device) -> dict[str, Tensor]:
+def pad(ids: Sequence[list[int]], tokenizer: PreTrainedTokenizerBase, device: torch.device) -> dict[str, Tensor]:
     """`input_ids` and `attention_mask` (texts, longest of them) on the device."""
     batch = tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt")
     return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
@@ -77,7 +77,7 @@ def pad(ids: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase, device
 
 @torch.inference_mode()
 def encode(
-    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[Sequence[int]], batch_size: int
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[list[int]], batch_size: int
 ) -> NDArray[np.float32]:
     """[CLS] vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
 
