@@ -89,7 +89,7 @@ def load_imagenet(folder: Path, device: torch.device) -> ImageEncoder:
     """
     config_file, weights_file = folder / "config.json", folder / "model.safetensors"
     config = read_json(config_file)
-    architectures = models.list_models(module=models.resnet)
+    architectures = models.list_models(include=["resnet*", "resnext*", "wide_resnet*"])
     if config.get("architecture") not in architectures:
         raise BadInput(
             "unknown architecture",

@@ -51,7 +51,7 @@ def test_no_small_change_fits_better() -> None:
         error = ((moved(landmarks, best) - TEMPLATE) ** 2).sum()
         for _ in range(50):
             a, b, x, y = rng.normal(0, 1e-3, 4)
-            other = best + [[a, -b, x], [b, a, y]]  # still a similarity
+            other = best + np.array([[a, -b, x], [b, a, y]])  # still a similarity
             assert ((moved(landmarks, other) - TEMPLATE) ** 2).sum() > error
 
 
@@ -63,6 +63,19 @@ def test_agrees_with_insightface() -> None:
         difference = np.abs(align(image, landmarks.astype(np.float32)).astype(int) - reference)
         assert difference.max() <= 8  # the warp's own fixed-point steps, where the transforms differ by 1e-6
         assert difference.mean() < 0.01
+
+
+def test_turning_the_picture_does_not_change_the_crop() -> None:
+    y, x = np.mgrid[:200, :160]
+    image = np.stack([x, y, (x + y) / 2], axis=-1).astype(np.uint8)
+    landmarks = TEMPLATE * 1.1 + [10, 20]
+    turned = np.column_stack([landmarks[:, 1], 160 - 1 - landmarks[:, 0]])  # np.rot90: (x, y) → (y, width − 1 − x)
+    assert np.abs(align(image, landmarks).astype(int) - align(np.rot90(image), turned)).max() <= 1
+
+
+def test_crop_of_an_unmoved_face_is_the_picture() -> None:
+    image = np.random.default_rng(3).integers(0, 256, (130, 120, 3), dtype=np.uint8)
+    assert np.array_equal(align(image, TEMPLATE), image[:112, :112])
 
 
 def test_coinciding_landmarks() -> None:

@@ -53,6 +53,6 @@ def write_clip(folder: Path) -> Path:
     torch.manual_seed(0)
     config = {"model_cfg": CLIP_CONFIG, "preprocess_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]}}
     (folder / "open_clip_config.json").write_text(json.dumps(config))
-    model = open_clip.CLIP(**{k: v for k, v in CLIP_CONFIG.items()})
+    model = open_clip.CLIP(**CLIP_CONFIG)
     save_file({k: v.contiguous() for k, v in model.state_dict().items()}, folder / "open_clip_model.safetensors")
     return folder
