@@ -46,7 +46,7 @@ class Tuned:
     @property
     def used_is_best(self) -> bool:
         """No weighting of the grid does better than the weights in use."""
-        return self.used_value >= self.search.values.max() - 1e-12
+        return self.used_value >= float(self.search.values.max()) - 1e-12
 
 
 def tune(runs: list[Run], qrels: Qrels, used: list[float], *, step: float, depth: int) -> Tuned:
