@@ -1,0 +1,124 @@
+import pytest
+import torch
+
+from stages.kvqae.text_encoder import load_text_encoder, pad, tokenize
+from stages.nets.bert import cls_vectors
+from stages.nets.dual_encoder import DualEncoder, in_batch_loss
+from tests.kvqae.tiny_bert import write_tiny_bert
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def model_and_features(tmp_path):
+    question, tokenizer = load_text_encoder(write_tiny_bert(tmp_path / "q", seed=1), CPU)
+    passage, _ = load_text_encoder(write_tiny_bert(tmp_path / "p", seed=2), CPU)
+    texts = {
+        "question": ["who is w1 ?", "where is w2", "w3", "who w4 w5", "w6 ?"],
+        "positive": ["w1 w11", "w2 w12 w13", "w3 w4", "w14", "w6"],
+        "negative": ["w21", "w22 w23 w24", "w25 w26", "w27", "w28 w29 w30 w31"],
+    }
+    features = [
+        {
+            "tower": "question" if name == "question" else "passage",
+            **pad(tokenize(tokenizer, column, 16), tokenizer, CPU),
+        }
+        for name, column in texts.items()
+    ]
+    return DualEncoder(question, passage), features
+
+
+def gradients(model):
+    return {name: weights.grad.clone() for name, weights in model.named_parameters()}
+
+
+def softmax_formula(model, features):
+    """-log exp(q_i·p_i) / Σ over all positives and negatives, written out."""
+    q, p, n = (
+        cls_vectors(model.question if column["tower"] == "question" else model.passage, *list(column.values())[1:])
+        for column in features
+    )
+    losses = []
+    for i in range(len(q)):
+        exponentials = [torch.exp(torch.dot(q[i], d)) for d in (*p, *n)]
+        losses.append(-torch.log(exponentials[i] / sum(exponentials)))
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("mini_batch_size", [1, 2, 4, 5])
+def test_loss_is_the_softmax_formula_gradient_included(model_and_features, mini_batch_size):
+    model, features = model_and_features
+    model.eval()
+    expected = softmax_formula(model, features)
+    expected.backward()
+    expected_gradients = gradients(model)
+    model.zero_grad()
+    loss = in_batch_loss(model, mini_batch_size, batch_size=5)(features, None)
+    loss.backward()
+    torch.testing.assert_close(loss, expected)
+    largest = max(gradient.norm() for gradient in expected_gradients.values())
+    for name, gradient in gradients(model).items():
+        assert (gradient - expected_gradients[name]).norm() < 1e-5 * largest, name
+
+
+def test_towers_share_nothing(model_and_features):
+    model, features = model_and_features
+    model.eval()
+    with torch.no_grad():
+        before = [model(column)["sentence_embedding"] for column in features[:2]]
+        for weights in model.question.parameters():
+            weights.add_(0.1)
+        after = [model(column)["sentence_embedding"] for column in features[:2]]
+    assert not torch.equal(before[0], after[0])
+    assert torch.equal(before[1], after[1])
+
+
+@pytest.mark.parametrize("mini_batch_size", [2, 5])
+def test_dropout_is_drawn_alike_in_both_passes(model_and_features, mini_batch_size):
+    """The gradient belongs to the loss: a step against it lowers the loss for the same dropout."""
+    model, features = model_and_features
+    model.train()
+    loss_function = in_batch_loss(model, mini_batch_size, batch_size=5)
+    torch.manual_seed(3)
+    before = loss_function(features, None)
+    before.backward()
+    squared = sum((gradient**2).sum() for gradient in gradients(model).values())
+    step = 1e-4 / squared
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights -= step * weights.grad
+    torch.manual_seed(3)
+    after = loss_function(features, None)
+    # First order: the loss falls by step · |gradient|².
+    assert (before - after).item() == pytest.approx(1e-4, rel=0.1)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_bf16_on_a_gpu_is_close_to_float32(model_and_features):
+    model, features = model_and_features
+    model.eval()
+    with torch.no_grad():
+        exact = model(features[0])["sentence_embedding"]
+        on_gpu = {
+            name: value.cuda() if isinstance(value, torch.Tensor) else value for name, value in features[0].items()
+        }
+        half = model.cuda()(on_gpu)["sentence_embedding"]
+    assert half.dtype == torch.float32
+    torch.testing.assert_close(half.cpu(), exact, rtol=0, atol=0.05)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("mini_batch_size", [2, 5])
+def test_gradient_on_a_gpu_is_close_to_float32(model_and_features, mini_batch_size):
+    model, features = model_and_features
+    model.eval()
+    in_batch_loss(model, 5, batch_size=5)(features, None).backward()
+    expected = torch.cat([gradient.ravel() for gradient in gradients(model).values()])
+    model.zero_grad()
+    model.cuda()
+    on_gpu = [{k: v.cuda() if isinstance(v, torch.Tensor) else v for k, v in column.items()} for column in features]
+    in_batch_loss(model, mini_batch_size, batch_size=5)(on_gpu, None).backward()
+    got = torch.cat([gradient.cpu().ravel() for gradient in gradients(model).values()])
+    assert torch.nn.functional.cosine_similarity(got, expected, dim=0) > 0.99
