@@ -45,6 +45,8 @@ class Kind:
         labels: how an ambiguous question calls a thing ("this vessel").
         lead: first sentences of an article.
         fillers: sentences that answer nothing.
+        images: for each image property of Wikidata, what is drawn and how often it is there; the last always is if no other.
+        looks: categories of drawings that fit; empty: all.
         asked: whether questions may be about it.
     """
 
@@ -54,6 +56,8 @@ class Kind:
     labels: tuple[str, ...]
     lead: tuple[str, ...]
     fillers: tuple[str, ...]
+    images: dict[str, tuple[str, float]]
+    looks: tuple[str, ...]
     asked: bool
 
     @property
@@ -107,6 +111,8 @@ def kinds() -> dict[str, Kind]:
             labels=tuple(entry.get("label", ())),
             lead=tuple(entry["lead"]),
             fillers=tuple([*fillers.get(name, ()), *fillers.get(groups.get(name, ""), ())]),
+            images={key: (picture, share) for key, (picture, share) in entry["images"].items()},
+            looks=tuple(entry.get("looks", ())),
             asked=entry.get("asked", True),
         )
         for name, entry in _read("kinds").items()

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import yaml
 
-from stages.world.sample.kvqae.names import Names
+from stages.world.sample.kvqae.names import ExhaustedError, Names
 
 V = TypeVar("V")
 LEXICON: dict[str, list[str]] = yaml.safe_load(
@@ -62,8 +62,12 @@ class Pools:
         recipe = RECIPES[pool]
         old = self.values.get((pool, self._scope(pool, country)), [])
         free = [value for value in old if value.text not in but and self.uses.get((pool, value.text), 0) < recipe.most]
-        fresh = not free or self.rng.random() >= recipe.reuse
-        value = self.add(pool, country, recipe.make(self, country)) if fresh else self.rng.choice(free)
+        value = self.rng.choice(free) if free and self.rng.random() < recipe.reuse else None
+        if value is None:
+            try:
+                value = self.add(pool, country, recipe.make(self, country))
+            except ExhaustedError:  # in a very large world some titles must come twice
+                value = self.rng.choice([value for value in old if value.text not in but])
         self.uses[pool, value.text] = self.uses.get((pool, value.text), 0) + 1
         return value
 
@@ -201,7 +205,7 @@ RECIPES: dict[str, Recipe] = {
     "opera": Recipe(lambda p, c: Value(f"{p.names.root(c.tongue)} and {p.names.root((c.tongue + 1) % 4)}"), reuse=0.0),
     "film": Recipe(_phrase("count", "days"), reuse=0.0, everywhere=True),
     "song": Recipe(_phrase("verb", "land"), reuse=0.0, everywhere=True),
-    "mineral": Recipe(lambda p, c: Value(p.names.root(c.tongue).rstrip("aeiou") + "ite"), reuse=0.0),
+    "mineral": Recipe(lambda p, c: Value(p.names.root(c.tongue).rstrip("aeiou").lower() + "ite"), reuse=0.0),
     "currency": Recipe(lambda p, c: Value(p.names.root(c.tongue).lower()), reuse=0.0),
     "motto": Recipe(_phrase("virtue", "than", "vice"), reuse=0.0, everywhere=True),
     "product": Recipe(_phrase("quality", "article"), reuse=0.0, everywhere=True),
