@@ -1,0 +1,168 @@
+"""Passages: articles cut at sentence boundaries (kvqae.md §1).
+
+Tokens and sentences are those of a blank English spaCy pipeline with its `sentencizer`. spaCy tokenises each stretch
+between spaces by itself, so `SentenceSplitter` remembers what it says of each: the same sentences, many times faster.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache, partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import Field
+
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_table, write_atomically
+
+SCHEMA = pa.schema([("passage", pa.int64()), ("article", pa.int64()), ("position", pa.int32()), ("text", pa.string())])
+Sentence = tuple[str, int]  # text, number of tokens
+
+
+class PassagesParameters(Parameters):
+    """Section `kvqae.passages`."""
+
+    words: int = Field(ge=1, description="Most spaCy tokens in a passage; the title is not counted")
+    shard_size: int = Field(ge=1, description="Articles a worker takes at a time")
+
+
+class SentenceSplitter:
+    """The sentences of spaCy's blank English pipeline with the sentencizer, remembering stretches between spaces.
+
+    The sentencizer knows three kinds of token: those that close a sentence (`.`, `!`, ...: C), other punctuation (P),
+    and the rest (W); a sentence starts at the first W after a C.
+    """
+
+    _START = re.compile("C[^W]*W")
+    _IRREGULAR = "?"
+    _PLAIN = re.compile("([A-Za-z]*[a-z])([,.]?)")
+    _PLAIN_KINDS: ClassVar = {"": "W", ",": "WP", ".": "WC"}
+
+    def __init__(self) -> None:
+        import spacy
+        from spacy.tokenizer import Tokenizer
+
+        self._nlp = spacy.blank("en")
+        self._closing = frozenset(self._nlp.add_pipe("sentencizer").punct_chars)  # type: ignore[attr-defined]
+        self._nlp.max_length = 2**31
+        full: Any = self._nlp.tokenizer
+        # Exceptions that affixes would split are looked for in a second round, over the tokens of the whole text.
+        simple = {
+            rule: tokens
+            for rule, tokens in full.rules.items()
+            if not (" " in rule or full.find_prefix(rule) or full.find_suffix(rule) or full.find_infix(rule))
+        }
+        self._tokenizer, self._rules = full, frozenset(full.rules)
+        self._one_round = Tokenizer(
+            self._nlp.vocab,
+            simple,
+            full.prefix_search,
+            full.suffix_search,
+            full.infix_finditer,
+            full.token_match,
+            full.url_match,
+        )
+        self._kinds = lru_cache(maxsize=2**18)(self._look_up_kinds)
+
+    def __call__(self, paragraph: str) -> list[Sentence]:
+        """Sentences of a paragraph, in order, without surrounding space."""
+        stretches = paragraph.split(" ")
+        kinds = list(map(self._kinds, stretches))
+        joined = "".join(kinds)
+        if self._IRREGULAR in joined:
+            return [(sentence.text, len(sentence)) for sentence in self._nlp(paragraph).sents]
+        starts = [0, *(match.end() - 1 for match in self._START.finditer(joined))]
+        tokens_before = [0, *accumulate(map(len, kinds))]
+        characters_before = [0, *accumulate(len(stretch) + 1 for stretch in stretches)]
+        cuts = []
+        for start in starts:
+            index = bisect_right(tokens_before, start) - 1
+            cut = characters_before[index]
+            if inside := start - tokens_before[index]:
+                cut += self._tokenizer(stretches[index])[inside].idx
+            cuts.append(cut)
+        ends = zip([*cuts[1:], len(paragraph)], [*starts[1:], len(joined)], strict=True)
+        return [
+            (paragraph[cut:end].rstrip(" "), last - start)
+            for cut, start, (end, last) in zip(cuts, starts, ends, strict=True)
+        ]
+
+    def _look_up_kinds(self, stretch: str) -> str:
+        """One letter a token of the stretch, or `_IRREGULAR` when its tokens could depend on its neighbours.
+
+        That needs other white space, or an exception which the second round found inside the stretch: there, a longer
+        match across the space could take precedence.
+        """
+        known = stretch in self._rules
+        plain = self._PLAIN.fullmatch(stretch)
+        if plain and not known and plain[1] not in self._rules:
+            return self._PLAIN_KINDS[plain[2]]
+        if not stretch or stretch.split() != [stretch]:
+            return self._IRREGULAR
+        tokens = self._tokenizer(stretch)
+        if not known and [token.text for token in tokens] != [token.text for token in self._one_round(stretch)]:
+            return self._IRREGULAR
+        return "".join("C" if token.text in self._closing else "P" if token.is_punct else "W" for token in tokens)
+
+
+def pack(sentences: Iterable[Sentence], words: int) -> Iterator[str]:
+    """Fill passages greedily with whole sentences up to `words` tokens; a longer sentence stands alone."""
+    passage: list[str] = []
+    size = 0
+    for text, tokens in sentences:
+        if passage and size + tokens > words:
+            yield " ".join(passage)
+            passage, size = [], 0
+        passage.append(text)
+        size += tokens
+    if passage:
+        yield " ".join(passage)
+
+
+@cache
+def _splitter() -> SentenceSplitter:
+    return SentenceSplitter()
+
+
+def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
+    """Passages (article, position, text) of some articles (article, text); runs in a worker."""
+    splitter = _splitter()
+    columns: tuple[list[int], list[int], list[str]] = ([], [], [])
+    for article, paragraphs in zip(articles["article"].to_pylist(), articles["text"].to_pylist(), strict=True):
+        sentences = (sentence for paragraph in paragraphs if paragraph for sentence in splitter(paragraph))
+        for position, text in enumerate(pack(sentences, words)):
+            for column, value in zip(columns, (article, position, text), strict=True):
+                column.append(value)  # type: ignore[attr-defined]
+    return pa.record_batch(dict(zip(SCHEMA.names[1:], columns, strict=True)), schema=pa.schema(list(SCHEMA)[1:]))
+
+
+def main(parameters: PassagesParameters, context: Context, *, articles: Path, out: Path) -> dict[str, float]:
+    """Cut every article into passages; those of the knowledge base come first, in the order of its articles."""
+    images = read_table(articles, ["article", "image", "text"])["image"]
+    kb_articles = len(images) - images.null_count
+    if images.slice(0, kb_articles).null_count:
+        raise BadInput("an article without image stands before one with", file=articles, field="image")
+    columns = ["article", "text"]
+    batches = pq.ParquetFile(articles, memory_map=True).iter_batches(parameters.shard_size, columns=columns)
+    total = kb_passages = 0
+    # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
+    with (
+        write_atomically(out) as beside,
+        pq.ParquetWriter(beside, SCHEMA, compression="zstd", store_schema=False) as writer,
+    ):
+        cut = partial(cut_articles, words=parameters.words)
+        for passages in context.engine.map(cut, batches, description="passages"):
+            ids = pa.array(range(total, total + len(passages)), pa.int64())
+            writer.write_batch(pa.record_batch([ids, *passages.columns], schema=SCHEMA))
+            total += len(passages)
+            kb_passages += sum(article < kb_articles for article in passages["article"].to_pylist())
+        writer.add_key_value_metadata({"kb_passages": str(kb_passages)})
+    return {"passages": total, "kb_passages": kb_passages, "passages_per_article": total / max(len(images), 1)}
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.passages", PassagesParameters)

@@ -1,0 +1,177 @@
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import spacy
+
+from stages.engine import LocalEngine
+from stages.kvqae.knowledge_base import SCHEMA
+from stages.kvqae.passages import PassagesParameters, SentenceSplitter, main, pack
+from stages.stage import BadInput, Context
+from stages.tables import read_table, write_table
+from stages.tracking import Tracker
+
+NLP = spacy.blank("en")
+NLP.add_pipe("sentencizer")
+SPLITTER = SentenceSplitter()
+
+
+def plain(paragraph: str) -> list[tuple[str, int]]:
+    """What spaCy itself says."""
+    return [(sentence.text, len(sentence)) for sentence in NLP(paragraph).sents]
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "One two. Three four! Five?",
+        "no end",
+        "...",
+        ". Starts with a stop.",
+        "Mr. Smith (b. 1900, d. 1950) lived at No. 5. He can't; won't. \"Quoted.\" Next.",
+        "Glued.Together it is. And e.g. this.",
+        "He smiled :) and (:-: then :( ( ͡° ͜ʖ ͡°) .",
+        "It was 8).) The end.).",
+        "two  spaces. And a\ttab.\nA new line. ",
+        " leads. ",
+        "No\u00a0break. 東京。大阪。 हिन्दी। Well\u2026 yes",
+        "See http://example.org/a.b?c=d. Or mail a.b@c.de. Cost: $5.00/kg, 10km.",
+        "id. i.d. Id, ill. well, U.S. U.S., Inc., Ph.D.) don't. o'clock. C'mon, y'all.",
+    ],
+)
+def test_sentences_are_those_of_spacy(paragraph: str) -> None:
+    assert SPLITTER(paragraph) == [(text.rstrip(" "), tokens) for text, tokens in plain(paragraph)]
+
+
+def test_sentences_of_random_text_are_those_of_spacy() -> None:
+    generator = random.Random(0)
+    pieces = [
+        "the",
+        "Cat",
+        "id",
+        "US",
+        "e.g",
+        "Mr",
+        "km",
+        "1900",
+        "'s",
+        "n't",
+        ".",
+        ",",
+        "!",
+        "(",
+        ")",
+        ":",
+        "-",
+        "/",
+        ";",
+    ]
+    pieces += [
+        '"',
+        "…",
+        "é",
+        "。",
+        "\u2019",
+        "\u200b",
+        "$",
+        "@",
+        "#",
+        "_",
+        "8",
+        ":)",
+        "xD",
+        "can",
+        "I",
+        "o",
+        "*",
+        "=",
+        "?",
+    ]
+    pieces += sorted(NLP.tokenizer.rules)[::7]
+    irregular = 0
+    for _ in range(1500):
+        stretches = ["".join(generator.choices(pieces, k=generator.randint(1, 3))) for _ in range(8)]
+        paragraph = " ".join(" ".join(stretches).split())
+        irregular += "?" in map(SPLITTER._kinds, paragraph.split(" "))
+        assert SPLITTER(paragraph) == plain(paragraph), paragraph
+    assert 0 < irregular < 1500  # both ways were taken
+
+
+def test_every_letter_has_the_shape_that_plain_words_rely_on() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    words = {first + second + last for first in ("", "M", "z") for second in letters for last in letters[:26]}
+    for word in (word + stop for word in words for stop in ("", ",", ".")):
+        kinds = SPLITTER._look_up_kinds(word)
+        assert kinds == "?" or len(kinds) == len(NLP.tokenizer(word)), word
+
+
+def test_packing_is_greedy_and_a_longer_sentence_stands_alone() -> None:
+    def sentences(*lengths: int) -> list[tuple[str, int]]:
+        return [(f"s{length}", length) for length in lengths]
+
+    assert list(pack(sentences(4, 6, 1, 12, 3, 7), 10)) == ["s4 s6", "s1", "s12", "s3 s7"]
+    assert list(pack(sentences(11), 10)) == ["s11"]
+    assert list(pack([], 10)) == []
+
+
+def articles(folder: Path, texts: list[list[str]], images: list[str | None]) -> Path:
+    rows: list[dict[str, Any]] = [
+        {"article": number, "title": f"T{number}", "text": text, "image": image}
+        for number, (text, image) in enumerate(zip(texts, images, strict=True))
+    ]
+    path = folder / "articles.parquet"
+    write_table(path, pa.Table.from_pylist(rows, schema=SCHEMA))
+    return path
+
+
+def run(path: Path, *, words: int = 10, shard_size: int = 64, workers: int = 1) -> tuple[dict[str, float], pa.Table]:
+    out = path.parent / "passages.parquet"
+    context = Context(tracker=Tracker(), work=path.parent, engine=LocalEngine(workers))
+    metrics = main(PassagesParameters(words=words, shard_size=shard_size), context, articles=path, out=out)
+    assert pq.read_schema(out).metadata[b"kb_passages"] == str(int(metrics["kb_passages"])).encode()
+    return metrics, read_table(out)
+
+
+def test_passages_never_cross_an_article(tmp_path: Path) -> None:
+    texts = [
+        ["One two three. Four five six seven.", "Eight nine."],
+        ["Ten eleven."],
+        ["Aa bb cc. Dd ee ff. Gg hh ii jj kk ll mm nn oo."],
+    ]
+    metrics, table = run(articles(tmp_path, texts, ["a.jpg", "b.jpg", None]))
+    assert table.to_pylist() == [
+        {"passage": 0, "article": 0, "position": 0, "text": "One two three. Four five six seven."},  # 4 + 5 tokens
+        {"passage": 1, "article": 0, "position": 1, "text": "Eight nine."},
+        {"passage": 2, "article": 1, "position": 0, "text": "Ten eleven."},
+        {"passage": 3, "article": 2, "position": 0, "text": "Aa bb cc. Dd ee ff."},
+        {"passage": 4, "article": 2, "position": 1, "text": "Gg hh ii jj kk ll mm nn oo."},
+    ]
+    assert metrics == {"passages": 5, "kb_passages": 3, "passages_per_article": 5 / 3}
+
+
+def test_workers_and_shard_size_change_nothing(tmp_path: Path) -> None:
+    generator = random.Random(1)
+    texts = [
+        [
+            " ".join(generator.choices(["word", "Mr.", "end.", "it's", "(so)"], k=40))
+            for _ in range(generator.randint(1, 3))
+        ]
+        for _ in range(23)
+    ]
+    path = articles(tmp_path, texts, ["i.jpg"] * 11 + [None] * 12)
+    metrics, table = run(path, shard_size=100)
+    assert table["passage"].to_pylist() == list(range(len(table)))
+    order = list(zip(table["article"].to_pylist(), table["position"].to_pylist(), strict=True))
+    assert all(first < second for first, second in pairwise(order))
+    assert metrics["kb_passages"] == sum(article < 11 for article, _ in order)
+    for shard_size, workers in ((1, 1), (5, 2)):
+        assert run(path, shard_size=shard_size, workers=workers) == (metrics, table)
+
+
+def test_knowledge_base_must_come_first(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="field 'image': an article without image"):
+        run(articles(tmp_path, [["A."], ["B."]], [None, "b.jpg"]))
