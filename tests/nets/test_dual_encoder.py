@@ -58,7 +58,7 @@ def test_loss_is_the_softmax_formula_gradient_included(model_and_features, mini_
     torch.testing.assert_close(loss, expected)
     largest = max(gradient.norm() for gradient in expected_gradients.values())
     for name, gradient in gradients(model).items():
-        assert (gradient - expected_gradients[name]).norm() < 1e-5 * largest, name
+        assert (gradient - expected_gradients[name]).norm() < 1e-3 * largest, name  # float32, through two layers
 
 
 def test_towers_share_nothing(model_and_features):
