@@ -167,7 +167,9 @@ def mark_relevant(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.bool
     """Whether each document is relevant: row i of (queries, n) document ids against query i of the qrels."""
     matrix = np.zeros(documents.shape, dtype=bool)
     for row, relevant in enumerate(qrels.relevant):
-        matrix[row] = np.isin(documents[row], relevant)
+        if len(relevant):
+            nearest = relevant.take(np.searchsorted(relevant, documents[row]), mode="clip")
+            matrix[row] = nearest == documents[row]
     return matrix
 
 

@@ -1,0 +1,87 @@
+"""Fisher's randomization test on every pair of systems against `ranx.compare`: `python -m bench.significance`.
+
+Both start from the same runs, measure MRR and test all pairs with the same number of permutations. The p-values of
+two draws differ by chance: the difference is given in its standard errors too, and again for many more permutations.
+ranx takes p = count / B; ours is (count + 1) / (B + 1).
+"""
+
+from itertools import combinations
+
+import numpy as np
+import ranx
+from numpy.typing import NDArray
+
+from bench import harness
+from bench.fusion import as_ranx_qrels, as_ranx_run, world
+from stages.measures.ranking import evaluate
+from stages.measures.runs import Qrels, Run
+from stages.measures.significance import fisher_randomization
+
+QUERIES, SYSTEMS, PERMUTATIONS, MANY = 1250, 6, 1000, 100_000
+
+
+def reciprocal_ranks(runs: list[Run], qrels: Qrels) -> NDArray[np.float64]:
+    """(systems, queries)."""
+    return np.stack([evaluate(run, qrels, ["mrr"])["mrr"] for run in runs])
+
+
+def close_world(queries: int) -> tuple[list[Run], Qrels]:
+    """Systems in steps of strength, each twice with other noise, so that some differences are chance and some are not."""
+    first, qrels = world(queries, SYSTEMS // 2, seed=0)
+    second, _ = world(queries, SYSTEMS // 2, seed=1)
+    renamed = [Run(run.queries, run.documents, run.scores, f"{run.name}-again") for run in second]
+    return first + renamed, qrels
+
+
+def test_all(queries: int) -> None:
+    """What the memory of the test is measured on."""
+    fisher_randomization(np.random.default_rng(0).random((SYSTEMS, queries)), permutations=PERMUTATIONS)
+
+
+def main() -> None:
+    """Time both, compare all p-values, and measure memory as the queries grow ten times."""
+    runs, qrels = close_world(QUERIES)
+    their_runs, their_qrels = [as_ranx_run(run) for run in runs], as_ranx_qrels(qrels)
+
+    def theirs() -> ranx.data_structures.Report:
+        return ranx.compare(their_qrels, their_runs, ["mrr"], stat_test="fisher", n_permutations=PERMUTATIONS)
+
+    def ours() -> NDArray[np.float64]:
+        return fisher_randomization(reciprocal_ranks(runs, qrels), permutations=PERMUTATIONS)
+
+    report, p = theirs(), ours()
+    their_seconds, our_seconds = harness.measure(theirs, repeats=3), harness.measure(ours, repeats=5)
+    values = reciprocal_ranks(runs, qrels)
+    many_seconds = harness.measure(lambda: fisher_randomization(values, permutations=MANY), repeats=3)
+    precise = fisher_randomization(values, permutations=MANY)
+
+    pairs = list(combinations(range(len(runs)), 2))
+    their_p = [report.comparisons[frozenset((runs[a].name, runs[b].name))]["mrr"]["p_value"] for a, b in pairs]
+    our_p = [p[pair] for pair in pairs]
+    precise_p = np.array([precise[pair] for pair in pairs])
+    error = np.sqrt(precise_p * (1 - precise_p) / PERMUTATIONS) + 1 / PERMUTATIONS
+    harness.write(
+        "significance",
+        {
+            "queries": QUERIES,
+            "systems": len(runs),
+            "pairs": len(pairs),
+            "permutations": PERMUTATIONS,
+            "seconds": our_seconds,
+            "seconds_of_ranx": their_seconds,
+            "times_faster": their_seconds / our_seconds,
+            "largest_p_difference": float(np.abs(np.subtract(our_p, their_p)).max()),
+            "largest_p_difference_in_standard_errors": float((np.abs(their_p - precise_p) / error).max()),
+            "smallest_and_largest_p": [float(precise_p.min()), float(precise_p.max())],
+            "same_verdicts_at_0.01": [a <= 0.01 for a in our_p] == [b <= 0.01 for b in their_p],
+            "many_permutations": MANY,
+            "seconds_of_many_permutations": many_seconds,
+            "peak_mib": harness.peak_memory(test_all, QUERIES),
+            "peak_mib_ten_times_the_queries": harness.peak_memory(test_all, 10 * QUERIES),
+            "versions": harness.versions("ranx", "numpy"),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
