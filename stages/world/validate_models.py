@@ -30,8 +30,8 @@ def validate_base_models(base: Path) -> dict[str, float]:
         BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
     """
     require_files(base, FILES)
-    text, _ = load_text_encoder(base / "text")
     cpu = torch.device("cpu")
+    text, _ = load_text_encoder(base / "text", cpu)
     FaceEncoder(base / "arcface" / "model.onnx", cpu)
     load_clip(base / "clip", cpu)
     load_imagenet(base / "imagenet", cpu)

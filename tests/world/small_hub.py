@@ -8,7 +8,6 @@ import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import torch
 import yaml
 from PIL import Image
 
@@ -181,6 +180,8 @@ def serve_kvqae(hub):
 
 def serve_models(hub, bert, clip, onnx, resnet):
     """Put base models on a loopback hub, given as files; returns the pins file's text."""
+    import torch  # seconds, which the other tests need not wait
+
     hub.repository("who/bert", bert)
     hub.repository("who/clip", clip)
     pack = io.BytesIO()

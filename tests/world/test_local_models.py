@@ -1,0 +1,66 @@
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from stages.stage import BadInput
+from stages.tables import read_json
+from stages.world.local import check_base_models
+from stages.world.validate_models import validate_base_models
+from tests.kvqae.tiny_bert import write_tiny_bert
+from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mine")
+    write_tiny_bert(folder / "text")
+    write_clip(folder / "clip")
+    write_imagenet(folder / "imagenet")
+    write_onnx(folder / "arcface" / "model.onnx")
+    return folder
+
+
+@pytest.fixture
+def mine(base, tmp_path):
+    return shutil.copytree(base, tmp_path / "mine")
+
+
+def test_good_models_are_brought(mine, tmp_path):
+    out = tmp_path / "base"
+    counts = check_base_models(mine, out)
+    weights = load_file(mine / "text" / "model.safetensors")
+    assert counts == {"text_parameters": sum(tensor.numel() for tensor in weights.values())}
+    assert validate_base_models(out) == counts
+    assert {"text/vocab.txt", "text/tokenizer.json"} & set(read_json(out / "provenance.json"))
+
+
+def test_missing_weights_are_listed(mine, tmp_path):
+    (mine / "clip" / "open_clip_model.safetensors").unlink()
+    (mine / "arcface" / "model.onnx").unlink()
+    with pytest.raises(BadInput, match="files are missing; got 'arcface/model.onnx, clip/open_clip_model.safetensors'"):
+        check_base_models(mine, tmp_path / "base")
+
+
+@pytest.mark.parametrize(
+    ("file", "layer", "message"),
+    [
+        ("text/model.safetensors", "encoder.layer.0.attention.self.query.weight", "text: "),
+        ("clip/open_clip_model.safetensors", "visual.conv1.weight", "clip.*visual.conv1.weight"),
+        ("imagenet/model.safetensors", "layer1.0.conv1.weight", "imagenet/model.safetensors.*layer1.0.conv1.weight"),
+    ],
+)
+def test_weights_of_another_shape_are_refused(file, layer, message, mine, tmp_path):
+    weights = load_file(mine / file)
+    weights[layer] = torch.cat([weights[layer]] * 2)
+    save_file(weights, mine / file)
+    with pytest.raises(BadInput, match=message):
+        check_base_models(mine, tmp_path / "base")
+    assert not (tmp_path / "base").exists()
+
+
+def test_page_saved_instead_of_a_model(mine, tmp_path):
+    (mine / "arcface" / "model.onnx").write_bytes(b"<html>please log in</html>")
+    with pytest.raises(BadInput, match=r"arcface/model.onnx: not a usable ONNX model"):
+        check_base_models(mine, tmp_path / "base")
