@@ -1,0 +1,172 @@
+"""What the reader sees: questions paired with passages, tokens, answer positions (kvqae.md §5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from tqdm import tqdm
+from transformers import BertTokenizer
+
+from stages.kvqae.passage_texts import SEPARATOR, PassageTexts, read_passage_texts
+from stages.kvqae.questions import Question
+from stages.measures.answers import AnswerMatcher, normalize_answer
+from stages.measures.runs import PADDING, Run
+from stages.nets.reader import answer_pieces
+from stages.stage import BadInput
+from stages.tables import read_run
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question and its retrieved passages, relevant or not, both in rank order."""
+
+    question: Question
+    matcher: AnswerMatcher
+    relevant: NDArray[np.int64]
+    irrelevant: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Tokenised (question, passage) pairs; tensors are (pairs, tokens), padded at the end.
+
+    Attributes:
+        input_ids, attention_mask, token_type_ids: BERT's input.
+        pieces: where answers may lie, see `answer_pieces`.
+        offsets: (pairs, tokens, 2) characters of each token in `title [SEP] text` (in the question for its tokens).
+    """
+
+    input_ids: Tensor
+    attention_mask: Tensor
+    token_type_ids: Tensor
+    pieces: Tensor
+    offsets: NDArray[np.int64]
+
+
+def retrieved(path: Path, questions: Sequence[Question], depth: int) -> Run:
+    """The best `depth` passages of each question, in the order of the questions; none for one that the run lacks.
+
+    Raises:
+        BadInput: the run is empty, or has a question that is not among these.
+    """
+    try:
+        run = read_run(path).complete(question.id for question in questions)
+    except BadInput:
+        raise
+    except ValueError as error:
+        raise BadInput(f"the run is not about these questions: {error}", file=path) from None
+    return Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], run.name)
+
+
+def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> PassageTexts:
+    """Titles and texts of every passage in these arrays of ids, padding aside."""
+    ids = np.unique(np.concatenate([each.ravel() for each in documents]))
+    return read_passage_texts(passages, articles, ids[ids != PADDING])
+
+
+def is_relevant(matcher: AnswerMatcher, passage: tuple[str, str]) -> bool:
+    """Whether the passage (title, text) contains an answer."""
+    return any(map(matcher.matches, passage))
+
+
+def split_by_relevance(
+    questions: Sequence[Question], run: Run, texts: PassageTexts
+) -> tuple[list[Example], dict[str, float]]:
+    """Training examples from a run: passages that contain an answer, and those that do not.
+
+    Returns:
+        The examples, and counts: all questions, those dropped because nothing relevant was retrieved, and answers
+        that normalise to nothing, hence never match.
+    """
+    examples, unmatchable = [], 0
+    lists = zip(questions, run.documents, strict=True)
+    for question, documents in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
+        matcher = AnswerMatcher(question.answers)
+        unmatchable += sum(not normalize_answer(answer) for answer in question.answers)
+        found = documents[documents != PADDING]
+        relevant = np.array([is_relevant(matcher, texts[passage]) for passage in found], dtype=np.bool_)
+        if relevant.any():
+            examples.append(Example(question, matcher, found[relevant], found[~relevant]))
+    counts = {
+        "questions": len(questions),
+        "questions_without_relevant": len(questions) - len(examples),
+        "answers_normalised_to_nothing": unmatchable,
+    }
+    return examples, {name: float(count) for name, count in counts.items()}
+
+
+def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """`relevant + irrelevant` passages at random, at most `relevant` of them relevant, irrelevant ones for the rest.
+
+    Fewer only when the question has fewer. Relevant ones come first; the order plays no role in the loss.
+    """
+    positives = rng.permutation(example.relevant)[:relevant]
+    negatives = rng.permutation(example.irrelevant)[: relevant + irrelevant - len(positives)]
+    return np.concatenate([positives, negatives])
+
+
+def tokenize(
+    tokenizer: BertTokenizer, questions: Sequence[str], passages: Sequence[tuple[str, str]], max_tokens: int
+) -> Pairs:
+    """Encode `question [SEP] title [SEP] text`, cut to `max_tokens`: the passage first, as it is the longer one."""
+    encoded = tokenizer(
+        list(questions),
+        [SEPARATOR.join(passage) for passage in passages],
+        truncation="longest_first",
+        max_length=max_tokens,
+        padding=True,
+        return_token_type_ids=True,
+        return_offsets_mapping=True,
+        return_tensors="pt",
+    )
+    input_ids, token_type_ids = encoded["input_ids"], encoded["token_type_ids"]
+    return Pairs(
+        input_ids=input_ids,
+        attention_mask=encoded["attention_mask"],
+        token_type_ids=token_type_ids,
+        pieces=answer_pieces(input_ids, token_type_ids, tokenizer.sep_token_id),
+        offsets=encoded["offset_mapping"].numpy(),
+    )
+
+
+def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[tuple[int, int]]:
+    """Answers in `title [SEP] text` as (start, end) characters; none lies across the separator."""
+    title, text = passage
+    shift = len(title) + len(SEPARATOR)
+    return matcher.positions(title) + [(start + shift, end + shift) for start, end in matcher.positions(text)]
+
+
+def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], most: int) -> tuple[Tensor, Tensor, int]:
+    """Start and end targets, (pairs, tokens) bool: tokens that hold an answer's first and last character.
+
+    Args:
+        pairs: as tokenised.
+        answers: of each pair, characters of its answers; at most the first `most` that are not cut off count.
+        most: answer positions a passage.
+
+    Returns:
+        Targets for start and end, [CLS] alone in a pair without answer; and how many pairs lost all theirs to the cut.
+    """
+    starts, ends = (
+        torch.zeros_like(pairs.input_ids, dtype=torch.bool),
+        torch.zeros_like(pairs.input_ids, dtype=torch.bool),
+    )
+    cut = 0
+    for row, spans in enumerate(answers):
+        tokens = np.flatnonzero(pairs.pieces[row].numpy())
+        first, last = pairs.offsets[row, tokens].T
+        found = 0
+        for start, end in spans:
+            # The first token that ends after the answer's start; the first that ends at or after the answer's end.
+            begin, finish = np.searchsorted(last, start, side="right"), np.searchsorted(last, end, side="left")
+            if found < most and finish < len(tokens) and first[begin] < end:
+                starts[row, tokens[begin]] = ends[row, tokens[finish]] = True
+                found += 1
+        if not found:
+            starts[row, 0] = ends[row, 0] = True
+            cut += bool(spans)
+    return starts, ends, cut

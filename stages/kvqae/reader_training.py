@@ -1,0 +1,241 @@
+"""Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from tqdm import tqdm
+from transformers import BertForQuestionAnswering, BertTokenizer, get_linear_schedule_with_warmup
+
+from stages.device import autocast, pick_device
+from stages.kvqae.passage_texts import PassageTexts
+from stages.kvqae.questions import Question, read_questions
+from stages.kvqae.reader_data import (
+    Example,
+    answer_characters,
+    answer_targets,
+    retrieved,
+    sample_passages,
+    split_by_relevance,
+    texts_of,
+    tokenize,
+)
+from stages.kvqae.reader_model import load_reader, save_reader
+from stages.kvqae.reading import answer, read_pairs
+from stages.measures.answers import exact_match
+from stages.measures.runs import PADDING, Run
+from stages.nets.reader import question_loss
+from stages.resume import load_checkpoint, save_checkpoint
+from stages.stage import BadInput, Context, Parameters
+
+
+class ReaderTrainingParameters(Parameters):
+    """Sections `kvqae.reader_pretrain` and `kvqae.reader_finetune`."""
+
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
+    relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
+    irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
+    answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
+    loss: Literal["mean", "max"] = Field(description="Over a question's passages; max: the authors' first code")
+    frozen_embeddings: bool = Field(description="Leave the embeddings as they are (half as much again in speed)")
+    questions: int = Field(ge=1, description="Questions in a step (batch)")
+    steps: int = Field(ge=1, description="Optimiser steps")
+    learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
+    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
+    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    validate_every: int = Field(ge=1, description="Steps between validations")
+    validation_questions: int = Field(ge=1, description="Validation questions asked, from the first on")
+    validation_passages: int = Field(ge=1, description="Best passages read for each")
+    answer_tokens: int = Field(ge=1, description="Longest answer in validation")
+    batch: int = Field(ge=1, description="Pairs read together in validation")
+    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Questions, the passages to read for each (the first rows of `run`), and their texts."""
+
+    questions: Sequence[Question]
+    run: Run
+    texts: PassageTexts
+
+    def exact_match(
+        self, model: BertForQuestionAnswering, tokenizer: BertTokenizer, parameters: ReaderTrainingParameters
+    ) -> float:
+        """Share of the questions whose answer is right."""
+        passages = [row[row != PADDING].tolist() for row in self.run.documents[: len(self.questions)]]
+        readings = read_pairs(
+            model,
+            tokenizer,
+            [(question.text, each) for question, row in zip(self.questions, passages, strict=True) for each in row],
+            self.texts,
+            max_tokens=parameters.max_tokens,
+            longest=parameters.answer_tokens,
+            batch=parameters.batch,
+        )
+        right = [
+            exact_match(answer(question.text, row, readings).prediction, question.answers)
+            for question, row in zip(self.questions, passages, strict=True)
+        ]
+        return float(np.mean(right))
+
+
+def questions_of_step(count: int, size: int, step: int, seed: int) -> list[int]:
+    """Which of `count` questions step `step` (from 0) sees: consecutive ones of an endless row of shuffled epochs."""
+    places = range(step * size, (step + 1) * size)
+    epochs = {place // count for place in places}
+    orders = {epoch: np.random.default_rng([seed, 0, epoch]).permutation(count) for epoch in epochs}
+    return [int(orders[place // count][place % count]) for place in places]
+
+
+def loss_of(
+    model: BertForQuestionAnswering,
+    tokenizer: BertTokenizer,
+    sampled: Sequence[tuple[Example, np.ndarray]],
+    texts: PassageTexts,
+    parameters: ReaderTrainingParameters,
+) -> tuple[torch.Tensor, int]:
+    """Sum of these questions' losses, and how many of their passages lost all answers to the cut."""
+    read = [(example, passage) for example, ids in sampled for passage in map(texts.__getitem__, ids)]
+    pairs = tokenize(
+        tokenizer,
+        [example.question.text for example, _ in read],
+        [passage for _, passage in read],
+        parameters.max_tokens,
+    )
+    characters = [answer_characters(example.matcher, passage) for example, passage in read]
+    start_targets, end_targets, cut = answer_targets(pairs, characters, parameters.answer_positions)
+    device = model.device
+    mask = pairs.attention_mask.to(device)
+    with autocast(device):
+        output = model(
+            input_ids=pairs.input_ids.to(device), attention_mask=mask, token_type_ids=pairs.token_type_ids.to(device)
+        )
+    parts = (output.start_logits, output.end_logits, mask.bool(), start_targets.to(device), end_targets.to(device))
+    counts = [len(ids) for _, ids in sampled]
+    losses = [
+        question_loss(start_logits, end_logits, each_mask, starts, ends, parameters.loss)
+        for start_logits, end_logits, each_mask, starts, ends in zip(
+            *(part.split(counts) for part in parts), strict=True
+        )
+    ]
+    return torch.stack(losses).sum(), cut
+
+
+def train(
+    model: BertForQuestionAnswering,
+    tokenizer: BertTokenizer,
+    examples: Sequence[Example],
+    texts: PassageTexts,
+    parameters: ReaderTrainingParameters,
+    *,
+    seed: int,
+    work: Path,
+    validate: Callable[[], float],
+    log: Callable[..., None],
+) -> dict[str, float]:
+    """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
+
+    Passages are sampled anew at each step, from a generator of that step alone. The weights after the last step are
+    kept: the learning rate has fallen to 0 by then.
+
+    Returns:
+        `loss` of the last step, `validation_em`, `passages_answers_cut` (seen relevant passages cut before the answer).
+    """
+    model.bert.embeddings.requires_grad_(not parameters.frozen_embeddings)
+    trained = [weights for weights in model.parameters() if weights.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate)
+    scheduler = get_linear_schedule_with_warmup(
+        optimizer, round(parameters.warmup * parameters.steps), parameters.steps
+    )
+    state = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler)
+    first, seen = state or (0, {"passages_answers_cut": 0.0})
+    together = parameters.questions  # halved when GPU memory runs out
+    for step in tqdm(range(first, parameters.steps), desc="reader", unit="step", mininterval=5, leave=False):
+        model.train()
+        rng = np.random.default_rng([seed, 1, step])
+        sampled = [
+            (examples[place], sample_passages(examples[place], parameters.relevant, parameters.irrelevant, rng))
+            for place in questions_of_step(len(examples), parameters.questions, step, seed)
+        ]
+        while True:
+            try:
+                optimizer.zero_grad()
+                loss, cut = 0.0, 0
+                for start in range(0, len(sampled), together):
+                    part, part_cut = loss_of(model, tokenizer, sampled[start : start + together], texts, parameters)
+                    part = part / len(sampled)
+                    part.backward()
+                    loss, cut = loss + part.item(), cut + part_cut
+                break
+            except torch.OutOfMemoryError:
+                if together == 1:
+                    raise
+                torch.cuda.empty_cache()
+                together = (together + 1) // 2
+                print(f"out of GPU memory: {together} questions at a time from here on")
+        norm = torch.nn.utils.clip_grad_norm_(trained, parameters.clip)
+        done = step + 1
+        log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
+        optimizer.step()
+        scheduler.step()
+        seen = {**seen, "loss": loss, "passages_answers_cut": seen["passages_answers_cut"] + cut}
+        if done % parameters.validate_every == 0 or done == parameters.steps:
+            seen["validation_em"] = validate()
+            log(done, validation_em=seen["validation_em"])
+        if done % parameters.checkpoint_every == 0:
+            save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
+    return seen
+
+
+def run_training(
+    parameters: ReaderTrainingParameters,
+    context: Context,
+    *,
+    seed: int,
+    base: Path,
+    new_heads: bool,
+    questions: Path,
+    runs: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+    data: str,
+) -> dict[str, float]:
+    """What both stages do: read questions and runs of the splits train and validation, train, export.
+
+    Raises:
+        BadInput: see `load_reader`, `retrieved`; no question has a relevant passage; a loss that is not finite.
+    """
+    torch.manual_seed(seed)
+    model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
+    torch.nn.Module.to(model, pick_device())
+    asked = {split: read_questions(questions / f"{split}.jsonl") for split in ("train", "validation")}
+    lists = {
+        "train": retrieved(runs / "train.trec", asked["train"], parameters.depth),
+        "validation": retrieved(runs / "validation.trec", asked["validation"], parameters.validation_passages),
+    }
+    texts = texts_of(passages, articles, *(run.documents for run in lists.values()))
+    examples, counts = split_by_relevance(asked["train"], lists["train"], texts)
+    if not examples:
+        raise BadInput("no question has a relevant passage", file=runs / "train.trec", got=0, expected="at least one")
+    validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    metrics = train(
+        model,
+        tokenizer,
+        examples,
+        texts,
+        parameters,
+        seed=seed,
+        work=context.work,
+        validate=lambda: validation.exact_match(model, tokenizer, parameters),
+        log=context.tracker.log,
+    )
+    metrics |= counts
+    save_reader(out, model, tokenizer, base=base, data=data, metrics=metrics)
+    return metrics
