@@ -87,7 +87,7 @@ def compare(
 
 
 def subsets(routing: pa.Table) -> dict[str, list[str]]:
-    """Question ids of every subset that a block is about."""
+    """Question ids of every subset that a block is about; an entity without article is neither person nor not."""
     rows = list(
         zip(routing["question"].to_pylist(), routing["face"].to_pylist(), routing["human"].to_pylist(), strict=True)
     )
@@ -96,7 +96,7 @@ def subsets(routing: pa.Table) -> dict[str, list[str]]:
         "face": [question for question, face, _ in rows if face],
         "no_face": [question for question, face, _ in rows if not face],
         "persons": [question for question, _, human in rows if human],
-        "non_persons": [question for question, _, human in rows if not human],
+        "non_persons": [question for question, _, human in rows if human is False],
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
+from pyarrow import csv
 from pydantic import Field
 
 from stages.kvqae.evaluate import BEYOND
@@ -268,17 +269,18 @@ def main(
     table_7 = reading_html(
         read_metrics, printed, READING_ROWS, len(parameters_used["kvqae"]["reader_finetune"]["seeds"])
     )
-    table_7 += sweep_html(read_table(sweep))
+    table_7 += sweep_html(csv.read_csv(sweep))
     sections.append({"id": "kvqae-table-7", "title": "Table 7: reading", "html": table_7})
     stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])
     figure_4 = overlap_html(read_table(overlap), stems)
     sections.append({"id": "kvqae-figure-4", "title": "Figure 4: lexical overlap", "html": figure_4})
-    predictions = read_table(answers, ["id", "prediction"]).to_pylist()
+    answered = read_table(answers, ["id", "seed", "prediction"])
+    first_seed = answered.filter(pc.equal(answered["seed"], answered["seed"][0])).to_pylist()
     routes = read_table(routing, ["question", "face"]).to_pylist()
     items = gallery_items(
         parameters,
         read_questions(questions),
-        {row["id"]: row["prediction"] for row in predictions},
+        {row["id"]: row["prediction"] for row in first_seed},
         {row["question"]: row["face"] for row in routes},
         read_run(run),
         read_table(articles, ["title", "image"]),

@@ -1,0 +1,86 @@
+"""The real dvc.yaml, run on a world of a few dozen entities, in a copy of the tree with its own git and DVC."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from stages.scale import merge_scale
+
+ROOT = Path(__file__).parents[2]
+TINY = Path(__file__).parent / "tiny.yaml"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A checkout to run commands in."""
+
+    folder: Path
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DVC_", "MLFLOW_", "GIT_"))}
+        path = f"{Path(sys.executable).parent}{os.pathsep}{inherited['PATH']}"
+        return inherited | {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1", "TQDM_DISABLE": "1"} | extra
+
+    def run(self, *command: str, fails: bool = False, **environment: str) -> str:
+        """Run a command in the project; its whole output is returned, and shown when it ends unexpectedly."""
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment(**environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}"
+        return done.stdout
+
+    def commit(self, message: str) -> None:
+        self.run("git", "add", "-A")
+        self.run("git", "commit", "-q", "--allow-empty", "-m", message)
+
+
+def copy_project(folder: Path, scale: Path = TINY) -> Project:
+    """A checkout of the working tree with small parameters, committed."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    (folder / "dvc.lock").unlink(missing_ok=True)
+    merge_scale(folder / "params.yaml", scale)
+    project = Project(folder)
+    project.run("git", "init", "-q", "-b", "main")
+    project.run("git", "config", "user.email", "test@example.org")
+    project.run("git", "config", "user.name", "Test")
+    project.run("git", "config", "gc.auto", "0")
+    project.commit("Small world")
+    return project
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project after one `dvc repro`, committed. Tests leave it as they found it."""
+    project = copy_project(tmp_path_factory.mktemp("end_to_end") / "trivium")
+    project.run("dvc", "repro")
+    project.commit("Results")
+    return project
+
+
+@pytest.fixture
+def clone(built: Project, tmp_path: Path) -> Project:
+    """A git clone of the built project that shares its DVC cache, with everything checked out."""
+    project = Project(tmp_path / "clone")
+    built.run("git", "clone", "-q", str(built.folder), str(project.folder))
+    project.run("git", "config", "user.email", "test@example.org")
+    project.run("git", "config", "user.name", "Test")
+    project.run("dvc", "cache", "dir", "--local", str(built.folder / ".dvc" / "cache"))
+    project.run("dvc", "checkout", "-q")
+    return project

@@ -1,0 +1,75 @@
+"""dvc.yaml says the truth: dependencies cover imports, sections exist, every stage is described."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+
+
+def module_of(stage: dict) -> str:
+    words = str(stage["cmd"]).split()
+    return words[words.index("-m") + 1]
+
+
+def file_of(module: str) -> Path | None:
+    path = ROOT / Path(*module.split("."))
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.exists():
+            return candidate.relative_to(ROOT)
+    return None
+
+
+def imported(file: Path) -> set[Path]:
+    """Files of this project that a file imports, at any depth of its code."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.split(".")[0] == "stages" and (path := file_of(name)):
+                found.add(path)
+    return found
+
+
+def closure(file: Path) -> set[Path]:
+    seen, waiting = set(), [file]
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            waiting += imported(current)
+    return {path for path in seen if path.name != "__init__.py"}
+
+
+# The harness reaches every stage; a change there must not rerun trainings that take days.
+HARNESS = {Path("stages") / name for name in ("stage.py", "tracking.py", "engine.py", "tables.py", "cards.py")}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_dependencies_cover_imports(name):
+    stage = STAGES[name]
+    listed = [Path(dep) for dep in stage["deps"]]
+    needed = closure(file_of(module_of(stage))) - HARNESS
+    missing = {path for path in needed if not any(path == dep or dep in path.parents for dep in listed)}
+    assert sorted(map(str, missing)) == []
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_one_name_everywhere(name):
+    """Stage kvqae-passages is stages/kvqae/passages.py with section kvqae.passages and metrics/kvqae/passages.json."""
+    stage = STAGES[name]
+    assert stage["desc"].strip()
+    if "-" in name:
+        pipeline, short = name.split("-")
+        assert f"{pipeline}.{short}" in stage.get("params", [])
+        for metric in stage.get("metrics", []):
+            ((path, options),) = metric.items()
+            assert path.startswith(f"metrics/{pipeline}/{short}")
+            assert options["cache"] is False

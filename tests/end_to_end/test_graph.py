@@ -1,0 +1,112 @@
+"""What users do with the graph: run it, run it again, share it, change a weight, queue, compare."""
+
+import json
+import shutil
+
+import boto3
+import pytest
+import yaml
+from moto.server import ThreadedMotoServer
+
+pytestmark = pytest.mark.xdist_group("end_to_end")
+
+
+def stages_run(output: str) -> list[str]:
+    """Names of the stages that a `dvc repro` really ran."""
+    return [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
+
+
+def test_everything_declared_is_there(built):
+    lock = yaml.safe_load((built.folder / "dvc.lock").read_text())
+    declared = [out["path"] for stage in lock["stages"].values() for out in stage["outs"]]
+    assert declared
+    assert [path for path in declared if not (built.folder / path).exists()] == []
+    html = (built.folder / "metrics/report/index.html").read_text()
+    for title in ("Table 2", "Table 3", "Table 4", "Table 7", "Figure 4", "Gallery", "Sample world"):
+        assert title in html
+
+
+def test_metrics_are_flat_numbers(built):
+    for file in (built.folder / "metrics" / "kvqae").glob("*.json"):
+        values = json.loads(file.read_text())
+        assert all(isinstance(value, (int, float)) for value in values.values()), file.name
+
+
+def test_unchanged_runs_nothing(built):
+    assert stages_run(built.run("dvc", "repro")) == []
+
+
+def test_nothing_half_done_is_left(built):
+    work = built.folder / ".work"
+    assert [path for path in work.rglob("*") if path.is_file()] == []
+    assert list(built.folder.rglob("*.partial*")) == []
+
+
+def test_fresh_metrics_do_not_change_the_tree(built):
+    assert built.run("git", "status", "--porcelain") == ""
+
+
+def pushed_wiped_and_pulled(project, *remote_setup):
+    for command in remote_setup:
+        project.run("dvc", *command)
+    project.run("dvc", "push", "-q", "--run-cache")
+    project.run("dvc", "cache", "dir", "--local", str(project.folder / ".dvc" / "cache"))
+    shutil.rmtree(project.folder / ".dvc" / "cache", ignore_errors=True)
+    for name in ("data", "models"):
+        shutil.rmtree(project.folder / name)
+    project.run("dvc", "pull", "-q", "--run-cache")
+    return stages_run(project.run("dvc", "repro"))
+
+
+def test_directory_remote(clone, tmp_path):
+    setup = ("remote", "add", "--local", "-d", "shared", str(tmp_path / "remote"))
+    assert pushed_wiped_and_pulled(clone, setup) == []
+    assert (clone.folder / "data/kvqae/kb/passages.parquet").exists()
+
+
+def test_s3_remote(clone, monkeypatch):
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        address = f"http://{host}:{port}"
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "testing")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        boto3.client("s3", endpoint_url=address).create_bucket(Bucket="trivium")
+        setup = (
+            ("remote", "add", "--local", "-d", "s3", "s3://trivium/cache"),
+            ("remote", "modify", "--local", "s3", "endpointurl", address),
+        )
+        assert pushed_wiped_and_pulled(clone, *setup) == []
+    finally:
+        server.stop()
+
+
+WEIGHT = "kvqae.fuse.weights.dpr_few_shot_image.arcface"
+
+
+def test_a_weight_reruns_only_fusion_and_what_follows(clone):
+    output = clone.run("dvc", "exp", "run", "-n", "heavier-faces", "-S", f"{WEIGHT}=0.65")
+    ran = {name.split("@")[0] for name in stages_run(output)}
+    assert "kvqae-fuse" in ran
+    assert ran <= {
+        "kvqae-fuse",
+        "kvqae-reader_finetune",
+        "kvqae-read",
+        "kvqae-evaluate",
+        "kvqae-fragment",
+        "headline",
+        "report",
+    }
+
+
+def test_a_queue_of_three_weights_is_compared(clone):
+    clone.run("dvc", "exp", "run", "--queue", "-S", f"{WEIGHT}=0.35,0.55,0.75")
+    # Foreground worker: `dvc queue start` leaves a process behind that outlives the test.
+    clone.run("dvc", "exp", "run", "--run-all")
+    table = json.loads(clone.run("dvc", "exp", "show", "--json"))
+    shown = json.dumps(table)
+    weights = {value for value in ("0.35", "0.55", "0.75") if f'"arcface": {value}' in shown}
+    assert weights == {"0.35", "0.55", "0.75"}
+    assert shown.count('"kvqae_fused_mrr"') >= 4
