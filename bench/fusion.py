@@ -84,10 +84,9 @@ def their_search(runs: list[Run], qrels: Qrels) -> tuple[float, dict[tuple[float
     return seconds, dict(zip(weightings, found[0].results, strict=True))
 
 
-def search_all(queries: int) -> None:
-    """What the memory of the search is measured on."""
-    runs, qrels = world(queries)
-    search_weights(runs, qrels, step=STEP, depth=None)
+def peak(queries: int) -> float:
+    """Peak memory of the search, MiB, runs included."""
+    return harness.peak_memory(search_weights, *world(queries), step=STEP, depth=None)
 
 
 def main() -> None:
@@ -122,8 +121,8 @@ def main() -> None:
             "best_mrr": our_values[our_best],
             "best_mrr_of_ranx": their_values[their_best],
             "largest_mrr_difference_without_ties": max(untied),
-            "peak_mib": harness.peak_memory(search_all, QUERIES),
-            "peak_mib_ten_times_the_queries": harness.peak_memory(search_all, 10 * QUERIES),
+            "peak_mib": peak(QUERIES),
+            "peak_mib_ten_times_the_queries": peak(10 * QUERIES),
             "versions": harness.versions("ranx", "numpy"),
         },
     )

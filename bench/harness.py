@@ -1,11 +1,13 @@
 """What every benchmark shares: median time, peak memory in a fresh process, and where the figures go."""
 
+import importlib
 import json
-import multiprocessing
 import os
+import pickle
 import platform
 import resource
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -29,22 +31,28 @@ def once(function: Callable[[], object]) -> float:
     return _seconds(function)
 
 
-def peak_memory(function: Callable[..., object], *arguments: Any) -> float:
-    """Most resident memory, MiB, of a fresh process that calls `function(*arguments)`.
+def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any) -> float:
+    """Most resident memory, MiB, of a fresh process that calls `function(*arguments, **options)`.
 
-    The interpreter and what the function's module imports are included: compare inputs of different sizes.
+    The interpreter, the arguments and what the function's module imports are included: compare inputs of different
+    sizes, and let the function live in a module that does not import its peers.
+
+    Args:
+        function: at the top level of an importable module.
+        arguments: picklable, as are `options`.
 
     Raises:
         RuntimeError: the call failed; its traceback is on stderr.
     """
-    context = multiprocessing.get_context("spawn")  # a fork would start with this process's memory
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_report_peak, args=(sender, function, arguments))
-    child.start()
-    child.join()
-    if child.exitcode != 0:
-        raise RuntimeError(f"{function.__name__}{arguments} failed with exit code {child.exitcode}")
-    return receiver.recv()
+    module = function.__module__
+    if module == "__main__":
+        module = sys.modules["__main__"].__spec__.name  # type: ignore[union-attr]
+    code = "from bench.harness import _report_peak; _report_peak()"
+    call = pickle.dumps((module, function.__qualname__, arguments, options))
+    child = subprocess.run([sys.executable, "-c", code], input=call, stdout=subprocess.PIPE, check=False)
+    if child.returncode != 0:
+        raise RuntimeError(f"{module}.{function.__qualname__} failed with exit code {child.returncode}")
+    return float(child.stdout.split()[-1])
 
 
 def write(name: str, values: dict[str, Any]) -> None:
@@ -65,9 +73,10 @@ def _seconds(function: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def _report_peak(sender: Any, function: Callable[..., object], arguments: tuple[Any, ...]) -> None:
-    function(*arguments)
-    sender.send(_peak_mib())
+def _report_peak() -> None:
+    module, name, arguments, options = pickle.load(sys.stdin.buffer)  # written by `peak_memory`
+    getattr(importlib.import_module(module), name)(*arguments, **options)
+    print(_peak_mib())
 
 
 def _peak_mib() -> float:

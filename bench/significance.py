@@ -26,16 +26,17 @@ def reciprocal_ranks(runs: list[Run], qrels: Qrels) -> NDArray[np.float64]:
 
 
 def close_world(queries: int) -> tuple[list[Run], Qrels]:
-    """Systems in steps of strength, each twice with other noise, so that some differences are chance and some are not."""
+    """Systems in steps of strength, each twice with other noise: some differences are chance and some are not."""
     first, qrels = world(queries, SYSTEMS // 2, seed=0)
     second, _ = world(queries, SYSTEMS // 2, seed=1)
     renamed = [Run(run.queries, run.documents, run.scores, f"{run.name}-again") for run in second]
     return first + renamed, qrels
 
 
-def test_all(queries: int) -> None:
-    """What the memory of the test is measured on."""
-    fisher_randomization(np.random.default_rng(0).random((SYSTEMS, queries)), permutations=PERMUTATIONS)
+def peak(queries: int) -> float:
+    """Peak memory of the test, MiB."""
+    values = np.random.default_rng(0).random((SYSTEMS, queries))
+    return harness.peak_memory(fisher_randomization, values, permutations=PERMUTATIONS)
 
 
 def main() -> None:
@@ -76,8 +77,8 @@ def main() -> None:
             "same_verdicts_at_0.01": [a <= 0.01 for a in our_p] == [b <= 0.01 for b in their_p],
             "many_permutations": MANY,
             "seconds_of_many_permutations": many_seconds,
-            "peak_mib": harness.peak_memory(test_all, QUERIES),
-            "peak_mib_ten_times_the_queries": harness.peak_memory(test_all, 10 * QUERIES),
+            "peak_mib": peak(QUERIES),
+            "peak_mib_ten_times_the_queries": peak(10 * QUERIES),
             "versions": harness.versions("ranx", "numpy"),
         },
     )
