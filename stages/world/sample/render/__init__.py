@@ -12,8 +12,10 @@ from stages.world.sample.render.traits import is_woman
 __all__ = [
     "ENCODER_IDENTITIES",
     "KINDS",
+    "THINGS",
     "Difficulty",
     "DifficultyParameters",
+    "describe",
     "encode",
     "is_woman",
     "render",

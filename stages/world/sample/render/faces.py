@@ -21,6 +21,9 @@ _CLOTHES: tuple[Colour, ...] = (
     (214, 214, 220),
 )
 
+# Passers-by are drawn from here on: nobody that an article or an encoder's training knows.
+STRANGERS = 2 * 10**9
+
 
 def shows_face(identity: int, view: int, difficulty: Difficulty) -> bool:
     """Whether this photograph of a person is meant to show a face."""
@@ -34,9 +37,9 @@ def portrait(identity: int, view: int, *, size: int, difficulty: Difficulty) -> 
     draw_setting(canvas, dice)
     canvas.soften()
     if dice.chance(difficulty.company):
-        other = Face.of(dice.integer(0, 2**40), difficulty.identity_spread)
+        stranger = Face.of(STRANGERS + dice.integer(0, 10**9), difficulty.identity_spread)
         x = dice.choice((dice.uniform(0.1, 0.2), dice.uniform(0.8, 0.9)))
-        _draw_person(canvas, other, Frame.placed(x, dice.uniform(0.3, 0.45), 0.11, dice.bell(4)), dice, difficulty)
+        _draw_person(canvas, stranger, Frame.placed(x, dice.uniform(0.3, 0.45), 0.11, dice.bell(4)), dice, difficulty)
     face = _disguised(Face.of(identity, difficulty.identity_spread), dice, difficulty)
     crop = difficulty.crop
     scale = 0.25 * (1 + crop * dice.uniform(-0.3, 0.35))

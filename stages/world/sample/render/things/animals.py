@@ -51,6 +51,10 @@ class Animal:
             dice.uniform(0.1, 0.55), dice.uniform(0.13, 0.22), dice.uniform(0.1, 0.6), dice.uniform(0.06, 0.22), dice.integer(0, 3),
         )  # fmt: skip
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.body
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         horns = " with horns" if self.body == "beast" and self.horns > 1 else ""

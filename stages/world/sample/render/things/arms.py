@@ -29,11 +29,15 @@ class Arms:
     @classmethod
     def of(cls, dice: Dice) -> "Arms":
         """The traits that these dice decide."""
-        names = paint_names(dice, 4)
-        motto = names[3] if dice.chance(0.5) else None
+        first, second, third, fourth = paint_names(dice, 4)
+        motto = fourth if dice.chance(0.5) else None
         return cls(
-            dice.choice(DIVISIONS), names[:2], dice.choice(CHARGES), names[2], dice.integer(1, 3), dice.chance(0.45), motto, dice.chance(0.5)
+            dice.choice(DIVISIONS), (first, second), dice.choice(CHARGES), third, dice.integer(1, 3), dice.chance(0.45), motto, dice.chance(0.5)
         )  # fmt: skip
+
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.division
 
     def caption(self) -> str:
         """What is to be seen, in a few words."""

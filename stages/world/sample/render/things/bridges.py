@@ -43,6 +43,10 @@ class Bridge:
             dice.uniform(0.3, 0.6), dice.uniform(0.05, 0.12), dice.integer(4, 11),
         )  # fmt: skip
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.build
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         return f"a {self.colour_name} {self.build} bridge with {self.spans} spans"

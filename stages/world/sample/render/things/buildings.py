@@ -49,6 +49,10 @@ class Building:
             dice.uniform(0.3, 0.7), dice.choice((-1, 1)),
         )  # fmt: skip
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.type
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         return f"a {self.wall_name} {self.type} with a {self.roof_name} roof"

@@ -27,9 +27,20 @@ class Flag:
     @classmethod
     def of(cls, dice: Dice) -> "Flag":
         """The traits that these dice decide."""
-        names = paint_names(dice, 4)
+        first, second, third, fourth = paint_names(dice, 4)
         charge = dice.choice(CHARGES) if dice.chance(0.55) else None
-        return cls(dice.choice(LAYOUTS), names[:3], charge, names[3], dice.uniform(0.16, 0.32), dice.uniform(0.2, 0.42))
+        return cls(
+            dice.choice(LAYOUTS),
+            (first, second, third),
+            charge,
+            fourth,
+            dice.uniform(0.16, 0.32),
+            dice.uniform(0.2, 0.42),
+        )
+
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.layout
 
     def caption(self) -> str:
         """What is to be seen, in a few words."""

@@ -40,6 +40,10 @@ class Instrument:
             dice.uniform(0.4, 1.0), dice.uniform(0.5, 0.9), dice.integer(3, 9),
         )  # fmt: skip
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.family
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         return f"a {self.wood_name} {self.family} with {self.strings} strings and {self.trim} trim"

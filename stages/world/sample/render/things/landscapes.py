@@ -43,6 +43,10 @@ class Landscape:
             tuple((dice.uniform(-1, 1), dice.uniform(0.06, 0.18)) for _ in range(dice.integer(0, 9))), dice.uniform(0.3, 0.6),
         )  # fmt: skip
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.type
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         snow = " with snow" if self.snow > 0.05 and self.type in ("mountain", "volcano", "lake") else ""

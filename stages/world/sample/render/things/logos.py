@@ -34,11 +34,16 @@ class Logo:
     @classmethod
     def of(cls, dice: Dice) -> "Logo":
         """The traits that these dice decide."""
+        first, second, third = paint_names(dice, 3)
         name = tuple(dice.uniform(0.06, 0.2) for _ in range(dice.integer(0, 5)))
         return cls(
-            dice.choice(BADGES), dice.choice(MARKS), paint_names(dice, 3), dice.integer(3, 8),
+            dice.choice(BADGES), dice.choice(MARKS), (first, second, third), dice.integer(3, 8),
             dice.uniform(0, 90), dice.uniform(0.3, 0.7), dice.choice(CHARGES), name,
         )  # fmt: skip
+
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.mark
 
     def caption(self) -> str:
         """What is to be seen, in a few words."""

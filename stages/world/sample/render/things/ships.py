@@ -43,6 +43,10 @@ class Ship:
             tuple(paint_names(dice, 6)),
         )  # fmt: skip
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+        return self.rig
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         part = {

@@ -22,6 +22,9 @@ class Thing(Protocol):
     def of(cls, dice: Dice) -> "Thing":
         """The traits that these dice decide."""
 
+    def category(self) -> str:
+        """Which sort of its kind."""
+
     def caption(self) -> str:
         """What is to be seen, in a few words."""
 
@@ -32,10 +35,10 @@ class Thing(Protocol):
         """Draw what stands behind; it fills the picture whatever the canvas's frame."""
 
 
-def paint_names(dice: Dice, count: int) -> tuple[str, ...]:
+def paint_names(dice: Dice, count: int) -> list[str]:
     """Different paints."""
     names = list(PAINTS)
-    return tuple(names.pop(dice.integer(0, len(names) - 1)) for _ in range(count))
+    return [names.pop(dice.integer(0, len(names) - 1)) for _ in range(count)]
 
 
 def draw_sky(canvas: Canvas, dice: Dice, horizon: float) -> None:

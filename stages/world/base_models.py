@@ -1,0 +1,108 @@
+"""Base models: the frozen encoders that KVQAE starts from, made here, downloaded, or brought by the user."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import write_atomically
+from stages.world.sample.render.difficulty import Difficulty
+
+SOURCES = ("sample", "hub", "local")
+
+
+class TextStandIn(Parameters):
+    """The text encoder of the sample: real weights, fewer layers."""
+
+    layers: int = Field(ge=1, le=6, description="First layers of all-MiniLM-L6-v2 that are kept")
+
+
+class Training(Parameters):
+    """How one stand-in is trained."""
+
+    identities: int = Field(ge=2, description="Entities in the training pictures; none of them is in a world")
+    views: int = Field(ge=1, description="Training pictures of each entity")
+    steps: int = Field(ge=1, description="Training steps")
+    batch: int = Field(ge=2, description="Pictures a step")
+    learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
+
+
+class ArcFaceStandIn(Training):
+    """The face encoder of the sample."""
+
+    dimension: int = Field(ge=2, description="Size of an embedding")
+    width: int = Field(ge=1, description="Channels of the first convolution; doubled twice")
+    scale: float = Field(gt=0, description="s of ArcFace's loss")
+    margin: float = Field(ge=0, le=1, description="m of ArcFace's loss, in radians")
+    landmark_noise: float = Field(ge=0, description="Standard deviation of the landmarks' error in training, in pixels")
+
+
+class ClipStandIn(Training):
+    """The CLIP of the sample."""
+
+    dimension: int = Field(ge=2, description="Size of an embedding")
+    width: int = Field(ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
+    size: int = Field(ge=32, multiple_of=32, description="Side of the image tower's input, in pixels")
+
+
+class ImageNetStandIn(Training):
+    """The ImageNet ResNet of the sample."""
+
+    architecture: str = Field(description="Name of a torchvision ResNet")
+    size: int = Field(ge=32, description="Side of the network's input, in pixels")
+
+
+class BaseModelsParameters(Parameters):
+    """The sample's stand-ins; `hub` and `local` read none of it."""
+
+    seed: int = Field(ge=0, description="Seed of weights and of the order of the pictures")
+    picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
+    difficulty: Difficulty = Field(description="How far the training photographs differ")
+    text: TextStandIn = Field(description="The text encoder")
+    arcface: ArcFaceStandIn = Field(description="The face encoder")
+    clip: ClipStandIn = Field(description="CLIP")
+    imagenet: ImageNetStandIn = Field(description="The ImageNet ResNet")
+
+
+def make_stand_ins(parameters: BaseModelsParameters, context: Context, out: Path) -> dict[str, float]:
+    """Train and write the sample's stand-ins, in the formats of the real encoders.
+
+    Returns:
+        Each training's loss at its end, and the layers of the text encoder.
+    """
+    from stages.world.sample.encoders.stand_ins import write_arcface, write_clip, write_imagenet
+    from stages.world.sample.encoders.text import save_text
+
+    with write_atomically(out) as beside:
+        return {
+            "text_layers": save_text(beside / "text", layers=parameters.text.layers),
+            "arcface_loss": write_arcface(parameters, context, beside / "arcface"),
+            "clip_loss": write_clip(parameters, context, beside / "clip"),
+            "imagenet_loss": write_imagenet(parameters, context, beside / "imagenet"),
+        }
+
+
+def main(
+    parameters: BaseModelsParameters, context: Context, *, source: str, out: Path, local: str = ""
+) -> dict[str, float]:
+    """Write `text/`, `arcface/`, `clip/` and `imagenet/` to --out.
+
+    --source sample trains stand-ins, hub downloads the public models, local checks and takes those of the folder --local.
+    """
+    if source == "sample":
+        return make_stand_ins(parameters, context, out)
+    if source == "hub":
+        from stages.world.hub import fetch_base_models
+
+        return fetch_base_models(out, context.work)
+    if source == "local":
+        from stages.world.local import check_base_models
+
+        if not local:
+            raise BadInput("no folder given", field="--local", expected="a folder laid out as models/kvqae/base")
+        return check_base_models(Path(local), out)
+    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.base_models", BaseModelsParameters)

@@ -1,0 +1,110 @@
+"""Training pictures of the stand-in encoders: faces aligned to the template, things at the size of a tower's input.
+
+Their identities start at `ENCODER_IDENTITIES`, where no world draws any.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from stages.engine import Engine
+from stages.kvqae.align import align
+from stages.world.sample.render import ENCODER_IDENTITIES, THINGS, Difficulty
+from stages.world.sample.render.canvas import Dice
+from stages.world.sample.render.faces import portrait
+from stages.world.sample.render.scenes import photograph, thing_of
+
+# Identities a shard, so that workers have something to share.
+_SHARD = 25
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures (n, size, size, 3) of uint8 and, for each, the entity (from 0), its class and its caption."""
+
+    pixels: NDArray[np.uint8]
+    entities: NDArray[np.int64]
+    classes: list[str]
+    captions: list[str]
+
+
+@dataclass(frozen=True)
+class _Order:
+    identities: range
+    views: int
+    size: int
+    difficulty: Difficulty
+    landmark_noise: float = 0.0
+    target: int = 0
+
+
+def draw_faces(
+    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty, landmark_noise: float
+) -> Pictures:
+    """Aligned 112×112 crops of other people.
+
+    Args:
+        engine: where shards are drawn.
+        identities, views: people, and photographs of each.
+        size: side of the photographs that the crops come from.
+        difficulty: how far photographs differ.
+        landmark_noise: standard deviation, in pixels, of what a detector's landmarks are off.
+    """
+    return _collect(
+        engine, _faces_of, identities, "draw faces", _Order(range(0), views, size, difficulty, landmark_noise)
+    )
+
+
+def draw_things(
+    engine: Engine, *, identities: int, views: int, size: int, target: int, difficulty: Difficulty
+) -> Pictures:
+    """Pictures of other things, all kinds in turn, drawn at `size` and scaled to `target` pixels as an encoder does."""
+    return _collect(
+        engine, _things_of, identities, "draw things", _Order(range(0), views, size, difficulty, target=target)
+    )
+
+
+def _collect(
+    engine: Engine, draw: Callable[[_Order], Pictures], identities: int, description: str, order: _Order
+) -> Pictures:
+    first, last = ENCODER_IDENTITIES, ENCODER_IDENTITIES + identities
+    orders = [
+        replace(order, identities=range(start, min(start + _SHARD, last))) for start in range(first, last, _SHARD)
+    ]
+    shards = list(engine.map(draw, orders, description=description))
+    return Pictures(
+        np.concatenate([shard.pixels for shard in shards]),
+        np.concatenate([shard.entities for shard in shards]) - ENCODER_IDENTITIES,
+        [name for shard in shards for name in shard.classes],
+        [caption for shard in shards for caption in shard.captions],
+    )
+
+
+def _faces_of(order: _Order) -> Pictures:
+    crops, entities = [], []
+    for identity in order.identities:
+        for view in range(order.views):
+            image, landmarks = portrait(identity, view, size=order.size, difficulty=order.difficulty)
+            dice = Dice("landmarks", identity, view)
+            noisy = [(x + dice.bell(order.landmark_noise), y + dice.bell(order.landmark_noise)) for x, y in landmarks]
+            crops.append(align(np.asarray(image), np.array(noisy)))
+            entities.append(identity)
+    return Pictures(np.stack(crops), np.array(entities), [], [])
+
+
+def _things_of(order: _Order) -> Pictures:
+    kinds = tuple(THINGS)
+    pixels, entities, classes, captions = [], [], [], []
+    for identity in order.identities:
+        kind = kinds[identity % len(kinds)]
+        thing = thing_of(kind, identity)
+        for view in range(order.views):
+            image = photograph(kind, identity, view, size=order.size, difficulty=order.difficulty)
+            pixels.append(np.asarray(image.resize((order.target, order.target), Image.Resampling.BICUBIC)))
+            entities.append(identity)
+            classes.append(f"{kind}: {thing.category()}")
+            captions.append(thing.caption())
+    return Pictures(np.stack(pixels), np.array(entities), classes, captions)

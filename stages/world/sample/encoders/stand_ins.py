@@ -1,0 +1,59 @@
+"""From parameters to files: the three stand-ins for frozen image encoders."""
+
+from pathlib import Path
+
+from stages.stage import Context
+from stages.world.base_models import BaseModelsParameters
+from stages.world.sample.encoders.arcface import save_arcface, train_arcface
+from stages.world.sample.encoders.clip import clip_configuration, save_clip, train_clip
+from stages.world.sample.encoders.imagenet import save_imagenet, train_imagenet
+from stages.world.sample.encoders.pictures import draw_faces, draw_things
+
+# Towers are trained on windows of pictures that are larger than their input by this factor.
+_MARGIN = 8 / 7
+
+
+def write_arcface(parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
+    """Draw faces, train, write `model.onnx`; returns the loss at the end."""
+    own = parameters.arcface
+    faces = draw_faces(
+        context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
+        difficulty=parameters.difficulty, landmark_noise=own.landmark_noise,
+    )  # fmt: skip
+    network, loss = train_arcface(
+        faces, dimension=own.dimension, width=own.width, scale=own.scale, margin=own.margin, steps=own.steps,
+        batch=own.batch, learning_rate=own.learning_rate, seed=parameters.seed, tracker=context.tracker,
+    )  # fmt: skip
+    save_arcface(network, folder / "model.onnx")
+    return loss
+
+
+def write_clip(parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
+    """Draw things, train, write an open_clip folder; returns the loss at the end."""
+    own = parameters.clip
+    things = draw_things(
+        context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
+        target=round(own.size * _MARGIN), difficulty=parameters.difficulty,
+    )  # fmt: skip
+    configuration = clip_configuration(dimension=own.dimension, width=own.width, size=own.size)
+    model, loss = train_clip(
+        things, configuration, steps=own.steps, batch=own.batch, learning_rate=own.learning_rate,
+        seed=parameters.seed, tracker=context.tracker,
+    )  # fmt: skip
+    save_clip(model, configuration, folder)
+    return loss
+
+
+def write_imagenet(parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
+    """Draw things, train, write `config.json` and `model.safetensors`; returns the loss at the end."""
+    own = parameters.imagenet
+    things = draw_things(
+        context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
+        target=round(own.size * _MARGIN), difficulty=parameters.difficulty,
+    )  # fmt: skip
+    network, loss = train_imagenet(
+        things, architecture=own.architecture, size=own.size, steps=own.steps, batch=own.batch,
+        learning_rate=own.learning_rate, seed=parameters.seed, tracker=context.tracker,
+    )  # fmt: skip
+    save_imagenet(network, architecture=own.architecture, size=own.size, folder=folder)
+    return loss
