@@ -21,6 +21,7 @@ from stages.world.download import PATIENT, Patience
 from stages.world.kilt import human_type, to_article, to_entity, to_question
 from stages.world.pins import Pins
 from stages.world.repositories import Hub
+from stages.world.validate import validate_kvqae
 
 KB_PARTS = {"humans_with_faces": True, "humans_without_faces": True, "non_humans": False}
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
@@ -41,7 +42,7 @@ def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patie
         Counts of what was written and of everything passed over.
 
     Raises:
-        BadInput: see `download`; or a record lacks a field.
+        BadInput: see `download` and `validate_kvqae`; or a record lacks a field.
     """
     pins = pins or Pins()
     hub, raw = Hub(work / "downloads", pins, patience), work / "raw"
@@ -63,6 +64,7 @@ def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patie
             write_json(finished, {"counts": build(hub.fetch(source)), "sources": pins.summary([source])})
             hub.drop(source)
         counts |= read_json(finished)["counts"]
+    counts |= validate_kvqae(raw)
     shutil.rmtree(out, ignore_errors=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(raw, out)

@@ -23,7 +23,8 @@ class Loopback:
     slow: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # wait before the answer
     status: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))  # answer these first
     ranges: bool = True
-    validators: bool = True
+    if_range: bool = True
+    tag: str | None = None  # instead of a strong one that follows the content
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     url: str = ""
 
@@ -82,9 +83,9 @@ def serve():
             return self._file(path, state.files[path])
 
         def _file(self, path, data):
-            tag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
-            headers = {"ETag": tag} if state.validators else {}
-            asked, same = self.headers.get("Range"), self.headers.get("If-Range", tag) == tag
+            tag = f'"{hashlib.sha256(data).hexdigest()[:16]}"' if state.tag is None else state.tag
+            headers = {"ETag": tag} if tag else {}
+            asked, same = self.headers.get("Range"), not state.if_range or self.headers.get("If-Range", tag) == tag
             if not (state.ranges and asked and same):
                 return self._answer(200, data, headers, path)
             start = int(asked.removeprefix("bytes=").rstrip("-"))

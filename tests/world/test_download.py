@@ -44,6 +44,7 @@ def test_cut_connection_resumes_where_it_stopped(ask, hub, tmp_path):
     ask()
     ranges = [headers.get("Range") for headers in hub.asked("/file")]
     assert ranges == [None, "bytes=300000-", "bytes=500000-"]
+    assert hub.asked("/file")[1]["If-Range"] == f'"{DIGEST[:16]}"'
     assert (tmp_path / "folder" / "file").read_bytes() == DATA
 
 
@@ -71,8 +72,18 @@ def test_changed_file_is_not_spliced(ask, hub):
     assert fetched.path.read_bytes() == DATA[::-1]
 
 
-def test_without_version_an_unpinned_part_is_not_trusted(ask, hub):
-    hub.validators = False
+def test_changed_file_is_not_spliced_by_a_server_that_ignores_if_range(ask, hub):
+    hub.cut["/file"] = [300_000, 0, 0, 0]
+    with pytest.raises(BadInput):
+        ask()
+    hub.files["/file"] = DATA[::-1]
+    hub.if_range = False
+    assert ask().path.read_bytes() == DATA[::-1]
+
+
+@pytest.mark.parametrize("tag", ["", 'W/"weak"'])
+def test_without_version_an_unpinned_part_is_not_trusted(tag, ask, hub):
+    hub.tag = tag
     hub.cut["/file"] = [300_000]
     ask()
     assert [headers.get("Range") for headers in hub.asked("/file")] == [None, None]
@@ -89,6 +100,7 @@ def test_kill_between_last_byte_and_new_name(ask, hub, tmp_path):
     shutil.move(tmp_path / "folder" / "file", tmp_path / "folder" / "file.part")
     ask(sha256=DIGEST)
     assert left(tmp_path) == ["file"]
+    assert [headers.get("Range") for headers in hub.asked("/file")] == [None, f"bytes={len(DATA)}-"]
 
 
 def test_part_longer_than_the_file_starts_over(ask, tmp_path):

@@ -62,7 +62,8 @@ def test_kvqae_end_to_end(fetch, tmp_path):
     assert images.read("512px-Ada.jpg") == jpeg("red")
     assert len(Images(raw / "images" / "questions").names) == 3
     assert counts["kb_images"] == 2
-    assert counts["kb_images_missing"] == 1
+    assert counts["kb_images_missing"] == counts["entities_whose_image_is_missing"] == 1
+    assert counts["articles"] == 4
     assert counts["kb_images_not_wanted"] == 1
     assert counts["kb_images_not_an_image"] == 1
     assert counts["entities_humans_with_faces"] == counts["entities_non_humans"] == 1
