@@ -1,0 +1,128 @@
+"""BM25 search: k1 and b by grid search on ViQuAE's validation MRR, then every question (kvqae.md §3)."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+from tqdm import tqdm
+
+from stages.kvqae.lucene import Searcher
+from stages.kvqae.questions import Question, read_questions
+from stages.kvqae.relevance import SPLITS, judge_passages, pool_runs
+from stages.measures.ranking import evaluate
+from stages.measures.runs import Run
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import write_atomically, write_run
+
+K1_END, B_END = 3.0, 1.0
+
+
+class Bm25SearchParameters(Parameters):
+    """Section `kvqae.bm25_search`."""
+
+    k1_step: float = Field(gt=0, description="Step of the grid over k1 in [0, 3)")
+    b_step: float = Field(gt=0, description="Step of the grid over b in [0, 1)")
+    depth: int = Field(ge=1, description="Passages a question")
+    threads: int = Field(ge=1, description="Threads of a search")
+    heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """MRR on validation of one setting."""
+
+    k1: float
+    b: float
+    mrr: float
+
+
+def grid(step: float, end: float) -> list[float]:
+    """0, step, 2 step, ... below `end`, without accumulated rounding."""
+    return [round(index * step, 10) for index in range(ceil(round(end / step, 10)))]
+
+
+def search(searcher: Searcher, questions: Sequence[Question], k1: float, b: float, depth: int) -> Run:
+    """One setting's ranked passages for the questions' texts."""
+    queries = [(question.id, question.text) for question in questions]
+    return searcher.search(queries, k1=k1, b=b, depth=depth, name="bm25")
+
+
+def grid_search(
+    searcher: Searcher,
+    questions: Sequence[Question],
+    passages: Path,
+    articles: Path,
+    *,
+    settings: Sequence[tuple[float, float]],
+    depth: int,
+) -> list[GridPoint]:
+    """MRR of every setting (k1, b).
+
+    What any setting retrieves is pooled and judged once: a passage and a question make one judgement, however many
+    settings bring them together.
+    """
+    bar = tqdm(settings, desc="k1 and b", unit="setting", mininterval=5, leave=False)
+    runs = [search(searcher, questions, k1, b, depth) for k1, b in bar]
+    qrels = judge_passages(questions, pool_runs(questions, runs, depth), passages, articles)
+    values = [float(np.mean(evaluate(run, qrels, ["mrr"])["mrr"])) for run in runs]
+    return [GridPoint(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
+
+
+def write_runs(out: Path, searcher: Searcher, folder: Path, best: GridPoint, depth: int) -> dict[str, int]:
+    """Search every split of a folder of questions; returns how many questions have no result, by split."""
+    unanswered = {}
+    with write_atomically(out) as beside:
+        for split in SPLITS:
+            run = search(searcher, read_questions(folder / f"{split}.jsonl"), best.k1, best.b, depth)
+            write_run(beside / f"{split}.trec", run)
+            unanswered[split] = int((run.documents < 0).all(axis=1).sum())
+    return unanswered
+
+
+def main(
+    parameters: Bm25SearchParameters,
+    context: Context,
+    *,
+    viquae: Path,
+    triviaqa: Path,
+    index_kb: Path,
+    index_wikipedia: Path,
+    passages: Path,
+    articles: Path,
+    out_viquae: Path,
+    out_triviaqa: Path,
+    out_grid: Path,
+) -> dict[str, float]:
+    """Choose k1 and b; with them search ViQuAE in the knowledge base, and TriviaQA in all articles."""
+    java = {"threads": parameters.threads, "heap_gib": parameters.heap_gib}
+    knowledge_base = Searcher(index_kb, **java)
+    points = grid_search(
+        knowledge_base,
+        read_questions(viquae / "validation.jsonl"),
+        passages,
+        articles,
+        settings=list(product(grid(parameters.k1_step, K1_END), grid(parameters.b_step, B_END))),
+        depth=parameters.depth,
+    )
+    best = max(points, key=lambda point: point.mrr)  # the first one among equals
+    with write_atomically(out_grid) as beside, beside.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["k1", "b", "mrr"])
+        table.writerows([point.k1, point.b, point.mrr] for point in points)
+    metrics: dict[str, float] = {"k1": best.k1, "b": best.b, "validation_mrr": best.mrr, "settings": len(points)}
+    for name, out, searcher, folder in (
+        ("viquae", out_viquae, knowledge_base, viquae),
+        ("triviaqa", out_triviaqa, Searcher(index_wikipedia, **java), triviaqa),
+    ):
+        for split, unanswered in write_runs(out, searcher, folder, best, parameters.depth).items():
+            metrics[f"{name}_{split}_without_result"] = unanswered
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.bm25_search", Bm25SearchParameters)

@@ -1,0 +1,131 @@
+"""Training pairs of the dual encoder: relevant passages, and BM25's best irrelevant ones (kvqae.md §3)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from stages.kvqae.questions import Question, read_questions
+from stages.kvqae.relevance import SPLITS, ArticlePassages, Ids, judge_passages, pool_runs
+from stages.measures.answers import normalize_answer
+from stages.measures.runs import PADDING, Run
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_run, read_table, write_atomically, write_table
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("question", pa.string()),
+        ("positives", pa.list_(pa.int64())),
+        ("negatives", pa.list_(pa.int64())),
+    ]
+)
+
+
+class TrainingPairsParameters(Parameters):
+    """Section `kvqae.training_pairs`."""
+
+    depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
+
+
+def check_no_leak(viquae: Path, triviaqa: Path) -> None:
+    """Refuse a TriviaQA training question that some ViQuAE question, of any split, was made from.
+
+    Raises:
+        BadInput: names the first one.
+    """
+    originals = {
+        normalize_answer(question.original_question)
+        for split in SPLITS
+        for question in read_questions(viquae / f"{split}.jsonl")
+        if question.original_question
+    }
+    for row, question in enumerate(read_questions(triviaqa / "train.jsonl"), 1):
+        if normalize_answer(question.text) in originals:
+            problem = "training question that a ViQuAE question was made from"
+            raise BadInput(problem, file=triviaqa / "train.jsonl", row=row, field="input", got=question.text)
+
+
+def make_pairs(
+    questions: Sequence[Question], run: Run, own: Sequence[Ids], passages: Path, articles: Path
+) -> tuple[pa.Table, dict[str, float]]:
+    """Positives and hard negatives of each question.
+
+    Args:
+        questions: to learn from.
+        run: BM25's, over these questions.
+        own: passages of the subject entity's own article, for each question; none for TriviaQA.
+        passages, articles: Parquet files of the knowledge base.
+
+    Returns:
+        A row a question that has both: positives are the relevant passages in BM25's order, then those of the entity's
+        article; negatives are BM25's irrelevant passages in its order. And counts: kept, dropped without a positive,
+        dropped without a negative.
+    """
+    retrieved = pool_runs(questions, [run], run.documents.shape[1])
+    pool = [np.union1d(found, mine) for found, mine in zip(retrieved, own, strict=True)]
+    judged = judge_passages(questions, pool, passages, articles)
+    rows = []
+    counts = {"questions": 0.0, "dropped_without_positive": 0.0, "dropped_without_negative": 0.0}
+    for question, ranked, mine, relevant in zip(questions, run.documents, own, judged.relevant, strict=True):
+        ranked = ranked[ranked != PADDING]
+        candidates = np.array(list(dict.fromkeys([*ranked.tolist(), *mine.tolist()])), dtype=np.int64)
+        positives, negatives = candidates[np.isin(candidates, relevant)], ranked[~np.isin(ranked, relevant)]
+        if not len(positives):
+            counts["dropped_without_positive"] += 1
+        elif not len(negatives):
+            counts["dropped_without_negative"] += 1
+        else:
+            counts["questions"] += 1
+            rows.append({"id": question.id, "question": question.text, "positives": positives, "negatives": negatives})
+    return pa.Table.from_pylist(rows, schema=SCHEMA), counts
+
+
+def own_passages(questions: Sequence[Question], passages: Path, articles: Path) -> list[Ids]:
+    """Passages of each question's own article; none where there is no such article."""
+    rows = pc.index_in(
+        pa.array([question.wikipedia_id for question in questions], pa.string()),
+        value_set=read_table(articles, ["wikipedia_id"])["wikipedia_id"].combine_chunks(),
+    )
+    passages_of = ArticlePassages(passages)
+    return [np.empty(0, np.int64) if row is None else passages_of(row) for row in rows.to_pylist()]
+
+
+def main(
+    parameters: TrainingPairsParameters,
+    context: Context,
+    *,
+    viquae: Path,
+    triviaqa: Path,
+    runs_viquae: Path,
+    runs_triviaqa: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Make the pairs of both data sets, training and validation, after checking that no ViQuAE question leaks."""
+    check_no_leak(viquae, triviaqa)
+    metrics: dict[str, float] = {}
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        for name, folder, runs in (("triviaqa", triviaqa, runs_triviaqa), ("viquae", viquae, runs_viquae)):
+            for split in ("train", "validation"):
+                questions = read_questions(folder / f"{split}.jsonl")
+                run = read_run(runs / f"{split}.trec").complete([question.id for question in questions])
+                run = Run(run.queries, run.documents[:, : parameters.depth], run.scores[:, : parameters.depth])
+                own = own_passages(questions, passages, articles)
+                table, counts = make_pairs(questions, run, own, passages, articles)
+                if not len(table):
+                    raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
+                write_table(beside / f"{name}_{split}.parquet", table)
+                metrics |= {f"{name}_{split}_{count}": value for count, value in counts.items()}
+                if name == "viquae":
+                    metrics[f"{name}_{split}_without_own_article"] = sum(not len(ids) for ids in own)
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.training_pairs", TrainingPairsParameters)
