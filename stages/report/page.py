@@ -5,6 +5,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -46,14 +47,30 @@ def page(fragments: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def main(parameters: PageParameters, context: Context, *, fragments: Path, out: Path) -> None:
-    """Assemble `index.html` from the fragments found in a folder."""
+def thorough_html(result: dict[str, Any]) -> str:
+    """What `make thorough` found: mean and standard deviation over world seeds, with commit and date."""
+    seeds = sorted(result["seeds"], key=int)
+    names = [name for name in result["seeds"][seeds[0]] if all(name in result["seeds"][seed] for seed in seeds)]
+    rows = []
+    for name in names:
+        values = np.array([result["seeds"][seed][name] for seed in seeds])
+        deviation = float(values.std(ddof=1)) if len(values) > 1 else None
+        rows.append({"name": name, "values": values.tolist(), "mean": float(values.mean()), "deviation": deviation})
+    return environment().get_template("thorough.html").render(result=result, seeds=seeds, rows=rows)
+
+
+def main(parameters: PageParameters, context: Context, *, fragments: Path, thorough: Path, out: Path) -> None:
+    """Assemble `index.html` from the fragments, and the dated results of `make thorough`, found in two folders."""
     found = []
     for file in sorted(fragments.glob("*.json")):
         fragment = read_json(file)
         missing = {"pipeline", "title", "world", "sections"} - set(fragment)
         if missing:
             raise BadInput("fragment lacks keys", file=file, got=sorted(missing))
+        dated = thorough / file.name
+        if dated.exists():
+            name = f"{fragment['pipeline']}-thorough"
+            fragment["sections"].append({"id": name, "title": "Thorough", "html": thorough_html(read_json(dated))})
         found.append(fragment)
     with write_atomically(out) as beside:
         beside.write_text(page(found), encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.scale import merge_scale
+from stages.scale import rescale
 
 ROOT = Path(__file__).parents[2]
 TINY = Path(__file__).parent / "tiny.yaml"
@@ -55,7 +55,7 @@ def copy_project(folder: Path, scale: Path = TINY) -> Project:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     (folder / "dvc.lock").unlink(missing_ok=True)
-    merge_scale(folder / "params.yaml", scale)
+    rescale(folder / "params.yaml", scale)
     project = Project(folder)
     project.run("git", "init", "-q", "-b", "main")
     project.run("git", "config", "user.email", "test@example.org")

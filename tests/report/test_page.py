@@ -15,7 +15,7 @@ FRAGMENT = {
 def test_fragments_are_assembled_in_order_of_name_and_text_is_escaped(tmp_path):
     write_json(tmp_path / "fragments" / "b.json", FRAGMENT | {"pipeline": "b"})
     write_json(tmp_path / "fragments" / "a.json", FRAGMENT | {"pipeline": "a"})
-    main(PageParameters(), None, fragments=tmp_path / "fragments", out=tmp_path / "index.html")
+    main(PageParameters(), None, fragments=tmp_path / "fragments", thorough=tmp_path, out=tmp_path / "index.html")
     html = (tmp_path / "index.html").read_text()
     assert html.index('id="a"') < html.index('id="b"')
     assert "Toy &lt;pipeline&gt;" in html
@@ -39,8 +39,21 @@ def test_nothing_yet():
     assert "No pipeline has run yet" in page([])
 
 
+def test_thorough_results_are_dated_and_averaged(tmp_path):
+    write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
+    seeds = {"3": {"evaluate.mrr": 0.25}, "4": {"evaluate.mrr": 0.75}}
+    result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds}
+    write_json(tmp_path / "thorough" / "toy.json", result)
+    folders = {"fragments": tmp_path / "fragments", "thorough": tmp_path / "thorough"}
+    main(PageParameters(), None, **folders, out=tmp_path / "index.html")
+    html = (tmp_path / "index.html").read_text()
+    assert "abc123def456"[:8] in html
+    assert "2030-01-02" in html
+    assert "0.500 ± 0.354" in html  # sd of .25 and .75 is .5 / sqrt(2)
+
+
 def test_incomplete_fragment(tmp_path):
     write_json(tmp_path / "a.json", {"pipeline": "a"})
     with pytest.raises(BadInput, match=r"fragment lacks keys; got \['sections', 'title', 'world'\]"):
-        main(PageParameters(), None, fragments=tmp_path, out=tmp_path / "index.html")
+        main(PageParameters(), None, fragments=tmp_path, thorough=tmp_path, out=tmp_path / "index.html")
     assert not (tmp_path / "index.html").exists()

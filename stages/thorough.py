@@ -1,0 +1,78 @@
+"""`make thorough`: all seeds, grids and sweeps, in a copy of the tree.
+
+The copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
+and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from.
+"""
+
+import argparse
+import datetime
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stages.scale import rescale
+from stages.stage import BadInput
+from stages.tables import read_json, write_atomically, write_json
+
+SCALE = Path("scales/thorough.yaml")
+
+
+def run(*command: str, cwd: Path) -> str:
+    """Run a command that must succeed; its output goes to the terminal, or back when it is from git."""
+    capture = subprocess.PIPE if command[0] == "git" else None
+    return (subprocess.run(command, cwd=cwd, check=True, text=True, stdout=capture).stdout or "").strip()
+
+
+def with_seed(scale: Path, pipeline: str, seed: int, out: Path) -> None:
+    """Write a scale file like `scale`, for one world seed of one pipeline."""
+    tree: dict[str, Any] = yaml.safe_load(scale.read_text(encoding="utf-8")) or {}
+    tree.setdefault(pipeline, {}).setdefault("world", {})["seed"] = seed
+    with write_atomically(out) as beside:
+        beside.write_text(yaml.safe_dump(tree), encoding="utf-8")
+
+
+def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, float]:
+    """Run one pipeline on one world seed in the copy; all its stages' metrics, prefixed by the stage."""
+    run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
+    with_seed(root / SCALE, pipeline, seed, copy / ".work" / "thorough.yaml")
+    rescale(copy / "params.yaml", copy / ".work" / "thorough.yaml")
+    run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy)
+    found: dict[str, float] = {}
+    for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
+        found |= {f"{file.stem}.{name}": value for name, value in read_json(file).items()}
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run every seed; results are written after each, so that an interruption loses one at most."""
+    parser = argparse.ArgumentParser(prog="python -m stages.thorough", description=__doc__)
+    parser.add_argument("--pipeline", default="kvqae")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[3, 4, 5], help="world seeds, 3 or more")
+    arguments = parser.parse_args(argv)
+    root = Path.cwd()
+    if run("git", "status", "--porcelain", "--untracked-files=no", cwd=root):
+        print("thorough: commit your changes first: results are kept with the commit they come from", file=sys.stderr)
+        raise SystemExit(1)
+    commit = run("git", "rev-parse", "HEAD", cwd=root)
+    copy = root / ".work" / "thorough" / commit[:12]
+    if not copy.exists():
+        run("git", "clone", "-q", str(root), str(copy), cwd=root)
+        run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=copy)
+    out = root / "metrics" / "thorough" / f"{arguments.pipeline}.json"
+    seeds: dict[str, dict[str, float]] = {}
+    try:
+        for seed in arguments.seeds:
+            seeds[str(seed)] = reproduce(root, copy, arguments.pipeline, seed)
+            date = datetime.datetime.now(datetime.UTC).date().isoformat()
+            write_json(out, {"pipeline": arguments.pipeline, "commit": commit, "date": date, "seeds": seeds})
+    except BadInput as error:
+        print(f"thorough: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()
