@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # seconds to import, and only the workers need them
     from stages.kvqae.faces import FaceDetector, FaceEncoder
     from stages.kvqae.visual_encoders import ImageEncoder
 
+Probability = Annotated[float, Field(ge=0, le=1)]
 MATRICES = ("arcface", "imagenet", "clip")
 SCHEMA = pa.schema(
     [
@@ -46,7 +47,9 @@ class ImageFeaturesParameters(Parameters):
     max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
     min_side: int = Field(ge=1, description="Images with a shorter side, in pixels, are not searched for faces")
     min_face: int = Field(ge=12, description="MTCNN: smallest face, in pixels")
-    thresholds: tuple[float, float, float] = Field(description="MTCNN: probabilities that its three networks ask for")
+    thresholds: tuple[Probability, Probability, Probability] = Field(
+        description="MTCNN: probabilities that its three networks ask for"
+    )
     factor: float = Field(gt=0, lt=1, description="MTCNN: ratio of two steps of the image pyramid")
 
     @model_validator(mode="after")
@@ -167,7 +170,7 @@ def encode_shard(
     if folder.exists():
         return folder
     encoders = load_encoders(arcface, imagenet, clip, parameters)
-    table = read_table(shard, ["name", "data"])
+    table = read_table(shard, ["name", "data"]).combine_chunks()  # row groups are smaller than batches
     parts = []
     for batch in table.to_batches(max_chunksize=parameters.batch_size):
         images = list(zip(batch["name"].to_pylist(), batch["data"].to_pylist(), strict=True))

@@ -219,9 +219,14 @@ def test_light_until_a_worker_loads_the_networks() -> None:
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"min_side": 19}, "min_side 19 must not be less than min_face 20"), ({"factor": 1}, "less than 1")],
+    [
+        ({"min_side": 19}, "min_side 19 must not be less than min_face 20"),
+        ({"factor": 1}, "less than 1"),
+        ({"thresholds": [0.6, 0.7, 7]}, "less than or equal to 1"),
+        ({"thresholds": [0.6, 0.7]}, "thresholds"),
+    ],
 )
-def test_parameters_out_of_range(change: dict[str, float], message: str) -> None:
+def test_parameters_out_of_range(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         ImageFeaturesParameters.model_validate(SECTION | change)
 

@@ -223,8 +223,13 @@ def test_no_article_is_opened_beyond_the_depth() -> None:
     starts = np.array([0, 3, 3, 5, 9])  # three, none, two and four passages
     articles = {3: 0.9, 1: 0.8, 0: 0.7, 2: 0.6}
     assert passages_of(articles, starts, 5) == {
-        5: 0.9, 6: 0.9 - 1e-8, 7: 0.9 - 2e-8, 8: 0.9 - 3e-8,
-        0: 0.7, 1: 0.7 - 1e-8, 2: 0.7 - 2e-8,
+        5: 0.9,
+        6: 0.9 - 1e-8,
+        7: 0.9 - 2e-8,
+        8: 0.9 - 3e-8,
+        0: 0.7,
+        1: 0.7 - 1e-8,
+        2: 0.7 - 2e-8,
     }
 
 
