@@ -100,7 +100,7 @@ def download(request: Request, target: Path, patience: Patience = PATIENT) -> Fe
         try:
             _receive(request, target, part, patience)
             return _checked(request, part, target)
-        except (httpx.TransportError, _Trouble) as trouble:
+        except (httpx.RequestError, _Trouble) as trouble:
             failures = 0 if _length(part) > furthest else failures + 1
             furthest = max(furthest, _length(part))
             reason = str(trouble) or type(trouble).__name__

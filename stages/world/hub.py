@@ -25,8 +25,6 @@ from stages.world.validate import validate_kvqae
 
 KB_PARTS = {"humans_with_faces": True, "humans_without_faces": True, "non_humans": False}
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
-# Conversions need about as much room as the downloads; images and archives weigh most and are never there twice.
-ROOM = 2
 
 
 def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT) -> dict[str, float]:
@@ -54,13 +52,14 @@ def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patie
         "question_images": ("viquae_images", partial(_images, raw, "questions")),
         "kb_images": ("viquae_all_images", partial(_images, raw, "kb")),
     }
+    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in pieces}
+    _require_room(work, hub, [pieces[piece][0] for piece, finished in markers.items() if not finished.exists()])
     counts: dict[str, float] = {}
     for piece, (source, build) in pieces.items():
-        finished = raw / "provenance" / f"{piece}.json"
+        finished = markers[piece]
         if not finished.exists():
             for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
                 shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-            require_space(work, ROOM * pins.source(source).bytes - hub.bytes_there(source), f"{source} and {piece}")
             write_json(finished, {"counts": build(hub.fetch(source)), "sources": pins.summary([source])})
             hub.drop(source)
         counts |= read_json(finished)["counts"]
@@ -99,6 +98,13 @@ def fetch_base_models(
     files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
     files["imagenet"] = "model.safetensors"
     return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()}
+
+
+def _require_room(folder: Path, hub: Hub, sources: list[str]) -> None:
+    """Before the first byte: results weigh about as much as downloads, one of which is there at a time."""
+    sizes = [hub.pins.source(source).bytes for source in sources]
+    there = sum(map(hub.bytes_there, sources))
+    require_space(folder, sum(sizes) + max(sizes, default=0) - there, f"the hub's {', '.join(sources)}")
 
 
 def _onnx_from_pack(pack: Path, member: str, target: Path) -> None:

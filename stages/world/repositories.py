@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import httpx
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.hf_api import RepoFile
@@ -19,6 +18,11 @@ from huggingface_hub.hf_api import RepoFile
 from stages.stage import BadInput
 from stages.world.download import PATIENT, TOKEN, Patience, Request, authorization, download, endpoint
 from stages.world.pins import FilePin, Pins
+
+# Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
+HTTP_ERROR = next(
+    kind for kind in HfHubHTTPError.__mro__ if kind.__name__ == "HTTPError" and issubclass(kind, Exception)
+)
 
 
 class Hub:
@@ -44,7 +48,7 @@ class Hub:
         files, stated = list(source.files or ()), dict[str, FilePin]()
         if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
             stated = self._listing(name, str(revision))
-            files = files or sorted(file for file in stated if fnmatch(file, source.list or ""))
+            files = files or sorted(file for file in stated if fnmatch(file, source.list or "") and ".." not in file)
             if not files:
                 raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
         for file in files:
@@ -112,7 +116,5 @@ class Hub:
                 expected="a repository that exists; if it is gated, access asked for at "
                 f"{endpoint()}/{self._place(name)} and a token in {TOKEN}",
             ) from None
-        except httpx.TransportError as error:
-            raise BadInput(
-                f"{endpoint()} cannot be reached: {error}", expected=f"a network, or world {name}: local"
-            ) from None
+        except HTTP_ERROR as error:
+            raise BadInput(f"{endpoint()} cannot be reached: {error}", expected="a network, or a local world") from None

@@ -132,6 +132,29 @@ def test_missing_triviaqa_split_lists_what_there_is(fetch, hub):
         fetch()
 
 
+def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
+    path = f"/api/datasets/who/triviaqa/tree/{'a' * 40}"
+    tree = [entry | {"path": f"../../../{entry['path']}"} for entry in json.loads(hub.files[path])]
+    hub.files[path] = json.dumps(tree).encode()
+    with pytest.raises(BadInput, match="no file matches"):
+        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
+
+
+def test_disk_for_everything_is_asked_before_the_first_byte(fetch, hub, monkeypatch):
+    # Six sources of 1 000 bytes, and one of them as archive and as result at once.
+    monkeypatch.setattr("stages.world.disk.free_space", lambda _: 6_999)
+    with pytest.raises(BadInput, match="not enough disk for the hub's viquae_wikipedia, kilt"):
+        fetch()
+    assert hub.requests == []
+
+
+def test_unreachable_hub_is_said(pins, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("time.sleep", lambda _: None)  # huggingface_hub insists for half a minute
+    with pytest.raises(BadInput, match="http://127.0.0.1:9 cannot be reached"):
+        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
+
+
 def test_record_without_id_names_file_and_row(fetch, hub):
     hub.files["/KILT/kilt_knowledgesource.json"] += b'{"wikipedia_title": "No id"}\n'
     with pytest.raises(BadInput, match=r"kilt_knowledgesource.json:5: field 'wikipedia_id': missing"):
