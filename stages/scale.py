@@ -64,6 +64,7 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 10_000  # lines stay as they are
+    yaml.representer.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
     try:
         _, indent, offset = load_yaml_guess_indent(text)
         parameters, wanted = yaml.load(text), yaml.load(_read(scale)) or {}

@@ -15,6 +15,7 @@ world:
 kvqae:
   passages:
     words: 40  # spaCy tokens
+    most: null
   reader:
     seeds: [0, 1]  # more cost more
     learning_rate: 1.0e-5
