@@ -9,9 +9,9 @@ from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.wording import Writer
 
 SECTIONS = (
-    "History", "Geography", "Early life", "Construction", "Career", "Politics", "Expeditions", "Business", "Service", "Economy",
-    "Arms", "Collection", "Ecology", "Culture", "Recognition", "Personal life", "Later years",
-)  # fmt: skip
+    *("History", "Geography", "Early life", "Construction", "Career", "Politics", "Expeditions", "Business", "Service"),
+    *("Economy", "Arms", "Collection", "Ecology", "Culture", "Recognition", "Personal life", "Later years"),
+)
 _ASIDE, _TABLE, _JOINED = 0.15, 0.06, 0.12
 
 
@@ -82,8 +82,20 @@ def _paragraph(sentences: list[str], rng: random.Random) -> str:
     """Sentences in a row; now and then two are joined by a semicolon into a long one."""
     text = sentences[0]
     for sentence in sentences[1:]:
-        joined = rng.random() < _JOINED and sentence.split()[0] in ("He", "She", "It", "In", "His", "Her", "Its", "The", "A")
-        text = f"{text[:-1]}; {sentence[0].lower()}{sentence[1:]}" if joined and text[-1] == "." else f"{text} {sentence}"
+        joined = rng.random() < _JOINED and sentence.split()[0] in (
+            "He",
+            "She",
+            "It",
+            "In",
+            "His",
+            "Her",
+            "Its",
+            "The",
+            "A",
+        )
+        text = (
+            f"{text[:-1]}; {sentence[0].lower()}{sentence[1:]}" if joined and text[-1] == "." else f"{text} {sentence}"
+        )
     return text + "\n"
 
 

@@ -45,7 +45,7 @@ class Kind:
         labels: how an ambiguous question calls a thing ("this vessel").
         lead: first sentences of an article.
         fillers: sentences that answer nothing.
-        images: for each image property of Wikidata, what is drawn and how often it is there; the last always is if no other.
+        images: for each image property of Wikidata, what is drawn and how often; the last one if no other.
         looks: categories of drawings that fit; empty: all.
         asked: whether questions may be about it.
     """
@@ -110,7 +110,7 @@ def kinds() -> dict[str, Kind]:
             types=tuple(Item(**item) for item in entry.get("occupations", entry.get("types"))),
             labels=tuple(entry.get("label", ())),
             lead=tuple(entry["lead"]),
-            fillers=tuple([*fillers.get(name, ()), *fillers.get(groups.get(name, ""), ())]),
+            fillers=(*fillers.get(name, ()), *fillers.get(groups.get(name, ""), ())),
             images={key: (picture, share) for key, (picture, share) in entry["images"].items()},
             looks=tuple(entry.get("looks", ())),
             asked=entry.get("asked", True),

@@ -30,8 +30,8 @@ def _split(*columns: str) -> Tongue:
 _REPEATED = re.compile(r"([aiu])\1+|(.)\2{2,}")
 TONGUES = (
     _split(
-        "Hal Bren Tor Sig Var Eld Mar Ing Ros Stor Fal Grim Hav Jor Kal Lin Mol Nor Odd Rand Sel Skar Sten Sval Thor Ulv Vest Vin "
-        "Ask Birk Dal Frost Gran Hel Kvist Lund Myr Orm",
+        "Hal Bren Tor Sig Var Eld Mar Ing Ros Stor Fal Grim Hav Jor Kal Lin Mol Nor Odd Rand Sel Skar Sten "
+        "Sval Thor Ulv Vest Vin Ask Birk Dal Frost Gran Hel Kvist Lund Myr Orm",
         "er en a ing el",
         "ar ulf mund stein",
         "a hild run dis",
@@ -39,8 +39,8 @@ TONGUES = (
         "vik holm dal havn stad nes",
     ),
     _split(
-        "Mar Val Cor Bel Fer San Ter Vil Lor Mon Pal Ros Cas Del Gal Luc Man Por Sal Tor Vern Bor Cal Fior Gran Lav Mir Nov Pin "
-        "Quar Rin Sor Tal Alb Cam Dor",
+        "Mar Val Cor Bel Fer San Ter Vil Lor Mon Pal Ros Cas Del Gal Luc Man Por Sal Tor Vern Bor Cal Fior "
+        "Gran Lav Mir Nov Pin Quar Rin Sor Tal Alb Cam Dor",
         "al an el ol er av",
         "o io ino ante esto",
         "a ia ella ina etta",
@@ -48,8 +48,8 @@ TONGUES = (
         "ona ara ento iano osa",
     ),
     _split(
-        "Bor Drag Vlad Mil Stan Rad Kras Zor Lub Dob Gor Jar Kol Les Mir Nov Ost Pet Rog Sok Tver Vel Yar Zlat Brez Chern Dun Grab "
-        "Hrad Kam Lip Mos Pol Rud Slav Tur Vys Zel",
+        "Bor Drag Vlad Mil Stan Rad Kras Zor Lub Dob Gor Jar Kol Les Mir Nov Ost Pet Rog Sok Tver Vel Yar "
+        "Zlat Brez Chern Dun Grab Hrad Kam Lip Mos Pol Rud Slav Tur Vys Zel",
         "in on en at ov ev",
         "imir an ek omil",
         "a ena ka ila mira",
@@ -57,8 +57,8 @@ TONGUES = (
         "grad ovo itsa ets pol",
     ),
     _split(
-        "Ash Brack Corn Dun Eld Fen Gor Hart Holl Kest Lang Mar Nor Oak Pen Quen Rush Sed Thorn Und Wal Whit Wick Yar Ald Birch Cald "
-        "Dray Fair Grim Haz Ives Lark Mall Neth Old Pick Rav Sal Tarn",
+        "Ash Brack Corn Dun Eld Fen Gor Hart Holl Kest Lang Mar Nor Oak Pen Quen Rush Sed Thorn Und Wal Whit "
+        "Wick Yar Ald Birch Cald Dray Fair Grim Haz Ives Lark Mall Neth Old Pick Rav Sal Tarn",
         "en er ing el om",
         "er on win mer ard ric",
         "a een wyn ith ora",
@@ -72,7 +72,7 @@ COUNTRY_ENDINGS = (
     ("ana", "anan"),
     ("ar", "arian"),
     ("esia", "esian"),
-    ("ovar", "ovarian"),
+    ("enia", "enian"),
 )
 _AVOIDED = (
     "ass",

@@ -35,7 +35,7 @@ class Country:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a pool fills: `make(country)` a new value; hand out an old one with probability `reuse`, each `most` times."""
+    """How a pool fills: `make(country)` a new value; an old one with probability `reuse`, `most` times each."""
 
     make: Callable[["Pools", Country], Value]
     reuse: float = 0.5
@@ -154,44 +154,46 @@ def _stock(name: str) -> Recipe:
 
 
 RECIPES: dict[str, Recipe] = {
-    "settlement": Recipe(_settlement, reuse=0.55, most=5),
+    "settlement": Recipe(_settlement, reuse=0.8, most=8),
     "city": Recipe(_settlement, reuse=1.0, most=2),
-    "river": Recipe(lambda p, c: Value(p.place(c)), reuse=0.45, most=3),
+    "river": Recipe(lambda p, c: Value(p.place(c)), reuse=0.6, most=4),
     "water": Recipe(
-        lambda p, c: Value(f"{p.names.root(c.tongue)} {p.rng.choice(('Sound', 'Strait', 'Gulf', 'Bank'))}"), reuse=0.45
+        lambda p, c: Value(f"{p.names.root(c.tongue)} {p.rng.choice(('Sound', 'Strait', 'Gulf', 'Bank'))}"),
+        reuse=0.65,
+        most=5,
     ),
-    "range": Recipe(_rooted(("Hills", "Mountains", "Alps", "Ridge")), reuse=0.5),
+    "range": Recipe(_rooted(("Hills", "Mountains", "Alps", "Ridge")), reuse=0.65, most=5),
     "spouse": Recipe(lambda p, c: person(p, c), reuse=0.0),
     "person": Recipe(lambda p, c: person(p, c), reuse=0.0),
-    "woman": Recipe(lambda p, c: person(p, c, "female"), reuse=0.2, most=3),
-    "man": Recipe(lambda p, c: person(p, c, "male"), reuse=0.3, most=3),
-    "founder": Recipe(lambda p, c: person(p, c, "male"), reuse=0.3, most=3),
-    "architect": Recipe(lambda p, c: person(p, c, "male"), reuse=0.55, most=4),
-    "teacher": Recipe(lambda p, c: person(p, c), reuse=0.5, most=4),
-    "discoverer": Recipe(lambda p, c: person(p, c), reuse=0.5, most=3),
-    "patron": Recipe(_patron, reuse=0.45, most=3),
+    "woman": Recipe(lambda p, c: person(p, c, "female"), reuse=0.45, most=4),
+    "man": Recipe(lambda p, c: person(p, c, "male"), reuse=0.55, most=4),
+    "founder": Recipe(lambda p, c: person(p, c, "male"), reuse=0.6, most=4),
+    "architect": Recipe(lambda p, c: person(p, c, "male"), reuse=0.7, most=5),
+    "teacher": Recipe(lambda p, c: person(p, c), reuse=0.7, most=5),
+    "discoverer": Recipe(lambda p, c: person(p, c), reuse=0.65, most=4),
+    "patron": Recipe(_patron, reuse=0.65, most=4),
     "monarch": Recipe(lambda p, c: person(p, c, "male", "King"), reuse=0.0),
     "successor": Recipe(lambda p, c: person(p, c), reuse=0.0),
-    "saint": Recipe(lambda p, c: _saint(p, c), reuse=0.3, most=3),
-    "school": Recipe(_school, reuse=0.6, most=5),
-    "institute": Recipe(_rooted(("Institute", "Observatory", "Laboratory")), reuse=0.4, most=3),
-    "orchestra": Recipe(_rooted(("Philharmonic", "Chamber Orchestra", "Symphony")), reuse=0.45, most=3),
-    "museum": Recipe(_rooted(("Museum", "Gallery"), "{kind} of {root}"), reuse=0.6, most=4),
-    "club": Recipe(_club, reuse=0.5, most=3),
-    "company": Recipe(_company, reuse=0.5, most=3),
-    "shipyard": Recipe(_rooted(("Dockyard", "Shipbuilders", "Yard")), reuse=0.55, most=4),
+    "saint": Recipe(lambda p, c: _saint(p, c), reuse=0.6, most=4),
+    "school": Recipe(_school, reuse=0.75, most=6),
+    "institute": Recipe(_rooted(("Institute", "Observatory", "Laboratory")), reuse=0.65, most=5),
+    "orchestra": Recipe(_rooted(("Philharmonic", "Chamber Orchestra", "Symphony")), reuse=0.65, most=4),
+    "museum": Recipe(_rooted(("Museum", "Gallery"), "{kind} of {root}"), reuse=0.7, most=5),
+    "club": Recipe(_club, reuse=0.65, most=4),
+    "company": Recipe(_company, reuse=0.65, most=4),
+    "shipyard": Recipe(_rooted(("Dockyard", "Shipbuilders", "Yard")), reuse=0.7, most=5),
     "newspaper": Recipe(
-        _rooted(("Courier", "Herald", "Gazette", "Observer", "Post"), "The {root} {kind}"), reuse=0.3, most=2
+        _rooted(("Courier", "Herald", "Gazette", "Observer", "Post"), "The {root} {kind}"), reuse=0.5, most=3
     ),
-    "cemetery": Recipe(_rooted(("Cemetery", "Churchyard", "Memorial Park")), reuse=0.6, most=4),
+    "cemetery": Recipe(_rooted(("Cemetery", "Churchyard", "Memorial Park")), reuse=0.75, most=5),
     "constituency": Recipe(
-        lambda p, c: Value(f"{p.names.root(c.tongue)} {p.rng.choice(LEXICON['district'])}"), reuse=0.5, most=4
+        lambda p, c: Value(f"{p.names.root(c.tongue)} {p.rng.choice(LEXICON['district'])}"), reuse=0.7, most=5
     ),
-    "party": Recipe(_phrase("political", "party"), reuse=0.65, most=5),
+    "party": Recipe(_phrase("political", "party"), reuse=0.8, most=7),
     "ministry": _stock("ministry"),
     "law": Recipe(_phrase("law", "act"), reuse=0.0, everywhere=True),
-    "order": Recipe(_phrase("order", "colour", "bird"), reuse=0.65, most=4, everywhere=True),
-    "prize": Recipe(_phrase("material", "bird", "trophy"), reuse=0.55, most=4, everywhere=True),
+    "order": Recipe(_phrase("order", "colour", "bird"), reuse=0.8, most=6, everywhere=True),
+    "prize": Recipe(_phrase("material", "bird", "trophy"), reuse=0.75, most=6, everywhere=True),
     "trade": _stock("trade"),
     "illness": _stock("illness"),
     "good": _stock("good"),
@@ -209,11 +211,11 @@ RECIPES: dict[str, Recipe] = {
     "currency": Recipe(lambda p, c: Value(p.names.root(c.tongue).lower()), reuse=0.0),
     "motto": Recipe(_phrase("virtue", "than", "vice"), reuse=0.0, everywhere=True),
     "product": Recipe(_phrase("quality", "article"), reuse=0.0, everywhere=True),
-    "treasure": Recipe(_phrase("material", "relic", "of", "saint"), reuse=0.2, everywhere=True),
-    "legend": Recipe(_phrase("temper", "ghost"), reuse=0.2, most=2, everywhere=True),
-    "ship": Recipe(_phrase("temper", "bird"), reuse=0.6, most=3, everywhere=True),
-    "castle": Recipe(_rooted(("Castle",), "castle of {root}"), reuse=0.7, most=2),
-    "house": Recipe(lambda p, c: Value(f"House of {p.names.root(c.tongue)}"), reuse=0.8, most=3),
+    "treasure": Recipe(_phrase("material", "relic", "of", "saint"), reuse=0.5, most=3, everywhere=True),
+    "legend": Recipe(_phrase("temper", "ghost"), reuse=0.5, most=3, everywhere=True),
+    "ship": Recipe(_phrase("temper", "bird"), reuse=0.65, most=4, everywhere=True),
+    "castle": Recipe(_rooted(("Castle",), "castle of {root}"), reuse=0.7, most=3),
+    "house": Recipe(lambda p, c: Value(f"House of {p.names.root(c.tongue)}"), reuse=0.8, most=4),
     "year": Recipe(_year, reuse=0.0),
 }
 

@@ -1,16 +1,16 @@
 """Questions about facts: ViQuAE's, in which the entity is only shown, and TriviaQA's, in which it is named."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stages.world.sample.kvqae.bank import Relation, relations
 from stages.world.sample.kvqae.entities import Entity
-from stages.world.sample.kvqae.wording import Writer, decade
+from stages.world.sample.kvqae.wording import PRONOUNS, Writer, decade
 
 SPLITS = ("train", "validation", "test")
-_SHARED_ENTITIES = 0.16
-_CLUE, _DEMONYM = 0.2, 0.12
+_SHARED_ENTITIES = 0.22
+_CLUE, _DEMONYM, _PRONOUN = 0.42, 0.15, 0.1
 _APPOSITION = 0.25
 
 
@@ -50,7 +50,9 @@ def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, i
     views: dict[int, int] = {}
     asked: dict[str, list[Asked]] = {}
     for split in SPLITS:
-        old, new, questions = [pair for pair in used if pair[1]], [], []
+        old = [pair for pair in used if pair[1]]
+        new: list[tuple[Entity, list[str]]] = []
+        questions: list[Asked] = []
         rng.shuffle(old)
         while len(questions) < sizes[split]:
             again = bool(old) and (not fresh or rng.random() < _SHARED_ENTITIES)
@@ -91,16 +93,17 @@ def _askable(entity: Entity) -> list[str]:
 def _viquae_question(identifier: str, entity: Entity, relation: Relation, writer: Writer, view: int) -> Asked:
     rng = writer.rng
     wording = rng.choice(relation.question)
-    clue = next(_clues(entity, relation, writer), None) if rng.random() < _CLUE else None
     named = writer.fill(wording, entity, **_named(entity))
-    if clue is not None:
-        hint, ask = "{This} " + clue, wording.replace("of {object}", "of {this}")
-        text = f"{_fill(hint, entity, writer)} {_fill(ask, entity, writer, pronoun=True)}"
-        told = writer.fill(hint, entity, This=entity.named)
-        original = f"{told} {named}"
+    clues = _clues(entity, relation, writer) if rng.random() < _CLUE else []
+    mention = _mention(entity, rng, with_country=not clues and rng.random() < _DEMONYM)
+    if clues:
+        hint = rng.choice(clues)
+        ask = wording.replace("of {object}", "of {this}").replace("by {object}", "by {this}")
+        text = f"{_fill(hint, entity, writer, mention)} {_fill(ask, entity, writer, mention, pronoun=True)}"
+        original = f"{writer.fill(hint, entity, This=entity.named)} {named}"
     else:
-        pronoun = entity.gender is not None and rng.random() < 0.15 and "{object}" not in wording
-        text, original = _fill(wording, entity, writer, pronoun=pronoun), named
+        alone = entity.gender is not None and rng.random() < _PRONOUN and "{object}" not in wording
+        text, original = _fill(wording, entity, writer, mention, pronoun=alone), named
     value = entity.facts[relation.name]
     return Asked(identifier, entity, relation.name, text, original, (value.text, *value.aliases), view)
 
@@ -110,37 +113,46 @@ def _named(entity: Entity) -> dict[str, str]:
     return {"subject": entity.named, "object": entity.named, "possessive": possessive, "name": entity.named}
 
 
-def _fill(wording: str, entity: Entity, writer: Writer, *, pronoun: bool = False) -> str:
-    """Fill a wording without naming the entity: "this man", "this writer", or a pronoun where one was introduced."""
-    rng = writer.rng
+def _mention(entity: Entity, rng: random.Random, *, with_country: bool) -> str:
+    """What an entity is called that is not named: "this man", "this writer", "this Velmoran ship"."""
     if entity.gender:
-        woman = entity.gender == "female"
-        mention = rng.choice((entity.occupations[0].label, "woman" if woman else "man"))
-        he, him, his = ("she", "her", "her") if woman else ("he", "him", "his")
+        noun = rng.choice((entity.occupations[0].label, "woman" if entity.gender == "female" else "man"))
     else:
-        mention = rng.choice(entity.kind.labels)
-        he, him, his = "it", "it", "its"
-    adjective = f"{entity.country.demonym} " if entity.kind.name != "country" and rng.random() < _DEMONYM else ""
-    this = f"this {adjective}{mention}"
-    possessive = his if pronoun or (not entity.gender and rng.random() < 0.3) else f"{this}'s"
-    slots = {"this": this, "This": this, "possessive": possessive}
-    return writer.fill(wording, entity, subject=he if pronoun else this, object=him if pronoun else this, **slots)
+        noun = rng.choice(entity.kind.labels)
+    return f"this {entity.country.demonym} {noun}" if with_country and entity.kind.name != "country" else f"this {noun}"
 
 
-def _clues(entity: Entity, relation: Relation, writer: Writer) -> Iterator[str]:
-    """Sentences without subject that tell something else about the entity, in random order."""
-    kind = entity.kind.name
-    clues = [f"was from {entity.country.name}." if entity.gender else ""]
+def _fill(wording: str, entity: Entity, writer: Writer, mention: str, *, pronoun: bool = False) -> str:
+    """Fill a wording with the mention, or with pronouns where the mention came before."""
+    own = PRONOUNS[entity.gender]
+    slots = {"this": mention, "This": mention, "possessive": own["his"] if pronoun else f"{mention}'s"}
+    slots |= {"subject": own["he"], "object": own["him"]} if pronoun else {"subject": mention, "object": mention}
+    return writer.fill(wording, entity, **slots)
+
+
+def _clues(entity: Entity, relation: Relation, writer: Writer) -> list[str]:
+    """Wordings that tell something else about the entity: its time, its country, a work, when or where the fact was."""
+    clues = []
     if entity.gender:
-        clues.append(f"was born in the {decade(entity.start)}.")
-    elif kind in ("ship", "company", "museum", "castle", "noble family", "city", "town"):
-        clues.append(f"dates from the {decade(entity.start)}.")
+        clues += ["{This} was from {country}.", f"{{This}} was born in the {decade(entity.start)}."]
+    elif entity.kind.name in ("ship", "company", "museum", "castle", "noble family", "city", "town"):
+        clues.append(f"{{This}} dates from the {decade(entity.start)}.")
     for name, value in entity.facts.items():
-        if name != relation.name and relations()[name].clue:
-            clues += [clue.removeprefix("{This} ").replace("{answer}", value.text) for clue in relations()[name].clue] * 2
-    clues = [clue for clue in clues if clue]
-    writer.rng.shuffle(clues)
-    yield from clues
+        if name != relation.name:
+            clues += [clue.replace("{answer}", value.text) for clue in relations()[name].clue] * 2
+    details = writer.details[entity.number, relation.name]
+    for key in ("year", "late"):
+        if key in details:
+            clues += [
+                "{This} made headlines in " + details[key] + ".",
+                "{This} was in the news in " + details[key] + ".",
+            ] * 2
+    if "place" in details:
+        clues += [
+            "{This} had ties to " + details["place"] + ".",
+            "{This} was well known in " + details["place"] + ".",
+        ] * 2
+    return clues
 
 
 def _trivia_question(identifier: str, entity: Entity, relation: Relation, writer: Writer) -> Asked:

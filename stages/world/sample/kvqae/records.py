@@ -101,7 +101,12 @@ def _item(
 
 
 def _claim(key: str, datatype: str, value_type: str, value: Any) -> dict[str, Any]:
-    snak = {"snaktype": "value", "property": key, "datatype": datatype, "datavalue": {"type": value_type, "value": value}}
+    snak = {
+        "snaktype": "value",
+        "property": key,
+        "datatype": datatype,
+        "datavalue": {"type": value_type, "value": value},
+    }
     return {"rank": "normal", "type": "statement", "mainsnak": snak}
 
 

@@ -29,8 +29,8 @@ def tidy(sentence: str) -> str:
 
 
 def decade(year: int) -> str:
-    """E.g. 1874 → "1870s"."""
-    return f"{year // 10 * 10}s"
+    """E.g. 1874 → "1870s", 1803 → "early 1800s"."""
+    return f"{'early ' if year % 100 < 10 else ''}{year // 10 * 10}s"
 
 
 def join(words: Sequence[str]) -> str:
@@ -44,10 +44,15 @@ class Writer:
     Args:
         entities: all of them; sentences mention others.
         rng: chooses wordings, years, others.
+        pools: false but plausible values.
+
+    Attributes:
+        details: (entity number, relation) → the year and place told together with the fact; questions may hint at them.
     """
 
     def __init__(self, entities: Sequence[Entity], rng: random.Random, pools: Pools) -> None:
         self.rng, self.pools = rng, pools
+        self.details: dict[tuple[int, str], dict[str, str]] = {}
         self.persons = [entity for entity in entities if entity.gender]
         self.holders: dict[tuple[str, str], list[Entity]] = {}
         for entity in entities:
@@ -76,12 +81,21 @@ class Writer:
         known = [value.text, *value.aliases, *(fact.text for fact in entity.facts.values()), entity.name]
         slots["decoy"] = lambda: self.pools.decoy(relation.pool, entity.country, but=known)
         wording = self.rng.choice(wordings)
-        return wording, self.fill(wording, entity, **slots)
+        filled = _Slots(self, entity, slots)
+        sentence = tidy(wording.format_map(filled))
+        self.details[entity.number, relation.name] = {
+            key: filled[key] for key in ("year", "late", "place") if key in filled
+        }
+        return wording, sentence
 
     def aside(self, entity: Entity, relation: Relation, *, but: str) -> str | None:
         """A sentence, in the article of `entity`, that tells the same relation of another entity in another wording."""
         others = self.peers(entity, self.holders[entity.kind.name, relation.name])
-        wordings = [wording for wording in relation.article if wording.startswith("{S}") and "{other" not in wording and wording != but]
+        wordings = [
+            wording
+            for wording in relation.article
+            if wording.startswith("{S}") and "{other" not in wording and wording != but
+        ]
         if not others or not wordings:
             return None
         other = self.rng.choice(others)

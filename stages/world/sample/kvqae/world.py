@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from stages.world.sample.kvqae.articles import article
-from stages.world.sample.kvqae.entities import Entity, build_entities
+from stages.world.sample.kvqae.cast import create_entities
+from stages.world.sample.kvqae.entities import Entity
+from stages.world.sample.kvqae.facts import tell_facts
+from stages.world.sample.kvqae.names import Names
+from stages.world.sample.kvqae.pictures import give_pictures
+from stages.world.sample.kvqae.pools import Pools
 from stages.world.sample.kvqae.questions import Asked, ask_triviaqa, ask_viquae
 from stages.world.sample.kvqae.wording import Writer
 
@@ -34,7 +39,11 @@ def build_world(
         viquae: questions a split ("train", "validation", "test").
         triviaqa: training questions that name their entity.
     """
-    entities, pools = build_entities(seed, articles=articles, imageless=imageless)
+    rng = random.Random(f"entities {seed}")
+    pools = Pools(Names(rng), rng)
+    entities = create_entities(rng, pools, articles + imageless)
+    give_pictures(entities, rng, seed, imageless=imageless)
+    tell_facts(entities, pools)
     writer = Writer(entities, random.Random(f"articles {seed}"), pools)
     texts = [article(entity, writer, sentences=sentences) for entity in entities]
     writer.rng = random.Random(f"questions {seed}")

@@ -39,9 +39,7 @@ def write_world(world: World, out: Path, engine: Engine, *, size: int, difficult
 
 def reference_pictures(world: World) -> list[Picture]:
     """The knowledge base's images, one an entity that has one."""
-    return [
-        Picture(entity.image, *entity.picture, 0) for entity in world.entities if entity.image and entity.picture
-    ]
+    return [Picture(entity.image, *entity.picture, 0) for entity in world.entities if entity.image and entity.picture]
 
 
 def question_pictures(world: World) -> list[Picture]:
