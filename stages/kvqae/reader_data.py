@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -82,13 +83,20 @@ def split_by_relevance(
         The examples, and counts: all questions, those dropped because nothing relevant was retrieved, and answers
         that normalise to nothing, hence never match.
     """
+
+    @lru_cache(maxsize=1 << 16)  # questions share passages
+    def normalized(passage: int) -> list[str]:
+        return [normalize_answer(part) for part in texts[passage]]
+
     examples, unmatchable = [], 0
     lists = zip(questions, run.documents, strict=True)
     for question, documents in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
         matcher = AnswerMatcher(question.answers)
         unmatchable += sum(not normalize_answer(answer) for answer in question.answers)
         found = documents[documents != PADDING]
-        relevant = np.array([is_relevant(matcher, texts[passage]) for passage in found], dtype=np.bool_)
+        relevant = np.array(
+            [any(map(matcher.matches_normalized, normalized(passage))) for passage in found.tolist()], dtype=np.bool_
+        )
         if relevant.any():
             examples.append(Example(question, matcher, found[relevant], found[~relevant]))
     counts = {
