@@ -1,8 +1,8 @@
 """The pins file: which revision and which bytes the hub world is made of, and what was learnt at the first download.
 
 `pins.yaml` is written by people and never changed by a program. What it leaves null is recorded in `pins.lock.yaml`
-beside it, to be committed. Neither is a dependency in `dvc.yaml`: a digest recorded by one stage must not send
-another one to download again.
+beside it, to be committed. Of the two only `pins.yaml` may be a dependency in `dvc.yaml`: a digest that one stage
+records must not send another one to download again.
 """
 
 import sys

@@ -1,4 +1,7 @@
 import json
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -97,6 +100,29 @@ def test_run_goes_on_with_the_piece_that_failed(fetch, hub, tmp_path):
     fetch()
     assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == before == 1
     assert len(Images(tmp_path / "raw" / "images" / "kb").names) == 2
+
+
+@pytest.mark.slow
+def test_killed_run_is_taken_up_again(fetch, hub, pins, tmp_path):
+    last = "/datasets/who/all_images/resolve/" + "a" * 40 + "/parts/images.tar.gz.partac"
+    hub.slow[last] = [60]
+    code = f"""
+from pathlib import Path
+from stages.world.hub import fetch_kvqae
+from stages.world.pins import Pins
+fetch_kvqae(Path({str(tmp_path / "raw")!r}), Path({str(tmp_path / "work")!r}), Pins(Path({str(pins)!r})))
+"""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not hub.asked(last):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "raw").exists()
+    asked = len(hub.requests)
+    fetch()
+    assert len(hub.requests) - asked == 2, "the list of parts and the last of them"
+    assert Images(tmp_path / "raw" / "images" / "kb").names == ["512px-Ada.jpg", "512px-Bridge.png"]
 
 
 def test_corrupted_on_the_way_is_caught_by_the_digest_the_hub_states(fetch, hub):
