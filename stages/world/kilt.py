@@ -104,7 +104,7 @@ def _strings(value: Any, key: str | None = None) -> list[str]:
         value = value.get(key)
     if value is None:
         return []
-    return [value] if isinstance(value, str) else [str(item) for item in value]
+    return [value] if isinstance(value, str) else [str(item) for item in value if item is not None]
 
 
 def _provenance(value: Any) -> Iterator[dict[str, list[str]]]:
