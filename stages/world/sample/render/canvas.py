@@ -143,7 +143,7 @@ class Frame:
     def placed(
         x: float, y: float, scale: float, degrees: float = 0.0, squeeze: float = 1.0, shear: float = 0.0
     ) -> "Frame":
-        """Origin at (x, y), one unit = `scale`; `squeeze` narrows and `shear` slants before turning clockwise by `degrees`."""
+        """Origin at (x, y), one unit = `scale`; squeezed and slanted before it is turned clockwise by `degrees`."""
         cos, sin = cosine(degrees) * scale, sine(degrees) * scale
         return Frame(cos * squeeze - sin * shear, -sin, x, sin * squeeze + cos * shear, cos, y)
 

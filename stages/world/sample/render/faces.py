@@ -6,10 +6,12 @@ from PIL import Image
 
 from stages.world.sample.render.canvas import Canvas, Colour, Dice, Frame, Point, jitter, mix, shade
 from stages.world.sample.render.difficulty import Difficulty
-from stages.world.sample.render.hair import draw_back_hair, draw_beard, draw_front_hair, draw_glasses, draw_hat
+from stages.world.sample.render.features import draw_features
+from stages.world.sample.render.hair import draw_back_hair, draw_beard, draw_front_hair
 from stages.world.sample.render.head import Head
 from stages.world.sample.render.photo import develop, occlude
 from stages.world.sample.render.traits import HAIRS, LONG_STYLES, SHORT_STYLES, Face
+from stages.world.sample.render.worn import draw_glasses, draw_hat
 
 _CLOTHES: tuple[Colour, ...] = (
     (40, 44, 58),
@@ -74,7 +76,7 @@ def _draw_person(canvas: Canvas, face: Face, frame: Frame, dice: Dice, difficult
     head.draw_base()
     if face.beard != "none":
         draw_beard(head, face.beard, face.hair)
-    head.draw_features()
+    draw_features(head)
     draw_front_hair(head, face.style, face.hair)
     if face.glasses:
         draw_glasses(head, dice)
@@ -142,7 +144,7 @@ def draw_setting(canvas: Canvas, dice: Dice) -> None:
 
 
 def faceless(identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
-    """A photograph of a person without a visible face: from behind, from far away, or with the head out of the picture."""
+    """A photograph of a person without a visible face: from behind, far away, or with the head out of the picture."""
     dice = Dice("faceless scene", identity, view)
     face = Face.of(identity, difficulty.identity_spread)
     canvas = Canvas(size, (128, 128, 128))

@@ -17,7 +17,6 @@ from stages.world.sample.render.canvas import (
     Frame,
     Point,
     cosine,
-    mix,
     shade,
     sine,
     smooth,
@@ -80,17 +79,6 @@ class Head:
         self.canvas.polygon(self.outline(), self.face.skin)
         self._model()
 
-    def draw_features(self) -> None:
-        """Eyes, brows, nose and mouth; beards lie below them, hair and glasses above."""
-        for side in (-1, 1):
-            self._eye(side)
-            self._brow(side)
-        self._nose()
-        self._mouth()
-        self._skin_marks()
-
-    # -- parts ------------------------------------------------------------------------------------------------------
-
     def outline(self, grow: float = 0.0) -> list[Point]:
         """The head's contour in frame coordinates."""
         face = self.face
@@ -113,7 +101,8 @@ class Head:
         points = smooth(points, 3) if curved else points
         self.canvas.polygon((self.at(x, y, lift) for x, y in points), colour)
 
-    def _oval(self, x: float, y: float, rx: float, ry: float, colour: Colour, lift: float = 0.0) -> None:
+    def oval(self, x: float, y: float, rx: float, ry: float, colour: Colour, lift: float = 0.0) -> None:
+        """An ellipse lying on the face."""
         self.patch([(x + rx * cosine(t), y + ry * sine(t)) for t in range(0, 360, 24)], colour, lift, curved=False)
 
     def _soft(self, points: Iterable[Point], level: int) -> None:
@@ -173,100 +162,3 @@ class Head:
         gain = np.asarray(soft.resize(image.size, Image.Resampling.BILINEAR), dtype=np.uint16)[:, :, None]
         pixels = np.asarray(image, dtype=np.uint16) * gain >> 7
         image.paste(Image.fromarray(np.minimum(pixels, 255).astype(np.uint8)))
-
-    def _eye(self, side: int) -> None:
-        face = self.face
-        x, y, r = side * face.eye_gap, face.eye_height, face.eye_size
-        opening = r * face.eye_open * (1 - 0.25 * self.smile)
-        slant = face.eye_slant * side
-        lid = [(x - r, y + slant), (x - r * 0.4, y - opening), (x + r * 0.4, y - opening), (x + r, y - slant)]
-        almond = [*lid, (x + r * 0.4, y + opening * 0.8), (x - r * 0.4, y + opening * 0.8)]
-        self.patch([(px, py - 0.025) for px, py in almond], shade(face.skin, 0.62))
-        self.patch(almond, (238, 234, 228))
-        self._oval(x, y - opening * 0.1, opening * 0.95, opening * 0.92, face.iris)
-        self._oval(x, y - opening * 0.1, opening * 0.5, opening * 0.5, (16, 12, 12))
-        self._oval(x - 0.02, y - opening * 0.4, opening * 0.17, opening * 0.17, (250, 250, 250))
-        lash = (40, 28, 24) if face.woman else shade(face.skin, 0.42)
-        self.canvas.line(
-            [self.at(px, py) for px, py in smooth(lid, 3, closed=False)], lash, 0.03 if face.woman else 0.022
-        )
-        if face.age > 0.55:
-            bag = [(x - r * 0.8, y + opening + 0.03), (x, y + opening + 0.07), (x + r * 0.8, y + opening + 0.03)]
-            self.canvas.line([self.at(px, py) for px, py in smooth(bag, 3, closed=False)], shade(face.skin, 0.8), 0.016)
-
-    def _brow(self, side: int) -> None:
-        face = self.face
-        y, thick = face.eye_height - face.brow_height, face.brow_thickness
-        inner, middle, outer = side * (face.eye_gap - 0.17), side * face.eye_gap, side * (face.eye_gap + 0.19)
-        top = [
-            (inner, y + face.brow_slant - thick / 2),
-            (middle, y - 0.03 - thick),
-            (outer, y + 0.03 - face.brow_slant),
-        ]
-        bottom = [
-            (outer, y + 0.045 - face.brow_slant),
-            (middle, y - 0.02 + thick / 2),
-            (inner, y + face.brow_slant + thick),
-        ]
-        self.patch([*top, *bottom], mix(face.hair, (40, 30, 26), 0.35), 0.03)
-
-    def _nose(self) -> None:
-        face = self.face
-        tip, w = face.eye_height + face.nose_length, face.nose_width
-        dark = shade(face.skin, 0.55)
-        for side in (-1, 1):
-            self._oval(side * w * 0.45, tip + 0.045, w * 0.25, 0.022, dark, 0.08)
-            wing = [(side * w * 0.8, tip - 0.07), (side * w, tip + 0.0), (side * w * 0.75, tip + 0.05)]
-            self.canvas.line(
-                [self.at(px, py, 0.06) for px, py in smooth(wing, 3, closed=False)], shade(face.skin, 0.68), 0.02
-            )
-
-    def _mouth(self) -> None:
-        face = self.face
-        y, w = face.mouth_height, face.mouth_width * (1 + 0.14 * self.smile)
-        corner = y - 0.07 * self.smile
-        lips = mix(face.skin, (176, 44, 62) if face.woman else (150, 70, 64), 0.55 if face.woman else 0.4)
-        gap = 0.09 * max(0.0, self.smile - 0.45)
-        self.patch(
-            [
-                (-w, corner),
-                (-w * 0.3, y - face.upper_lip),
-                (0, y - face.upper_lip * 0.75),
-                (w * 0.3, y - face.upper_lip),
-                (w, corner),
-                (0, y + 0.02),
-            ],
-            shade(lips, 0.9),
-            0.03,
-        )
-        self.patch(
-            [
-                (-w, corner),
-                (0, y),
-                (w, corner),
-                (w * 0.5, y + gap + face.lower_lip * 0.75),
-                (0, y + gap + face.lower_lip),
-                (-w * 0.5, y + gap + face.lower_lip * 0.75),
-            ],
-            lips,
-            0.03,
-        )
-        line = [(-w, corner), (-w * 0.4, y), (0, y + 0.008), (w * 0.4, y), (w, corner)]
-        if gap > 0.01:
-            self.patch([*line, (w * 0.5, y + gap), (0, y + gap * 1.5), (-w * 0.5, y + gap)], (236, 230, 222), 0.03)
-        self.canvas.line([self.at(px, py, 0.03) for px, py in smooth(line, 3, closed=False)], shade(lips, 0.5), 0.022)
-
-    def _skin_marks(self) -> None:
-        face = self.face
-        if face.mole:
-            self._oval(*face.mole, 0.028, 0.026, shade(face.skin, 0.45))
-        if face.freckles:
-            for index in range(14):
-                x = (index % 7 - 3) * 0.12
-                self._oval(x, face.eye_height + 0.2 + 0.09 * (index % 3), 0.012, 0.011, shade(face.skin, 0.76))
-        if face.age > 0.7:
-            for row in range(2):
-                y = -0.56 + 0.1 * row
-                self.canvas.line(
-                    [self.at(-0.3, y), self.at(0, y - 0.02), self.at(0.3, y)], shade(face.skin, 0.86), 0.014
-                )

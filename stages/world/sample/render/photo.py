@@ -10,7 +10,7 @@ from stages.world.sample.render.difficulty import Difficulty
 
 
 def pose(dice: Dice, difficulty: Difficulty, *, fill: float) -> Frame:
-    """A frame that centres a thing drawn in [-1, 1]², turned, slanted, scaled and shifted; `fill` = its usual share of the picture."""
+    """A frame for a thing drawn in [-1, 1]², turned, slanted, scaled, shifted; `fill` = its share of the picture."""
     crop, turn = difficulty.crop, difficulty.pose
     scale = fill / 2 * (1 + crop * dice.uniform(-0.3, 0.45))
     x, y = 0.5 + crop * dice.uniform(-0.14, 0.14), 0.5 + crop * dice.uniform(-0.14, 0.14)

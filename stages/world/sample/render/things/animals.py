@@ -47,9 +47,20 @@ class Animal:
         coat = jitter(COATS[name] if body == "beast" else PAINTS[name], dice, 18)
         marks = shade(coat, 0.45) if sum(coat) > 330 else shade((220, 200, 160), dice.uniform(0.8, 1.1))
         return cls(
-            body, coat, name, marks, dice.choice(PATTERNS), dice.uniform(0.42, 0.68), dice.uniform(0.17, 0.34), dice.uniform(0.25, 0.6),
-            dice.uniform(0.1, 0.55), dice.uniform(0.13, 0.22), dice.uniform(0.1, 0.6), dice.uniform(0.06, 0.22), dice.integer(0, 3),
-        )  # fmt: skip
+            body,
+            coat,
+            name,
+            marks,
+            dice.choice(PATTERNS),
+            dice.uniform(0.42, 0.68),
+            dice.uniform(0.17, 0.34),
+            dice.uniform(0.25, 0.6),
+            dice.uniform(0.1, 0.55),
+            dice.uniform(0.13, 0.22),
+            dice.uniform(0.1, 0.6),
+            dice.uniform(0.06, 0.22),
+            dice.integer(0, 3),
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

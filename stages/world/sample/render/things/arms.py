@@ -7,7 +7,18 @@ from stages.world.sample.render.canvas import Canvas, Dice, Point, clip, mix, sm
 from stages.world.sample.render.things.charges import CHARGES, draw_charge
 from stages.world.sample.render.things.thing import PAINTS, draw_wall, paint_names
 
-DIVISIONS = ("plain", "per pale", "per fess", "quarterly", "with a bend", "with a chevron", "with a chief", "barry", "with a pale", "with a saltire")  # fmt: skip
+DIVISIONS = (
+    "plain",
+    "per pale",
+    "per fess",
+    "quarterly",
+    "with a bend",
+    "with a chevron",
+    "with a chief",
+    "barry",
+    "with a pale",
+    "with a saltire",
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +43,15 @@ class Arms:
         first, second, third, fourth = paint_names(dice, 4)
         motto = fourth if dice.chance(0.5) else None
         return cls(
-            dice.choice(DIVISIONS), (first, second), dice.choice(CHARGES), third, dice.integer(1, 3), dice.chance(0.45), motto, dice.chance(0.5)
-        )  # fmt: skip
+            dice.choice(DIVISIONS),
+            (first, second),
+            dice.choice(CHARGES),
+            third,
+            dice.integer(1, 3),
+            dice.chance(0.45),
+            motto,
+            dice.chance(0.5),
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""
@@ -42,13 +60,18 @@ class Arms:
     def caption(self) -> str:
         """What is to be seen, in a few words."""
         count = ("one", "two", "three")[self.charges - 1]
-        return f"a coat of arms, {self.division}, {self.paints[0]} and {self.paints[1]}, {count} {self.charge_paint} {self.charge}"
+        field = f"{self.paints[0]} and {self.paints[1]}"
+        return f"a coat of arms, {self.division}, {field}, {count} {self.charge_paint} {self.charge}"
 
     def _shield(self, grow: float = 0.0) -> list[Point]:
         w = 0.62 + grow
         if self.pointed:
-            return [(-w, -0.7 - grow), (w, -0.7 - grow), *smooth([(w, 0.1), (w * 0.8, 0.5), (0, 0.85 + 1.4 * grow)], 4, closed=False),
-                    *smooth([(0, 0.85 + 1.4 * grow), (-w * 0.8, 0.5), (-w, 0.1)], 4, closed=False)]  # fmt: skip
+            return [
+                (-w, -0.7 - grow),
+                (w, -0.7 - grow),
+                *smooth([(w, 0.1), (w * 0.8, 0.5), (0, 0.85 + 1.4 * grow)], 4, closed=False),
+                *smooth([(0, 0.85 + 1.4 * grow), (-w * 0.8, 0.5), (-w, 0.1)], 4, closed=False),
+            ]
         return [(-w, -0.7 - grow), (w, -0.7 - grow), *((w * px, 0.2 + (0.6 + grow) * py) for px, py in _ROUND)]
 
     def draw(self, canvas: Canvas, dice: Dice) -> None:

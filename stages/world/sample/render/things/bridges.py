@@ -39,9 +39,16 @@ class Bridge:
         name = dice.choice(tuple(_STONES)) if build == "stone arch" else paint_names(dice, 1)[0]
         colour = jitter({**PAINTS, **_STONES}[name] if build == "stone arch" else PAINTS[name], dice, 16)
         return cls(
-            build, colour, name, dice.integer(1, 6), dice.uniform(-0.05, 0.2), dice.uniform(0.4, 0.9),
-            dice.uniform(0.3, 0.6), dice.uniform(0.05, 0.12), dice.integer(4, 11),
-        )  # fmt: skip
+            build,
+            colour,
+            name,
+            dice.integer(1, 6),
+            dice.uniform(-0.05, 0.2),
+            dice.uniform(0.4, 0.9),
+            dice.uniform(0.3, 0.6),
+            dice.uniform(0.05, 0.12),
+            dice.integer(4, 11),
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

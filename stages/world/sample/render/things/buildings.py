@@ -8,8 +8,13 @@ from stages.world.sample.render.things.thing import draw_ground, draw_sky
 
 TYPES = ("church", "castle", "tower block", "temple", "town house", "domed hall")
 WALLS: dict[str, Colour] = {
-    "white": (232, 228, 216), "grey": (158, 156, 152), "brick": (166, 84, 64), "sandy": (210, 182, 138), "pink": (222, 168, 156), "blue": (130, 156, 186),
-}  # fmt: skip
+    "white": (232, 228, 216),
+    "grey": (158, 156, 152),
+    "brick": (166, 84, 64),
+    "sandy": (210, 182, 138),
+    "pink": (222, 168, 156),
+    "blue": (130, 156, 186),
+}
 ROOFS: dict[str, Colour] = {
     "red": (164, 64, 48),
     "slate": (84, 92, 104),
@@ -44,10 +49,19 @@ class Building:
         """The traits that these dice decide."""
         wall, roof = dice.choice(tuple(WALLS)), dice.choice(tuple(ROOFS))
         return cls(
-            dice.choice(TYPES), jitter(WALLS[wall], dice, 14), wall, jitter(ROOFS[roof], dice, 12), roof,
-            dice.uniform(0.5, 0.95), dice.uniform(0.55, 1.2), dice.integer(2, 6), dice.integer(3, 8), dice.integer(1, 4),
-            dice.uniform(0.3, 0.7), dice.choice((-1, 1)),
-        )  # fmt: skip
+            dice.choice(TYPES),
+            jitter(WALLS[wall], dice, 14),
+            wall,
+            jitter(ROOFS[roof], dice, 12),
+            roof,
+            dice.uniform(0.5, 0.95),
+            dice.uniform(0.55, 1.2),
+            dice.integer(2, 6),
+            dice.integer(3, 8),
+            dice.integer(1, 4),
+            dice.uniform(0.3, 0.7),
+            dice.choice((-1, 1)),
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

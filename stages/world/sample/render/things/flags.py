@@ -7,7 +7,18 @@ from stages.world.sample.render.canvas import Canvas, Colour, Dice
 from stages.world.sample.render.things.charges import CHARGES, draw_charge
 from stages.world.sample.render.things.thing import PAINTS, draw_ground, draw_sky, paint_names
 
-LAYOUTS = ("horizontal stripes", "vertical stripes", "a cross", "a diagonal cross", "a canton", "a triangle", "a border", "quarters", "a diagonal band", "many stripes")  # fmt: skip
+LAYOUTS = (
+    "horizontal stripes",
+    "vertical stripes",
+    "a cross",
+    "a diagonal cross",
+    "a canton",
+    "a triangle",
+    "a border",
+    "quarters",
+    "a diagonal band",
+    "many stripes",
+)
 
 
 @dataclass(frozen=True)

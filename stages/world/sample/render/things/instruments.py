@@ -36,9 +36,15 @@ class Instrument:
         """The traits that these dice decide."""
         name = dice.choice(tuple(WOODS))
         return cls(
-            dice.choice(FAMILIES), jitter(WOODS[name], dice, 16), name, paint_names(dice, 1)[0], dice.uniform(0.3, 0.5),
-            dice.uniform(0.4, 1.0), dice.uniform(0.5, 0.9), dice.integer(3, 9),
-        )  # fmt: skip
+            dice.choice(FAMILIES),
+            jitter(WOODS[name], dice, 16),
+            name,
+            paint_names(dice, 1)[0],
+            dice.uniform(0.3, 0.5),
+            dice.uniform(0.4, 1.0),
+            dice.uniform(0.5, 0.9),
+            dice.integer(3, 9),
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

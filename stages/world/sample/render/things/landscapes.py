@@ -38,10 +38,16 @@ class Landscape:
         """The traits that these dice decide."""
         rock = dice.choice(tuple(ROCKS))
         return cls(
-            dice.choice(TYPES), jitter(ROCKS[rock], dice, 16), rock, tuple(dice.uniform(0, 1) for _ in range(9)),
-            dice.uniform(-0.5, 0.5), dice.uniform(0.7, 1.3), max(0.0, dice.uniform(-0.3, 0.5)),
-            tuple((dice.uniform(-1, 1), dice.uniform(0.06, 0.18)) for _ in range(dice.integer(0, 9))), dice.uniform(0.3, 0.6),
-        )  # fmt: skip
+            dice.choice(TYPES),
+            jitter(ROCKS[rock], dice, 16),
+            rock,
+            tuple(dice.uniform(0, 1) for _ in range(9)),
+            dice.uniform(-0.5, 0.5),
+            dice.uniform(0.7, 1.3),
+            max(0.0, dice.uniform(-0.3, 0.5)),
+            tuple((dice.uniform(-1, 1), dice.uniform(0.06, 0.18)) for _ in range(dice.integer(0, 9))),
+            dice.uniform(0.3, 0.6),
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

@@ -10,9 +10,23 @@ from stages.world.sample.render.things.thing import PAINTS, draw_wall, paint_nam
 BADGES = ("round", "square", "hexagonal", "bare", "diamond")
 MARKS = ("petals", "rings", "bars", "swoosh", "letter", "burst", "figure")
 # Block letters on a 3 × 5 grid, row by row from the top, one bit a cell.
-_LETTERS = (0b111101111101101, 0b110101110101110, 0b111100100100111, 0b111100110100111, 0b101101111101101, 0b101110100110101,
-            0b100100100100111, 0b101111111101101, 0b111101101101111, 0b111101111100100, 0b111100111001111, 0b111010010010010,
-            0b101101101101010, 0b101101010101101, 0b111001010100111)  # fmt: skip
+_LETTERS = (
+    0b111101111101101,
+    0b110101110101110,
+    0b111100100100111,
+    0b111100110100111,
+    0b101101111101101,
+    0b101110100110101,
+    0b100100100100111,
+    0b101111111101101,
+    0b111101101101111,
+    0b111101111100100,
+    0b111100111001111,
+    0b111010010010010,
+    0b101101101101010,
+    0b101101010101101,
+    0b111001010100111,
+)
 
 
 @dataclass(frozen=True)
@@ -37,9 +51,15 @@ class Logo:
         first, second, third = paint_names(dice, 3)
         name = tuple(dice.uniform(0.06, 0.2) for _ in range(dice.integer(0, 5)))
         return cls(
-            dice.choice(BADGES), dice.choice(MARKS), (first, second, third), dice.integer(3, 8),
-            dice.uniform(0, 90), dice.uniform(0.3, 0.7), dice.choice(CHARGES), name,
-        )  # fmt: skip
+            dice.choice(BADGES),
+            dice.choice(MARKS),
+            (first, second, third),
+            dice.integer(3, 8),
+            dice.uniform(0, 90),
+            dice.uniform(0.3, 0.7),
+            dice.choice(CHARGES),
+            name,
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

@@ -36,12 +36,20 @@ class Ship:
         rig, names = dice.choice(RIGS), paint_names(dice, 2)
         hull = (118, 126, 132) if rig == "warship" else PAINTS[names[0]]
         return cls(
-            rig, jitter(hull, dice, 20), "grey" if rig == "warship" else names[0], names[1],
-            dice.uniform(0.68, 0.98), dice.uniform(0.16, 0.3), dice.uniform(0.05, 0.3), dice.integer(1, 4),
-            dice.uniform(0.3, 0.75), dice.uniform(-0.35, 0.35), dice.integer(0, 2),
+            rig,
+            jitter(hull, dice, 20),
+            "grey" if rig == "warship" else names[0],
+            names[1],
+            dice.uniform(0.68, 0.98),
+            dice.uniform(0.16, 0.3),
+            dice.uniform(0.05, 0.3),
+            dice.integer(1, 4),
+            dice.uniform(0.3, 0.75),
+            dice.uniform(-0.35, 0.35),
+            dice.integer(0, 2),
             jitter(dice.choice(((236, 228, 210), (214, 180, 140), (160, 60, 50), (240, 240, 244))), dice, 14),
             tuple(paint_names(dice, 6)),
-        )  # fmt: skip
+        )
 
     def category(self) -> str:
         """Which sort of its kind."""

@@ -5,9 +5,17 @@ from typing import ClassVar, Protocol
 from stages.world.sample.render.canvas import Canvas, Colour, Dice, Frame, jitter, mix, shade, smooth
 
 PAINTS: dict[str, Colour] = {
-    "red": (200, 38, 46), "blue": (36, 72, 160), "green": (36, 124, 70), "yellow": (240, 196, 48), "white": (244, 242, 236),
-    "black": (32, 32, 36), "orange": (230, 120, 40), "purple": (112, 52, 128), "turquoise": (48, 158, 166), "brown": (120, 78, 48),
-}  # fmt: skip
+    "red": (200, 38, 46),
+    "blue": (36, 72, 160),
+    "green": (36, 124, 70),
+    "yellow": (240, 196, 48),
+    "white": (244, 242, 236),
+    "black": (32, 32, 36),
+    "orange": (230, 120, 40),
+    "purple": (112, 52, 128),
+    "turquoise": (48, 158, 166),
+    "brown": (120, 78, 48),
+}
 
 
 class Thing(Protocol):
