@@ -5,8 +5,10 @@ between spaces by itself, so `SentenceSplitter` remembers what it says of each: 
 """
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
@@ -39,12 +41,14 @@ class SentenceSplitter:
 
     _START = re.compile("C[^W]*W")
     _IRREGULAR = "?"
-    _PLAIN = re.compile("([A-Za-z]*[a-z])([,.]?)")
-    _PLAIN_KINDS: ClassVar = {"": "W", ",": "WP", ".": "WC"}
+    # Most stretches are a word with a mark before or after: those need no tokenizer.
+    _PLAIN = re.compile("""([("]?)([A-Za-z]*[a-z])([,;:)"]|[.!?]|'s|)""")
+    _MARKS: ClassVar = dict.fromkeys('("),;:', "P") | dict.fromkeys(".!?", "C") | {"'s": "W", "": ""}
 
     def __init__(self) -> None:
-        import spacy
-        from spacy.tokenizer import Tokenizer
+        with _without_torch():
+            import spacy
+            from spacy.tokenizer import Tokenizer
 
         self._nlp = spacy.blank("en")
         self._closing = frozenset(self._nlp.add_pipe("sentencizer").punct_chars)  # type: ignore[attr-defined]
@@ -98,15 +102,29 @@ class SentenceSplitter:
         match across the space could take precedence.
         """
         known = stretch in self._rules
-        plain = self._PLAIN.fullmatch(stretch)
-        if plain and not known and plain[1] not in self._rules:
-            return self._PLAIN_KINDS[plain[2]]
+        if not known and (plain := self._PLAIN.fullmatch(stretch)):
+            before, word, after = plain.groups()
+            if self._rules.isdisjoint((word, before + word, word + after)):
+                return self._MARKS[before] + "W" + self._MARKS[after]
         if not stretch or stretch.split() != [stretch]:
             return self._IRREGULAR
         tokens = self._tokenizer(stretch)
         if not known and [token.text for token in tokens] != [token.text for token in self._one_round(stretch)]:
             return self._IRREGULAR
         return "".join("C" if token.text in self._closing else "P" if token.is_punct else "W" for token in tokens)
+
+
+@contextmanager
+def _without_torch() -> Iterator[None]:
+    """Let imports find no torch: spaCy would load it in every worker (3 s, 700 MB), and its tokenizer never uses it."""
+    if "torch" in sys.modules:
+        yield
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
 
 
 def pack(sentences: Iterable[Sentence], words: int) -> Iterator[str]:
