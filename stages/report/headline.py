@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json, write_json
+from stages.tables import read_json
 
 # Headline → the metrics file of a stage, and the key in it.
 NUMBERS: dict[str, tuple[str, str]] = {
@@ -42,9 +42,9 @@ def headline(folder: Path) -> dict[str, float]:
     return numbers
 
 
-def main(parameters: HeadlineParameters, context: Context, *, folder: Path, out: Path) -> None:
+def main(parameters: HeadlineParameters, context: Context, *, folder: Path) -> dict[str, float]:
     """Collect the headline from the folder that holds the stages' metrics files."""
-    write_json(out, headline(folder))
+    return headline(folder)
 
 
 if __name__ == "__main__":
