@@ -9,7 +9,7 @@ from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.wording import PRONOUNS, Writer, decade
 
 SPLITS = ("train", "validation", "test")
-_SHARED_ENTITIES = 0.22
+_SHARED_ENTITIES, _RECURRING = 0.25, 0.6
 _CLUE, _DEMONYM, _PRONOUN = 0.42, 0.15, 0.1
 _APPOSITION = 0.25
 
@@ -34,38 +34,55 @@ class Asked:
     view: int = 0
 
 
+@dataclass
+class _Subject:
+    """An entity that may still be asked about, the relations left and the photographs used."""
+
+    entity: Entity
+    left: list[str]
+    views: int = 0
+
+    def take(self, rng: random.Random, known: set[str]) -> str:
+        """Remove a relation from those left; now and then one whose answer is `known`, so that answers recur."""
+        recurring = [name for name in self.left if self.entity.facts[name].text in known]
+        name = rng.choice(recurring if recurring and rng.random() < _RECURRING else self.left)
+        self.left.remove(name)
+        return name
+
+
 def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, int]) -> dict[str, list[Asked]]:
     """ViQuAE's questions by split: no (entity, relation) twice, no image twice, few entities in two splits.
+
+    Persons and things take turns at random, as ViQuAE's annotators balanced them.
 
     Args:
         entities: the whole world; only those with an image are asked about.
         writer: fills the wordings.
-        sizes: questions a split.
+        sizes: questions a split; fewer come back when the world holds too few facts.
     """
     rng = writer.rng
-    free = [(entity, _askable(entity)) for entity in entities if entity.image and entity.kind.asked]
-    fresh = [pair for pair in free if pair[1]]
-    rng.shuffle(fresh)
-    used: list[tuple[Entity, list[str]]] = []
-    views: dict[int, int] = {}
+    subjects = [_Subject(entity, _askable(entity)) for entity in entities if entity.image and entity.kind.asked]
+    rng.shuffle(subjects)
+    fresh = {human: [one for one in subjects if one.entity.kind.is_person == human] for human in (True, False)}
+    used: list[_Subject] = []
     asked: dict[str, list[Asked]] = {}
     for split in SPLITS:
-        old = [pair for pair in used if pair[1]]
-        new: list[tuple[Entity, list[str]]] = []
-        questions: list[Asked] = []
+        old = [subject for subject in used if subject.left]
         rng.shuffle(old)
-        while len(questions) < sizes[split]:
-            again = bool(old) and (not fresh or rng.random() < _SHARED_ENTITIES)
-            if not again and not fresh:
-                break
-            entity, names = old.pop() if again else fresh.pop()
-            new.append((entity, names))
-            for _ in range(min(rng.choice((1, 1, 2, 2, 3)), len(names), sizes[split] - len(questions))):
-                relation = relations()[names.pop(rng.randrange(len(names)))]
-                view = views[entity.number] = views.get(entity.number, 0) + 1
+        known = {question.answer[0] for question in asked.get("train", ())}
+        questions: list[Asked] = []
+        while len(questions) < sizes[split] and (old or any(fresh.values())):
+            if old and (not any(fresh.values()) or rng.random() < _SHARED_ENTITIES):
+                subject = old.pop()
+            else:
+                human = rng.random() < 0.5
+                subject = (fresh[human] or fresh[not human]).pop()
+                used.append(subject)
+            for _ in range(min(rng.choice((1, 1, 2, 2, 3)), len(subject.left), sizes[split] - len(questions))):
+                subject.views += 1
+                relation = relations()[subject.take(rng, known)]
                 identifier = f"sample_{split}_{len(questions):05d}"
-                questions.append(_viquae_question(identifier, entity, relation, writer, view))
-        used += [pair for pair in new if pair not in used]
+                questions.append(_viquae_question(identifier, subject.entity, relation, writer, subject.views))
         rng.shuffle(questions)
         asked[split] = questions
     return asked
