@@ -87,7 +87,7 @@ def main(
 ) -> dict[str, float]:
     """Write `text/`, `arcface/`, `clip/` and `imagenet/` to --out.
 
-    --source sample trains stand-ins, hub downloads the public models, local checks and takes those of the folder --local.
+    --source sample trains stand-ins, hub downloads the public models, local checks and takes those of --local.
     """
     if source == "sample":
         return make_stand_ins(parameters, context, out)
