@@ -17,7 +17,7 @@ from stages.kvqae.relevance import SPLITS, judge_passages, pool_runs
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Run
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically, write_run
+from stages.tables import read_run, write_atomically, write_run
 
 K1_END, B_END = 3.0, 1.0
 
@@ -60,14 +60,19 @@ def grid_search(
     *,
     settings: Sequence[tuple[float, float]],
     depth: int,
+    work: Path,
 ) -> list[GridPoint]:
     """MRR of every setting (k1, b).
 
     What any setting retrieves is pooled and judged once: a passage and a question make one judgement, however many
-    settings bring them together.
+    settings bring them together. Each setting's run is kept in `work`: after a kill only the missing ones are searched.
     """
-    bar = tqdm(settings, desc="k1 and b", unit="setting", mininterval=5, leave=False)
-    runs = [search(searcher, questions, k1, b, depth) for k1, b in bar]
+    runs = []
+    for k1, b in tqdm(settings, desc="k1 and b", unit="setting", mininterval=5, leave=False):
+        shard = work / f"k1-{k1}-b-{b}.trec"
+        if not shard.exists():
+            write_run(shard, search(searcher, questions, k1, b, depth))
+        runs.append(read_run(shard).complete([question.id for question in questions]))
     qrels = judge_passages(questions, pool_runs(questions, runs, depth), passages, articles)
     values = [float(np.mean(evaluate(run, qrels, ["mrr"])["mrr"])) for run in runs]
     return [GridPoint(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
@@ -108,6 +113,7 @@ def main(
         articles,
         settings=list(product(grid(parameters.k1_step, K1_END), grid(parameters.b_step, B_END))),
         depth=parameters.depth,
+        work=context.work,
     )
     best = max(points, key=lambda point: point.mrr)  # the first one among equals
     with write_atomically(out_grid) as beside, beside.open("w", newline="", encoding="utf-8") as file:

@@ -74,9 +74,10 @@ def build_index(
         while batch := list(islice(documents, _DOCUMENTS_A_BATCH)):
             # Lucene breaks ties by the id as text: zeros in front make that the order of the numbers.
             texts = [json.dumps({"id": f"{number:010d}", "contents": text}) for number, text in batch]
-            if indexer.addRawDocuments(texts) != len(batch):
-                empty = next((number for number, text in batch if not text.strip()), batch[0][0])
-                raise BadInput("document that Lucene does not take", row=empty, expected="some text")
+            if empty := [number for number, text in batch if not text.strip()]:
+                raise BadInput("empty document", row=empty[0], expected="some text")
+            if (taken := indexer.addRawDocuments(texts)) != len(batch):
+                raise RuntimeError(f"Lucene took {taken} of {len(batch)} documents; its messages above say why")
             count += len(batch)
         indexer.close()
         if not count:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -89,11 +89,8 @@ class SentenceSplitter:
             if inside := start - tokens_before[index]:
                 cut += self._tokenizer(stretches[index])[inside].idx
             cuts.append(cut)
-        ends = zip([*cuts[1:], len(paragraph)], [*starts[1:], len(joined)], strict=True)
-        return [
-            (paragraph[cut:end].rstrip(" "), last - start)
-            for cut, start, (end, last) in zip(cuts, starts, ends, strict=True)
-        ]
+        spans = zip(pairwise([*cuts, len(paragraph)]), pairwise([*starts, len(joined)]), strict=True)
+        return [(paragraph[cut:end].rstrip(" "), last - first) for (cut, end), (first, last) in spans]
 
     def _look_up_kinds(self, stretch: str) -> str:
         """One letter a token of the stretch, or `_IRREGULAR` when its tokens could depend on its neighbours.

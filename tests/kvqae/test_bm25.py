@@ -1,12 +1,15 @@
 """The two stages of BM25 and the training pairs made from what they find, on Lucene itself."""
 
 import csv
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from stages.kvqae import bm25_index, bm25_search, training_pairs
-from stages.kvqae.bm25_search import grid
+from stages.kvqae.bm25_search import GridPoint, grid, grid_search
+from stages.kvqae.lucene import Searcher
 from stages.kvqae.questions import read_questions
 from stages.measures.runs import Run
 from stages.stage import BadInput, execute
@@ -88,6 +91,33 @@ def test_best_setting_is_the_maximum_of_the_written_grid(world: dict[str, Path],
     run = read_run(world["bm25"] / "validation.trec").documents
     first = 1 + min(run[0].tolist().index(number) for number in (0, 4) if number in run[0])
     assert metrics["validation_mrr"] == pytest.approx((1 / first + 0 + 0) / 3)
+
+
+@pytest.mark.usefixtures("metrics")
+def test_killed_grid_search_goes_on_where_it_was(world: dict[str, Path], tmp_path: Path) -> None:
+    searched = []
+
+    class Recorder(Searcher):
+        def search(self, queries: Sequence[tuple[str, str]], *, k1: float, b: float, depth: int, name: str = "") -> Run:
+            if len(searched) == 2:
+                raise KeyboardInterrupt
+            searched.append((k1, b))
+            return super().search(queries, k1=k1, b=b, depth=depth, name=name)
+
+    questions, settings = read_questions(world["viquae"] / "validation.jsonl"), [(0.5, 0.0), (0.5, 0.5), (1.0, 0.0)]
+
+    def run(work: Path) -> list[GridPoint]:
+        searcher = Recorder(world["kb"], threads=1, heap_gib=1)
+        corpus = world["passages"], world["articles"]
+        return grid_search(searcher, questions, *corpus, settings=settings, depth=5, work=work)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "killed")
+    searched.clear()
+    resumed = run(tmp_path / "killed")
+    assert searched == [(1.0, 0.0)]
+    searched[:] = [(math.nan, math.nan)] * 3  # does not stop anew
+    assert run(tmp_path / "whole") == resumed
 
 
 def make_pairs(world: dict[str, Path], folder: Path, **changes: Path) -> dict[str, float]:
