@@ -79,7 +79,7 @@ def main() -> None:
         passages = np.arange(6 * number, 6 * number + 6)
         question = Question("q", text, (answer,), answer)
         sampled.append((Example(question, AnswerMatcher([answer]), passages[:1], passages[1:]), passages))
-    model.bert.embeddings.requires_grad_(False)
+    model.bert.embeddings.word_embeddings.requires_grad_(False)
     optimizer = torch.optim.AdamW([weights for weights in model.parameters() if weights.requires_grad], lr=1e-5)
 
     def step() -> None:

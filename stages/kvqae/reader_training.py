@@ -42,7 +42,7 @@ class ReaderTrainingParameters(Parameters):
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
     loss: Literal["mean", "max"] = Field(description="Over a question's passages; max: the authors' first code")
-    frozen_embeddings: bool = Field(description="Leave the embeddings as they are (half as much again in speed)")
+    frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps")
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
@@ -147,7 +147,7 @@ def train(
     Returns:
         `loss` of the last step, `validation_em`, `passages_answers_cut` (seen relevant passages cut before the answer).
     """
-    model.bert.embeddings.requires_grad_(not parameters.frozen_embeddings)
+    model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate)
     scheduler = get_linear_schedule_with_warmup(
