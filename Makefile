@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro test test-all check format report bench mlflow scale doctor plan thorough clean
+.PHONY: help setup repro test test-all check format report bench mlflow readme scale doctor plan thorough clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -27,7 +27,7 @@ setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by them
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@if [ -z "$(P)" ]; then dvc repro; else dvc repro --glob '$(P)-*' && dvc repro --single-item report; fi
-	@python -m stages.report.headline
+	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 
 test: $(BIN)/.ready  ## the tests, without the slow ones
 	@pytest -q -n 2 -m "not slow"
@@ -49,6 +49,9 @@ bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes me
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
 	@python -m stages.tracking --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
+
+readme: $(BIN)/.ready  ## renew the tables in README.md from dvc.yaml and metrics/
+	@python -m stages.report.readme
 
 scale: $(BIN)/.ready  ## merge scales/S.yaml into params.yaml: make scale S=workstation
 	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }

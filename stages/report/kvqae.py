@@ -266,9 +266,7 @@ def main(
         for section, (title, _) in TABLES.items()
     ]
     read_metrics = read_json(reading)
-    table_7 = reading_html(
-        read_metrics, printed, READING_ROWS, len(parameters_used["kvqae"]["read"]["seeds"])
-    )
+    table_7 = reading_html(read_metrics, printed, READING_ROWS, len(parameters_used["kvqae"]["read"]["seeds"]))
     table_7 += sweep_html(csv.read_csv(sweep))
     sections.append({"id": "kvqae-table-7", "title": "Table 7: reading", "html": table_7})
     stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])

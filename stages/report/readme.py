@@ -1,0 +1,61 @@
+"""Keep README.md in step: the stage table from `dvc.yaml`, the headline and the bench from `metrics/`."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stages.stage import read_parameters
+from stages.tables import read_json, write_atomically
+
+
+def stage_table(root: Path) -> str:
+    """Every stage with its description."""
+    rows = [f"| `{name}` | {stage['desc']} |" for name, stage in read_parameters(root / "dvc.yaml")["stages"].items()]
+    return "\n".join(["| stage | |", "|---|---|", *rows])
+
+
+def headline_table(root: Path) -> str:
+    """The committed headline, marked as the sample world's."""
+    numbers: dict[str, Any] = read_json(root / "metrics" / "headline.json")
+    rows = [f"| `{name}` | {value:.4g} |" for name, value in numbers.items()]
+    return "\n".join(["| on the sample world, not the paper's data | |", "|---|---|", *rows])
+
+
+def bench_table(root: Path) -> str:
+    """The committed results of `make bench`."""
+    rows = []
+    for file in sorted((root / "metrics" / "bench").glob("*.json")):
+        numbers = {name: value for name, value in sorted(read_json(file).items()) if isinstance(value, (int, float))}
+        rows += [f"| {file.stem} | {name.replace('_', ' ')} | {value:.4g} |" for name, value in numbers.items()]
+    return "\n".join(["| bench | measure | value |", "|---|---|---|", *rows])
+
+
+PARTS: dict[str, Callable[[Path], str]] = {"headline": headline_table, "stages": stage_table, "bench": bench_table}
+
+
+def filled(text: str, root: Path) -> str:
+    """README with every part between its marks renewed."""
+    for name, table in PARTS.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}{table(root)}\n{end}{rest.split(end)[1]}"
+    return text
+
+
+def main() -> None:
+    """Renew README.md, or with --check only say whether it is in step."""
+    readme = Path("README.md")
+    old = readme.read_text(encoding="utf-8")
+    new = filled(old, Path.cwd())
+    if "--check" in sys.argv:
+        if new != old:
+            print("README.md is not in step with dvc.yaml and metrics/: run `make readme`", file=sys.stderr)
+            raise SystemExit(1)
+    else:
+        with write_atomically(readme) as beside:
+            beside.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
