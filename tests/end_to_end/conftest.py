@@ -22,7 +22,9 @@ class Project:
     folder: Path
 
     def environment(self, **extra: str) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DVC_", "MLFLOW_", "GIT_"))}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("DVC_", "MLFLOW_", "GIT_"))
+        }
         path = f"{Path(sys.executable).parent}{os.pathsep}{inherited['PATH']}"
         return inherited | {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1", "TQDM_DISABLE": "1"} | extra
 
@@ -48,7 +50,11 @@ class Project:
 def copy_project(folder: Path, scale: Path = TINY) -> Project:
     """A checkout of the working tree with small parameters, committed."""
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     for name in listed.stdout.splitlines():
         if (ROOT / name).is_file():
