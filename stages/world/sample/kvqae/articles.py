@@ -13,6 +13,7 @@ SECTIONS = (
     *("Economy", "Arms", "Collection", "Ecology", "Culture", "Recognition", "Personal life", "Later years"),
 )
 _ASIDE, _TABLE, _JOINED = 0.15, 0.06, 0.12
+_JOINABLE = ("He", "She", "In", "His", "Her", "The", "A")
 
 
 def article(entity: Entity, writer: Writer, *, sentences: int) -> dict[str, Any]:
@@ -82,20 +83,10 @@ def _paragraph(sentences: list[str], rng: random.Random) -> str:
     """Sentences in a row; now and then two are joined by a semicolon into a long one."""
     text = sentences[0]
     for sentence in sentences[1:]:
-        joined = rng.random() < _JOINED and sentence.split()[0] in (
-            "He",
-            "She",
-            "It",
-            "In",
-            "His",
-            "Her",
-            "Its",
-            "The",
-            "A",
-        )
-        text = (
-            f"{text[:-1]}; {sentence[0].lower()}{sentence[1:]}" if joined and text[-1] == "." else f"{text} {sentence}"
-        )
+        if rng.random() < _JOINED and text.endswith(".") and sentence.split()[0] in _JOINABLE:
+            text = f"{text[:-1]}; {sentence[0].lower()}{sentence[1:]}"
+        else:
+            text += f" {sentence}"
     return text + "\n"
 
 

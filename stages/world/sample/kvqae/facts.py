@@ -7,7 +7,7 @@ from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.pools import Pools, Value, person
 
 # How often an entity has a relation: of its own kind, or one that all persons share.
-_OWN, _COMMON = 0.58, 0.17
+_OWN, _COMMON = 0.54, 0.15
 
 
 def tell_facts(entities: Sequence[Entity], pools: Pools) -> None:

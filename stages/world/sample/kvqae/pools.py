@@ -105,13 +105,13 @@ def _patron(pools: Pools, country: Country) -> Value:
 
 def _settlement(pools: Pools, country: Country) -> Value:
     name = pools.place(country)
-    return Value(name, pools.rng.choice(((), (f"{name}, {country.name}",), (f"town of {name}",))))
+    return Value(name, (f"{name}, {country.name}",) if pools.rng.random() < 0.5 else ())
 
 
 def _school(pools: Pools, country: Country) -> Value:
     root = pools.names.root(country.tongue)
     kind = pools.rng.choice(("College", "Grammar School", "Academy"))
-    return Value(f"{root} {kind}", (f"{kind} of {root}",))
+    return Value(f"{root} {kind}", (root,))
 
 
 def _club(pools: Pools, country: Country) -> Value:
@@ -138,14 +138,9 @@ def _rooted(kinds: tuple[str, ...], alias: str = "") -> Callable[[Pools, Country
     return make
 
 
-def _phrase(*lists: str, alias: str = "") -> Callable[[Pools, Country], Value]:
-    """A phrase of the lexicon; in `alias` {0}, {1} are its words."""
-
-    def make(pools: Pools, country: Country) -> Value:
-        text = pools.word(*lists)
-        return Value(text, (alias.format(text),) if alias else ())
-
-    return make
+def _phrase(*lists: str) -> Callable[[Pools, Country], Value]:
+    """A phrase with a word of each list of the lexicon."""
+    return lambda pools, country: Value(pools.word(*lists))
 
 
 def _stock(name: str) -> Recipe:
@@ -183,7 +178,7 @@ RECIPES: dict[str, Recipe] = {
     "company": Recipe(_company, reuse=0.65, most=4),
     "shipyard": Recipe(_rooted(("Dockyard", "Shipbuilders", "Yard")), reuse=0.7, most=5),
     "newspaper": Recipe(
-        _rooted(("Courier", "Herald", "Gazette", "Observer", "Post"), "The {root} {kind}"), reuse=0.5, most=3
+        _rooted(("Courier", "Herald", "Gazette", "Observer", "Post"), "{kind} of {root}"), reuse=0.5, most=3
     ),
     "cemetery": Recipe(_rooted(("Cemetery", "Churchyard", "Memorial Park")), reuse=0.75, most=5),
     "constituency": Recipe(
@@ -214,7 +209,7 @@ RECIPES: dict[str, Recipe] = {
     "treasure": Recipe(_phrase("material", "relic", "of", "saint"), reuse=0.5, most=3, everywhere=True),
     "legend": Recipe(_phrase("temper", "ghost"), reuse=0.5, most=3, everywhere=True),
     "ship": Recipe(_phrase("temper", "bird"), reuse=0.65, most=4, everywhere=True),
-    "castle": Recipe(_rooted(("Castle",), "castle of {root}"), reuse=0.7, most=3),
+    "castle": Recipe(_rooted(("Castle",), "Castle {root}"), reuse=0.7, most=3),
     "house": Recipe(lambda p, c: Value(f"House of {p.names.root(c.tongue)}"), reuse=0.8, most=4),
     "year": Recipe(_year, reuse=0.0),
 }

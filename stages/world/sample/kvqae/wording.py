@@ -18,6 +18,8 @@ NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "ele
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh")
 COMPASS = ("north", "south", "east", "west")
+# How often an article uses another form of an answer.
+_ALIAS = 0.15
 _AN = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:uni|use|one|eu|U[nst]i))")
 
 
@@ -73,7 +75,8 @@ class Writer:
         value = entity.facts[relation.name]
         others = self.peers(entity, self.holders[entity.kind.name, relation.name])
         wordings = [wording for wording in relation.article if others or "{other" not in wording]
-        answer = self.rng.choice((value.text, *value.aliases)) if self.rng.random() < 0.12 else value.text
+        forms = (value.text, *(alias for alias in value.aliases if "." not in alias))
+        answer = self.rng.choice(forms) if self.rng.random() < _ALIAS else value.text
         slots: dict[str, Any] = {"answer": answer}
         if others:
             other = self.rng.choice(others)
