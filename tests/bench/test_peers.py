@@ -1,0 +1,34 @@
+"""The benches against ranx on small inputs: they must agree, whatever the times."""
+
+import json
+
+import pytest
+
+from bench import fusion, harness, significance
+
+
+@pytest.fixture
+def figures(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+    monkeypatch.setattr(harness, "peak_memory", lambda *arguments, **options: 0.0)
+    return lambda name: json.loads((tmp_path / f"{name}.json").read_text())
+
+
+def test_the_weight_search_finds_the_optimum_that_ranx_finds(figures, monkeypatch):
+    monkeypatch.setattr(fusion, "QUERIES", 6)
+    monkeypatch.setattr(fusion, "STEP", 0.25)
+    fusion.main()
+    found = figures("fusion")
+    assert found["best_mrr"] == pytest.approx(found["best_mrr_of_ranx"], abs=1e-12)
+    assert found["largest_mrr_difference_without_ties"] < 1e-12
+    assert found["weightings"] == 35
+
+
+def test_the_randomization_test_gives_the_p_values_that_ranx_gives(figures, monkeypatch):
+    monkeypatch.setattr(significance, "QUERIES", 15)
+    monkeypatch.setattr(significance, "PERMUTATIONS", 50)
+    monkeypatch.setattr(significance, "MANY", 2000)
+    significance.main()
+    found = figures("significance")
+    assert found["pairs"] == 15
+    assert found["largest_p_difference_in_standard_errors"] < 5
