@@ -3,6 +3,7 @@
 Every writer is atomic: the target is complete or absent, whatever happens while writing.
 """
 
+import glob
 import json
 import shutil
 import uuid
@@ -25,8 +26,13 @@ IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a path beside the target (file or folder); rename it when the block succeeds, else remove it."""
+    """Yield a path beside the target (file or folder); rename it when the block succeeds, else remove it.
+
+    What an earlier writer of the same target left when it was killed is removed first: a target has one writer.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
+        _remove(left)
     beside = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial{path.suffix}"
     try:
         yield beside
@@ -34,10 +40,14 @@ def write_atomically(path: Path) -> Iterator[Path]:
             shutil.rmtree(path)
         beside.replace(path)
     finally:
-        if beside.is_dir():
-            shutil.rmtree(beside)
-        else:
-            beside.unlink(missing_ok=True)
+        _remove(beside)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -31,6 +31,13 @@ def test_a_failed_write_leaves_the_old_target_and_nothing_else(tmp_path, folder)
     assert (target / "file" if folder else target).read_text() == "better"
 
 
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    (tmp_path / ".a.json.12345678.partial.json").write_text("half")
+    (tmp_path / ".b.json.12345678.partial.json").write_text("of another target")
+    tables.write_json(tmp_path / "a.json", 1)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".b.json.12345678.partial.json", "a.json"]
+
+
 def test_json_refuses_nan_and_names_the_line(tmp_path):
     with pytest.raises(ValueError, match="Out of range float"):
         tables.write_json(tmp_path / "a.json", {"x": float("nan")})
