@@ -59,7 +59,8 @@ def aligned(runs: list[Run]) -> list[Run]:
     """The runs' scores z-normalised as we do it, each query's minimum shifted to 0."""
     candidates = gather(runs)
     normalized = normalize(candidates, "z_score")
-    shifted = normalized - normalized.min(axis=2, keepdims=True)
+    there = candidates.documents >= 0
+    shifted = normalized - normalized.min(axis=2, keepdims=True, where=there, initial=np.inf)
     return [
         Run.from_scores(run.queries, np.where(ranks > 0, candidates.documents, -1), scores, depth=DEPTH, name=run.name)
         for run, ranks, scores in zip(runs, candidates.ranks, shifted, strict=True)
