@@ -1,5 +1,6 @@
 """Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,6 +147,9 @@ def train(
 
     Returns:
         `loss` of the last step, `validation_em`, `passages_answers_cut` (seen relevant passages cut before the answer).
+
+    Raises:
+        BadInput: the loss is not finite, or the checkpoint is of another model.
     """
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
@@ -179,6 +183,8 @@ def train(
                 torch.cuda.empty_cache()
                 together = (together + 1) // 2
                 print(f"out of GPU memory: {together} questions at a time from here on")
+        if not math.isfinite(loss):
+            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
         norm = torch.nn.utils.clip_grad_norm_(trained, parameters.clip)
         done = step + 1
         log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))

@@ -283,3 +283,9 @@ def test_questions_come_from_the_right_file(world, tmp_path):
             **(inputs(world) | {"questions": tmp_path}),
             out=tmp_path / "m",
         )
+
+
+def test_a_loss_that_is_not_finite_stops_the_training(world, tmp_path):
+    with pytest.raises(BadInput, match="step .: the loss is not finite"):
+        train(world, tmp_path, learning_rate=1e30)
+    assert not (tmp_path / "model").exists()
