@@ -188,3 +188,10 @@ def test_a_system_without_any_list_changes_nothing():
         alone = linear_fusion([A], [1], depth=None, normalization=name)
         fused = linear_fusion([A, nothing], [1, 1], depth=None, normalization=name)
         np.testing.assert_array_equal(alone.documents, fused.documents)
+
+
+@pytest.mark.parametrize("count", [3, 7, 10, 100])
+def test_the_rounding_error_of_equal_scores_is_not_blown_up(count):
+    flat = Run.from_dict({"q": dict.fromkeys(range(count), 0.1)})
+    with np.errstate(all="raise"):
+        assert normalize(gather([flat]), "z_score")[0, 0] == pytest.approx(np.zeros(count), abs=1e-12)
