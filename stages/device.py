@@ -1,11 +1,14 @@
 """Where and how tensors are computed: device, precision, batches that fit."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 import numpy as np
 import torch
+
+from stages.stage import CPU_BF16
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -17,8 +20,21 @@ def pick_device() -> torch.device:
 
 
 def autocast(device: torch.device) -> AbstractContextManager[None]:
-    """bf16 on a GPU; full precision elsewhere, where results are compared bit by bit."""
-    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
+    """bf16 on a GPU, and on a CPU that has bf16 instructions where `run.cpu_bf16` asks for it; else full precision.
+
+    Without the instructions bf16 on a CPU is emulated, and slower than float32.
+    """
+    if device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    if os.environ.get(CPU_BF16) == "1" and cpu_has_bf16():
+        return torch.autocast("cpu", dtype=torch.bfloat16)
+    return nullcontext()
+
+
+def cpu_has_bf16() -> bool:
+    """Whether this processor multiplies bf16 matrices itself."""
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
 def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Sequence[T]], R]) -> Iterator[R]:

@@ -25,6 +25,7 @@ import yaml
 from stages.engine import Engine, LocalEngine
 from stages.tracking import Tracker, track
 
+CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
 _ABSENT = object()
 P = TypeVar("P", bound="Parameters")
 
@@ -221,6 +222,7 @@ def execute(
         if not path.exists():
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
     run = section_of(tree, "run", parameter_file) if "run" in tree else {}
+    os.environ[CPU_BF16] = str(int(bool(run.get("cpu_bf16", False))))
     seed_everything(int(values.get("seed", arguments.get("seed") or 0)))
     code = Path(inspect.getfile(main))
     work = Path(".work") / section / _fingerprint(section, values, arguments, code)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from stages.device import halving_batches, length_sorted_batches
+from stages.device import autocast, cpu_has_bf16, halving_batches, length_sorted_batches
 
 
 def test_batches_halve_when_memory_runs_out_and_nothing_is_lost():
@@ -29,3 +29,13 @@ def test_length_sorted_batches_hold_every_index_once():
     batches = length_sorted_batches(lengths, 2)
     assert np.concatenate(batches).tolist() == [1, 3, 4, 0, 2]
     assert [len(batch) for batch in batches] == [2, 2, 1]
+
+
+def test_cpu_is_in_full_precision_unless_asked(monkeypatch):
+    matrix = torch.ones(2, 2)
+    monkeypatch.delenv("TRIVIUM_CPU_BF16", raising=False)
+    with autocast(torch.device("cpu")):
+        assert (matrix @ matrix).dtype == torch.float32
+    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    with autocast(torch.device("cpu")):
+        assert (matrix @ matrix).dtype == (torch.bfloat16 if cpu_has_bf16() else torch.float32)

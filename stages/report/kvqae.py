@@ -47,6 +47,7 @@ READING_ROWS: dict[str, str | None] = {
     "zero_shot_fused": "zero_shot_initial",
     "zero_shot_reranked": "zero_shot_reranked",
     "zero_shot_reranked_weighted": "zero_shot_weighted",
+    "zero_shot_fused_weighted": None,
     "few_shot_text": None,
     "few_shot_fused": "few_shot_initial",
     "few_shot_fused_weighted": None,
@@ -55,6 +56,7 @@ READING_ROWS: dict[str, str | None] = {
     "few_shot_semi_oracle": "few_shot_semi_oracle",
     "few_shot_full_oracle": "few_shot_full_oracle",
     "triviaqa": "triviaqa_bm25",
+    "triviaqa_weighted": "triviaqa_bm25_weighted",
 }
 # Section → the blocks shown, and the published table and row names that stand beside each block.
 TABLES: dict[str, tuple[str, tuple[tuple[str, str | None, dict[str, str]], ...]]] = {
