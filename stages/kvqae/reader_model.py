@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import BertConfig, BertForQuestionAnswering, BertTokenizer
 from transformers.utils import logging
 
@@ -29,7 +30,8 @@ def load_reader(
         new_heads: start from a plain encoder: the two heads are drawn from torch's generator.
 
     Raises:
-        BadInput: not such a folder, weights missing or of another shape, or too few positions for `max_tokens`.
+        BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
+            too few positions for `max_tokens`.
     """
     try:
         config = BertConfig.from_pretrained(folder, local_files_only=True)
@@ -39,16 +41,17 @@ def load_reader(
             local_files_only=True,
             use_safetensors=True,
             dtype=torch.float32,
+            ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )
         tokenizer = BertTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise BadInput(f"not a reader: {error}", file=folder, expected="a Hugging Face folder of BERT") from None
     model, report = loaded
-    missing = set(report["missing_keys"]) - (HEADS if new_heads else set())
-    if missing or report["mismatched_keys"]:
-        bad = sorted(map(str, [*missing, *report["mismatched_keys"]]))
-        raise BadInput("weights are missing or of another shape", file=folder, got=bad[:3])
+    if missing := sorted(set(report["missing_keys"]) - (HEADS if new_heads else set())):
+        raise BadInput("weights are missing", file=folder, got=missing[:3])
+    for layer, got, expected in sorted(report["mismatched_keys"]):
+        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
     if max_tokens > config.max_position_embeddings:
         raise BadInput(
             "more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {config.max_position_embeddings}"

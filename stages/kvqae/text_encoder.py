@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
@@ -24,7 +25,7 @@ def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedMod
     """A BERT-like encoder without pooling head, in evaluation mode, and its tokenizer, from a Hugging Face folder.
 
     Raises:
-        BadInput: not such a folder, or weights are missing or of another shape than its configuration says.
+        BadInput: not such a folder, or weights that are missing or do not fit its configuration (the layer is named).
     """
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
@@ -35,14 +36,16 @@ def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedMod
             local_files_only=True,
             use_safetensors=True,
             dtype=torch.float32,
+            ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise BadInput(f"not a text encoder: {error}", file=folder, expected="a Hugging Face folder") from None
-    if report["missing_keys"] or report["mismatched_keys"]:
-        bad = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
-        raise BadInput("weights are missing or of another shape", file=folder, got=bad[:3])
+    if missing := sorted(report["missing_keys"]):
+        raise BadInput("weights are missing", file=folder, got=missing[:3])
+    for layer, got, expected in sorted(report["mismatched_keys"]):
+        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
     return model.to(device), tokenizer
 
 

@@ -262,7 +262,7 @@ def test_no_question_has_a_relevant_passage(world, tmp_path):
 def test_bases_that_do_not_fit(world, tmp_path):
     with pytest.raises(BadInput, match="not a reader"):
         load_reader(tmp_path, 16)
-    with pytest.raises(BadInput, match="missing or of another shape; got .*qa_outputs"):
+    with pytest.raises(BadInput, match="weights are missing; got .*qa_outputs"):
         load_reader(world.base, 16)
     with pytest.raises(BadInput, match="more tokens than positions; got 65; expected ≤ 64"):
         load_reader(world.base, 65, new_heads=True)
@@ -270,7 +270,11 @@ def test_bases_that_do_not_fit(world, tmp_path):
     weights = load_file(bad / "model.safetensors")
     weights["encoder.layer.0.output.dense.weight"] = torch.zeros(3, 3)
     save_file(weights, bad / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(BadInput, match="bad: "):
+    layer = r"bad: field '(bert\.)?encoder\.layer\.0\.output\.dense\.weight'"
+    with pytest.raises(BadInput, match=rf"{layer}: weights do not fit; got \(3, 3\)"):
+        load_reader(bad, 16, new_heads=True)
+    (bad / "model.safetensors").write_bytes((bad / "model.safetensors").read_bytes()[:-10])
+    with pytest.raises(BadInput, match="bad: not a reader"):
         load_reader(bad, 16, new_heads=True)
 
 

@@ -74,10 +74,28 @@ def test_round_trip(folder, tmp_path):
     np.testing.assert_array_equal(encode(again, tokenizer, ids, 3), encode(encoder, tokenizer, ids, 3))
 
 
-def test_weights_of_another_shape(folder):
+def test_weights_of_another_shape_name_the_layer(folder):
+    weights = load_file(folder / "model.safetensors")
+    name = "encoder.layer.1.output.dense.weight"
+    save_file(weights | {name: torch.zeros(3, 3)}, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(BadInput, match=rf"bert: field '{name}': weights .*got \(3, 3\); expected \(32, 64\)"):
+        load_text_encoder(folder, CPU)
+
+
+def test_configuration_of_another_shape_than_the_weights(folder):
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "hidden_size": 16}))
-    with pytest.raises(BadInput, match="bert: "):
+    (folder / "config.json").write_text(json.dumps({**config, "intermediate_size": 16}))
+    with pytest.raises(BadInput, match=r"bert: field 'encoder.layer.0.intermediate.*got \(64,\); expected \(16,\)"):
+        load_text_encoder(folder, CPU)
+    (folder / "config.json").write_text(json.dumps({**config, "num_attention_heads": 3}))
+    with pytest.raises(BadInput, match="bert: not a text encoder: .*number of attention heads"):
+        load_text_encoder(folder, CPU)
+
+
+def test_weights_cut_off(folder):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1000])
+    with pytest.raises(BadInput, match="bert: not a text encoder"):
         load_text_encoder(folder, CPU)
 
 

@@ -46,7 +46,11 @@ def test_missing_weights_are_listed(mine, tmp_path):
 @pytest.mark.parametrize(
     ("file", "layer", "message"),
     [
-        ("text/model.safetensors", "encoder.layer.0.attention.self.query.weight", "text: "),
+        (
+            "text/model.safetensors",
+            "encoder.layer.0.attention.self.query.weight",
+            "text: .*layer.0.attention.self.query",
+        ),
         ("clip/open_clip_model.safetensors", "visual.conv1.weight", "clip.*visual.conv1.weight"),
         ("imagenet/model.safetensors", "layer1.0.conv1.weight", "imagenet/model.safetensors.*layer1.0.conv1.weight"),
     ],
