@@ -10,6 +10,7 @@ from stages.world.sample.kvqae.statistics import statistics
 from stages.world.sample.kvqae.world import build_world
 from stages.world.sample.kvqae.write import write_world
 from stages.world.sample.render import DifficultyParameters
+from stages.world.validate import validate_kvqae
 
 SOURCES = ("sample", "hub", "local")
 
@@ -36,7 +37,7 @@ class KvqaeWorldParameters(Parameters):
 
 
 def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -> dict[str, float]:
-    """Make the sample world of a seed and write its raw files; returns its statistics.
+    """Make the sample world of a seed and write its raw files; returns its statistics and the validator's counts.
 
     Raises:
         BadInput: the articles hold too few facts for that many questions.
@@ -60,7 +61,8 @@ def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -
             )
     with write_atomically(out) as beside:
         write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
-    return statistics(world)
+        counts = validate_kvqae(beside)
+    return counts | statistics(world)
 
 
 def main(

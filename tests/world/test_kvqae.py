@@ -11,6 +11,8 @@ from stages.kvqae.questions import read_questions
 from stages.stage import BadInput, execute
 from stages.tables import Images, read_json_lines
 from stages.world.kvqae import KvqaeWorldParameters, main
+from stages.world.sample.kvqae.world import World
+from stages.world.sample.kvqae.write import write_world
 from stages.world.validate import validate_kvqae
 
 TINY = {
@@ -122,6 +124,18 @@ def test_metrics_are_flat_and_finite(tmp_path: Path):
     assert json.loads(json.dumps(metrics, allow_nan=False)) == metrics
     assert metrics["articles"] == 70
     assert metrics["viquae_train"] == 12
+    assert validate_kvqae(tmp_path / "raw").items() <= metrics.items()  # what the world says of itself agrees
+
+
+def test_a_world_that_does_not_validate_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def forgetful(world: World, folder: Path, *args: object, **options: object) -> None:
+        write_world(world, folder, *args, **options)
+        (folder / "viquae" / "test.jsonl").unlink()
+
+    monkeypatch.setattr("stages.world.kvqae.write_world", forgetful)
+    with pytest.raises(BadInput, match="files are missing; got 'viquae/test.jsonl'"):
+        run(tmp_path)
+    assert not list(tmp_path.glob("*raw*"))
 
 
 def test_unknown_source_lists_the_choices(tmp_path: Path):
