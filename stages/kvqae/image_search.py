@@ -135,10 +135,8 @@ def main(
     entities = read_table(articles, ["wikidata_id", "human"])
     splits = [path.stem for path in questions]
     routing = pa.concat_tables([route(path, features, entities) for path in questions])
-    for split in splits:
-        write_table(out_routing / f"{split}.parquet", routing.filter(pc.field("split") == split))
-
     face, readable = routing["face"].to_numpy(), routing["readable"].to_numpy()
+    runs: dict[Path, Run] = {}
     for system in SYSTEMS:
         served = routing.filter(face if system == "arcface" else readable & ~face)
         queries = features.matrix(system)[served["image"].to_numpy()]
@@ -147,8 +145,11 @@ def main(
             for split in splits:
                 owners = zip(served["split"].to_pylist(), served["question"].to_pylist(), lists, strict=True)
                 ranked = {question: ranking for of, question, ranking in owners if of == split}
-                run = Run.from_dict(ranked, depth=parameters.depth, name=system)
-                write_run(out_runs / system / f"{split}{suffix}.trec", run)
+                runs[out_runs / system / f"{split}{suffix}.trec"] = Run.from_dict(ranked, parameters.depth, system)
+    for path, run in runs.items():  # written together: a broken matrix of the last system leaves no file of the first
+        write_run(path, run)
+    for split in splits:
+        write_table(out_routing / f"{split}.parquet", routing.filter(pc.field("split") == split))
     return counts(base, routing, splits)
 
 

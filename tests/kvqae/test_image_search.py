@@ -247,6 +247,8 @@ def test_nan_embedding(world: Path) -> None:
         np.save(path, matrix)
         with pytest.raises(BadInput, match=rf"{folder}/clip\.npy:{row}: NaN"):
             run(world)
+        assert not (world / "runs").exists()
+        assert not (world / "routing").exists()
         write_features(world / folder, KB_IMAGES if folder == "kb" else QUESTION_IMAGES)
 
 
