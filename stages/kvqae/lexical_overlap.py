@@ -17,7 +17,7 @@ from spacy.lang.en.stop_words import STOP_WORDS
 
 from stages.kvqae.questions import read_questions
 from stages.measures.runs import relevance_matrix
-from stages.stage import Context, Parameters, run_stage
+from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_qrels, read_run, read_table, write_table
 
 Lemmatize = Callable[[str], frozenset[str]]
@@ -41,10 +41,20 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def spacy_lemmas(model: str) -> Lemmatize:
-    """Distinct content lemmas by a spaCy pipeline."""
+    """Distinct content lemmas by a spaCy pipeline.
+
+    Raises:
+        BadInput: it is not installed; those that are, are listed.
+    """
     import spacy
 
-    nlp = spacy.load(model, exclude=["parser", "ner"])
+    try:
+        nlp = spacy.load(model, exclude=["parser", "ner"])
+    except OSError:
+        installed = ["null", *spacy.util.get_installed_models()]
+        raise BadInput(
+            "no such spaCy pipeline", field="kvqae.lexical_overlap.spacy_model", got=model, choices=installed
+        ) from None
 
     def lemmas(text: str) -> frozenset[str]:
         return frozenset(
@@ -78,7 +88,10 @@ def main(
     titles = read_table(articles, ["title"])["title"]
     table = read_table(passages, ["article", "text"])
     rows: dict[str, list] = {"system": [], "query": [], "relevant": [], "overlap": []}
-    metrics: dict[str, float] = {"stems_instead_of_lemmas": float(parameters.spacy_model is None)}
+    metrics: dict[str, float] = {
+        "stems_instead_of_lemmas": float(parameters.spacy_model is None),
+        "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),
+    }
     for path in runs:
         system = path.parent.name
         run = read_run(path).complete(judged.queries)
@@ -93,10 +106,10 @@ def main(
     systems, relevants, overlaps = (np.array(rows[name]) for name in ("system", "relevant", "overlap"))
     for system in dict.fromkeys(rows["system"]):
         for relevant, label in ((True, "relevant"), (False, "not_relevant")):
-            chosen = overlaps[(systems == system) & (relevants == relevant)]
+            chosen = overlaps[(systems == system) & (relevants == relevant) & np.isfinite(overlaps)]
             metrics[f"{system}_{label}_count"] = float(len(chosen))
             if len(chosen):
-                metrics[f"{system}_{label}_median_overlap"] = float(np.nanmedian(chosen))
+                metrics[f"{system}_{label}_median_overlap"] = float(np.median(chosen))
     write_table(out, pa.table(rows))
     return metrics
 

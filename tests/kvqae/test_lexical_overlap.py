@@ -2,13 +2,16 @@ import math
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from stages.kvqae.lexical_overlap import (
     LexicalOverlapParameters,
     content_stems,
     main,
     overlap,
+    spacy_lemmas,
 )
+from stages.stage import BadInput
 from stages.tables import write_json_lines
 
 
@@ -24,15 +27,15 @@ def test_stage_splits_by_relevance_of_the_first_passage(tmp_path):
     write_json_lines(
         tmp_path / "test.jsonl",
         [
-            {"id": q, "input": "Which river flows here?", "output": {"answer": ["Po"], "original_answer": "Po"}}
-            for q in "ab"
+            {"id": q, "input": text, "output": {"answer": ["Po"], "original_answer": "Po"}}
+            for q, text in {"a": "Which river flows here?", "b": "Which river flows here?", "c": "Who was he?"}.items()
         ],
     )
     pq.write_table(pa.table({"title": ["Po", "Elm"]}), tmp_path / "articles.parquet")
     pq.write_table(pa.table({"article": [0, 1], "text": ["a river flows", "a tree"]}), tmp_path / "passages.parquet")
-    (tmp_path / "test.qrels").write_text("a 0 0 1\nb 0 0 1\n")
+    (tmp_path / "test.qrels").write_text("a 0 0 1\nb 0 0 1\nc 0 0 1\n")
     (tmp_path / "bm25").mkdir()
-    (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\nb Q0 1 1 2.0 t\nb Q0 0 2 1.0 t\n")
+    (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\nb Q0 1 1 2.0 t\nb Q0 0 2 1.0 t\nc Q0 0 1 1.0 t\n")
     metrics = main(
         LexicalOverlapParameters(spacy_model=None),
         None,
@@ -45,9 +48,15 @@ def test_stage_splits_by_relevance_of_the_first_passage(tmp_path):
     )
     assert metrics == {
         "stems_instead_of_lemmas": 1.0,
+        "questions_without_content_word": 1.0,  # c has no overlap to take a median of
         "bm25_relevant_count": 1.0,
         "bm25_relevant_median_overlap": 1.0,
         "bm25_not_relevant_count": 1.0,
         "bm25_not_relevant_median_overlap": 0.0,
     }
-    assert pq.read_table(tmp_path / "out.parquet")["relevant"].to_pylist() == [True, False]
+    assert pq.read_table(tmp_path / "out.parquet")["relevant"].to_pylist() == [True, False, True]
+
+
+def test_a_spacy_pipeline_that_is_not_installed_is_named_with_those_that_are():
+    with pytest.raises(BadInput, match=r"spacy_model': no such spaCy pipeline; got 'en_core_web_xs' \(choices: null"):
+        spacy_lemmas("en_core_web_xs")
