@@ -157,7 +157,7 @@ def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
 
 def main(parameters: PassagesParameters, context: Context, *, articles: Path, out: Path) -> dict[str, float]:
     """Cut every article into passages; those of the knowledge base come first, in the order of its articles."""
-    images = read_table(articles, ["article", "image", "text"])["image"]
+    images = read_table(articles, ["image"])["image"]
     kb_articles = len(images) - images.null_count
     if images.slice(0, kb_articles).null_count:
         raise BadInput("an article without image stands before one with", file=articles, field="image")

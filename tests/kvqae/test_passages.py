@@ -1,4 +1,6 @@
 import random
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -182,3 +184,26 @@ def test_workers_and_shard_size_change_nothing(tmp_path: Path) -> None:
 def test_knowledge_base_must_come_first(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="field 'image': an article without image"):
         run(articles(tmp_path, [["A."], ["B."]], [None, "b.jpg"]))
+
+
+def test_texts_are_not_read_all_at_once(tmp_path: Path) -> None:
+    """The texts of all articles are tens of gigabytes at the paper's scale."""
+    size, count = 1 << 20, 24
+    rows = [{"article": number, "title": "T", "text": ["a" * size], "image": "i"} for number in range(count)]
+    write_table(
+        tmp_path / "articles.parquet", (pa.RecordBatch.from_pylist([row], schema=SCHEMA) for row in rows), SCHEMA
+    )
+    code = f"""
+import pyarrow as pa
+from pathlib import Path
+from stages.engine import LocalEngine
+from stages.kvqae.passages import PassagesParameters, main
+from stages.stage import Context
+from stages.tracking import Tracker
+folder = Path({str(tmp_path)!r})
+context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
+main(PassagesParameters(words=10, shard_size=1), context, articles=folder / "articles.parquet", out=folder / "out")
+print(pa.default_memory_pool().max_memory())
+"""
+    peak = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    assert peak < count * size / 2
