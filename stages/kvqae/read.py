@@ -5,6 +5,7 @@ A reader encodes each (question, passage) pair once; all rows and all numbers of
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -26,9 +27,11 @@ class ReadParameters(Parameters):
     """Section `kvqae.read`."""
 
     rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
-    seeds: tuple[int, ...] = Field(min_length=1, description="Of the few-shot readers")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
     sweep_row: str = Field(description="Row on which the number of passages is chosen, on validation, by exact match")
-    sweep_passages: tuple[int, ...] = Field(min_length=1, description="Numbers of passages tried")
+    sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        min_length=1, description="Numbers of passages tried"
+    )
     sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
     compared: tuple[str, str] = Field(description="Rows whose exact match Fisher's test compares")
     permutations: int = Field(ge=100, description="Sign vectors drawn by the test")

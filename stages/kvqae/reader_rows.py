@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
@@ -24,14 +26,14 @@ class Row(Parameters):
     model: Literal["zero_shot", "few_shot"] = Field(description="The reader; few-shot: the mean over its seeds")
     questions: Literal["viquae", "triviaqa"] = Field(description="Asked questions, test split")
     run: str = Field(description="Folder name of the run")
-    passages: int | Literal["validation"] = Field(description="Best passages read, or as chosen on validation")
+    passages: Annotated[int, Field(ge=1)] | Literal["validation"] = Field(
+        description="Best passages read, or as chosen on validation"
+    )
     weighted: bool = Field(description="Multiply an answer's score by its passage's shifted retrieval score")
     oracle: Literal["none", "semi", "full"] = Field(description="Only relevant passages; full: of the article at need")
 
     @model_validator(mode="after")
     def _check(self) -> "Row":
-        if isinstance(self.passages, int) and self.passages < 1:
-            raise ValueError("passages should be at least 1")
         if self.weighted and self.oracle == "full":
             raise ValueError("passages that the full oracle adds have no score to weight with")
         return self
@@ -88,8 +90,11 @@ def _relevant(question: Question, passages: NDArray[np.int64], texts: PassageTex
 
 def passages_of_articles(passages: Path, articles: Path, wikipedia_ids: set[str]) -> dict[str, NDArray[np.int64]]:
     """The passages of each of these Wikipedia articles, in the article's order; no entry for an unknown article."""
-    known = read_table(articles, ["wikipedia_id"])["wikipedia_id"].to_pylist()
-    rows = {wikipedia_id: row for row, wikipedia_id in enumerate(known) if wikipedia_id in wikipedia_ids}
+    known = read_table(articles, ["wikipedia_id"])["wikipedia_id"]
+    rows = pc.indices_nonzero(pc.is_in(known, value_set=pa.array(wikipedia_ids, pa.string()))).to_numpy()
     article = read_table(passages, ["article"])["article"].to_numpy()  # sorted: passages follow their articles
-    bounds = {name: np.searchsorted(article, [row, row + 1]) for name, row in rows.items()}
-    return {name: np.arange(first, last) for name, (first, last) in bounds.items()}
+    firsts, lasts = np.searchsorted(article, rows), np.searchsorted(article, rows, side="right")
+    return {
+        name: np.arange(first, last)
+        for name, first, last in zip(known.take(rows).to_pylist(), firsts, lasts, strict=True)
+    }

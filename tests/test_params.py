@@ -1,0 +1,117 @@
+"""params.yaml and every scale merged over it: each section fits its stage, each field is described, none is unread."""
+
+import copy
+import importlib
+import re
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+
+from stages.scale import merge
+from stages.stage import BadInput, Parameters, section_of, validate
+
+ROOT = Path(__file__).parents[1]
+PARAMS = ROOT / "params.yaml"
+SCALES = [None, *sorted((ROOT / "scales").glob("*.yaml"))]
+GRAPH = (ROOT / "dvc.yaml").read_text(encoding="utf-8")
+ENTRY = re.compile(r'^    run_stage\((\w+), "([\w.]+)", (\w+)\)$', re.MULTILINE)
+STAGES = {  # section: (module, name of its Parameters model)
+    section: (".".join(file.relative_to(ROOT).with_suffix("").parts), model)
+    for file in sorted((ROOT / "stages").rglob("*.py"))
+    for _, section, model in ENTRY.findall(file.read_text(encoding="utf-8"))
+}
+HARNESS = {"run"}  # stages/stage.py reads it
+
+
+def model_of(section: str) -> type[Parameters]:
+    module, name = STAGES[section]
+    return getattr(importlib.import_module(module), name)
+
+
+def parameters(scale: Path | None) -> dict[str, Any]:
+    tree = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
+    if scale is not None:
+        list(merge(tree, yaml.safe_load(scale.read_text(encoding="utf-8")), scale))
+    return tree
+
+
+def models_in(annotation: Any) -> Iterator[type[Parameters]]:
+    """The Parameters models in a type such as `dict[str, Row]`, and those within them."""
+    if isinstance(annotation, type) and issubclass(annotation, Parameters):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from models_in(field.annotation)
+    for inside in get_args(annotation):
+        yield from models_in(inside)
+
+
+def test_every_stage_of_the_graph_is_found():
+    run = set(re.findall(r"python -m (stages\.[\w.]+)", GRAPH))
+    assert run == {module for module, _ in STAGES.values()}
+
+
+@pytest.mark.parametrize("section", STAGES)
+def test_sections_fit_their_stage_at_every_scale(section):
+    for scale in SCALES:
+        validate(model_of(section), section_of(parameters(scale), section, PARAMS), section, scale or PARAMS)
+
+
+@pytest.mark.parametrize("section", STAGES)
+def test_every_field_is_described_and_refuses_unknown_keys(section):
+    for model in models_in(model_of(section)):
+        assert model.model_config["extra"] == "forbid"
+        assert [name for name, field in model.model_fields.items() if not (field.description or "").strip()] == []
+
+
+def numbers(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where the numbers of a section are; a list counts by its first element."""
+    if isinstance(node, dict):
+        for key, inner in node.items():
+            yield from numbers(inner, (*path, key))
+    elif isinstance(node, list):
+        yield from numbers(node[0], (*path, 0))
+    elif isinstance(node, int | float) and not isinstance(node, bool):
+        yield path
+
+
+@pytest.mark.parametrize("section", STAGES)
+def test_a_number_out_of_range_is_refused_by_name(section):
+    values = section_of(parameters(None), section, PARAMS)
+    for path in numbers(values):
+        broken = copy.deepcopy(values)
+        *parents, last = path
+        reduce(lambda node, key: node[key], parents, broken)[last] = -(10**6)
+        with pytest.raises(BadInput) as caught:
+            validate(model_of(section), broken, section, PARAMS)
+        assert f"{section}.{'.'.join(map(str, path))}" in str(caught.value)
+
+
+@pytest.mark.parametrize("section", STAGES)
+def test_no_value_hides_in_the_code(section):
+    """A default would be a number that params.yaml does not show."""
+    for model in models_in(model_of(section)):
+        assert [name for name, field in model.model_fields.items() if not field.is_required()] == []
+
+
+def test_no_section_is_unread():
+    tree = parameters(None)
+    assert set(tree) - HARNESS - {"world"} == {section.split(".")[0] for section in STAGES}
+    for pipeline in {section.split(".")[0] for section in STAGES if "." in section}:
+        assert {f"{pipeline}.{name}" for name in tree[pipeline]} == {
+            section for section in STAGES if section.startswith(f"{pipeline}.")
+        }
+
+
+def test_the_sources_of_worlds_are_read_by_the_graph():
+    world = parameters(None)["world"]
+    names = [name for name in world if name != "local"] + [f"local.{name}" for name in world["local"]]
+    assert sorted(names) == sorted(set(re.findall(r"\$\{world\.([\w.]+)\}", GRAPH)))
+
+
+def test_the_harness_reads_all_of_its_section():
+    source = (ROOT / "stages" / "stage.py").read_text(encoding="utf-8")
+    assert set(parameters(None)["run"]) == set(re.findall(r'run\.get\("(\w+)"', source))
