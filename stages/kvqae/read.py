@@ -112,7 +112,7 @@ def _compare(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Va
     return {"{}_over_{}_em_p".format(*parameters.compared): float(p[0, 1])}
 
 
-def _check(parameters: ReadParameters, runs: Collection[str]) -> None:
+def _check(parameters: ReadParameters, runs: Collection[str], validation_run: str) -> None:
     for field, names in (("sweep_row", [parameters.sweep_row]), ("compared", parameters.compared)):
         for name in names:
             if name not in parameters.rows:
@@ -120,6 +120,10 @@ def _check(parameters: ReadParameters, runs: Collection[str]) -> None:
     for name, row in parameters.rows.items():
         if row.run not in runs:
             raise BadInput("no such run", field=f"kvqae.read.rows.{name}.run", got=row.run, choices=runs)
+    if (run := parameters.rows[parameters.sweep_row].run) != validation_run:
+        raise BadInput(
+            "no validation run of the sweep's row", field="kvqae.read.sweep_row", got=run, choices=[validation_run]
+        )
     questions = {parameters.rows[name].questions for name in (*parameters.compared, parameters.sweep_row)}
     if questions != {"viquae"}:
         raise BadInput("not a row about ViQuAE", field="kvqae.read.compared and sweep_row", got=sorted(questions))
@@ -143,11 +147,10 @@ def main(
 ) -> dict[str, float]:
     """Choose the number of passages on validation, then answer the test questions of every row.
 
-    `few_shot` holds a folder `seed-N` a seed; a run of the test split is named as its folder; `validation_run` is that
-    of the sweep's row.
+    `few_shot` holds a folder `seed-N` a seed; a run is named as its folder; `validation_run` is of the sweep's row.
     """
     test_runs = {path.parent.name: path for path in runs}
-    _check(parameters, test_runs)
+    _check(parameters, test_runs, validation_run.parent.name)
     folders: dict[str, dict[Seed, Path]] = {
         "zero_shot": {None: zero_shot},
         "few_shot": {seed: few_shot / f"seed-{seed}" for seed in parameters.seeds},

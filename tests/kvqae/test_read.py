@@ -176,6 +176,7 @@ def test_sweep_takes_the_best_and_the_fewest_at_equality():
     ("change", "message"),
     [
         ({"sweep_row": "other"}, "field 'kvqae.read.sweep_row': no such row; got 'other'"),
+        ({"sweep_row": "few_shot_text"}, "no validation run of the sweep's row; got 'text'"),
         ({"compared": ["few_shot_text", "x"]}, "field 'kvqae.read.compared': no such row"),
         ({"compared": ["few_shot_text", "triviaqa"]}, "not a row about ViQuAE"),
         ({"rows": {**PARAMETERS["rows"], "few_shot_text": {**ROW, "run": "nope"}}}, "no such run; got 'nope'"),
