@@ -101,6 +101,61 @@ def test_the_command_ends_with_one_line_and_exit_code_1(folder):
     assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
 
 
+FULL_DISK = """
+import errno, os
+from pathlib import Path
+from stages.engine import LocalEngine
+from stages.stage import *
+from stages.tables import *
+
+class P(Parameters): pass
+
+def fill(path):  # a worker's writer: half of the file, then no space
+    with write_atomically(path) as beside:
+        beside.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(beside))
+
+def rows(out):
+    yield {"row": 1}
+    fill(out.parent / "shard")
+
+def main(parameters: P, context: Context, *, how: str, out: Path) -> None:
+    if how == "worker":
+        list(LocalEngine(2).map(fill, [out, out.parent / "shard"], description="fill"))
+    elif how == "folder":
+        with write_atomically(out) as beside:
+            beside.mkdir()
+            fill(beside / "part")
+    else:
+        write_json_lines(out, rows(out))
+
+if __name__ == "__main__":
+    run_stage(main, "toy", P)
+"""
+
+
+@pytest.mark.parametrize("how", ["lines", "folder", "worker"])
+def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, how):
+    (folder / "toy.py").write_text(FULL_DISK)
+    (folder / "params.yaml").write_text("toy: {}")
+    (folder / "out").mkdir()
+    (folder / "out" / "old").write_text("complete")
+    done = subprocess.run(
+        [sys.executable, "toy.py", "--how", how, "--out", "out/old", "--metrics", "metrics.json"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    assert done.returncode == 1
+    *bars, line = done.stderr.splitlines()  # a worker's progress bar comes before
+    assert line.startswith("toy: disk full while writing")
+    assert "Traceback" not in done.stderr
+    assert how == "worker" or not bars
+    assert [path.name for path in (folder / "out").iterdir()] == ["old"]
+    assert (folder / "out" / "old").read_text() == "complete"
+    assert not (folder / "metrics.json").exists()
+
+
 def test_the_harness_is_light():
     code = "import sys, stages.tables, stages.stage; print(*(m for m in ('torch', 'transformers', 'mlflow') if m in sys.modules))"
     done = subprocess.run(
