@@ -20,17 +20,17 @@ $(BIN)/.ready: uv.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else \
 		$(PYTHON) -m venv .uv && .uv/bin/pip install --quiet uv && uv=.uv/bin/uv; fi; \
-	$$uv sync --frozen --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
-	@if [ -z "$(P)" ]; then dvc repro; else dvc repro --glob '$(P)-*' && dvc repro --single-item report; fi
+	@if [ -z "$(P)" ]; then dvc repro; else dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; fi
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 
 test: $(BIN)/.ready  ## the tests, without the slow ones
-	@pytest -q -n 2 -m "not slow"
+	@pytest -q -n 2 --dist loadgroup -m "not slow"
 
 test-all: $(BIN)/.ready  ## the slow ones too: kill tests over every stage, whole collections
 	@pytest -q

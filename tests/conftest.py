@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+# ranx would compile for a minute before its first answer; on test sizes plain Python is instant.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+
 REAL = Path(os.environ.get("TRIVIUM_REAL", Path(__file__).parents[2] / "shared" / "real"))
 
 
