@@ -176,3 +176,17 @@ def test_leaking_training_question_is_refused(
     with pytest.raises(BadInput, match=r"train\.jsonl:2: field 'input': training question that a ViQuAE question"):
         make_pairs(world, tmp_path, triviaqa=tmp_path / "triviaqa")
     assert not (tmp_path / "pairs").exists()
+
+
+@pytest.mark.usefixtures("metrics")
+def test_questions_that_cannot_be_checked_for_a_leak_are_counted(
+    world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert make_pairs(world, tmp_path)["viquae_without_original_question"] == 0
+    for split in ("train", "validation", "test"):
+        records = [record for _, record in read_json_lines(world["viquae"] / f"{split}.jsonl")]
+        if split == "test":
+            del records[0]["original_question"]
+        write_json_lines(tmp_path / "viquae" / f"{split}.jsonl", records)
+    assert make_pairs(world, tmp_path, viquae=tmp_path / "viquae")["viquae_without_original_question"] == 1
