@@ -29,7 +29,8 @@ def decode(data: bytes, *, max_side: int, max_pixels: int) -> Image.Image:
     Args:
         data: an encoded image in any format that Pillow reads; of an animation the first frame counts.
         max_side: longer side of the result, in pixels; smaller pictures keep their size.
-        max_pixels: pictures with more are not decoded, unless they are JPEGs, which can be decoded at 1/2, 1/4 or 1/8.
+        max_pixels: pictures with more are not decoded, unless they are JPEGs, which can be decoded at 1/2, 1/4 or 1/8;
+            none above 179 million, where Pillow refuses to open any.
 
     Returns:
         An RGB picture with sides from 1 to `max_side`; transparent parts are white.
