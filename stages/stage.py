@@ -184,9 +184,11 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
 
 
-def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any], code: Path) -> str:
+def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any], main: Callable[..., Any]) -> str:
     """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code."""
-    digest = hashlib.sha256(repr((section, sorted(values.items()), code.read_bytes())).encode())
+    digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[CPU_BF16])).encode())
+    for code in (Path(inspect.getfile(main)), *sorted(Path(__file__).parent.rglob("*.py"))):
+        digest.update(code.read_bytes())
     for name, value in sorted(arguments.items()):
         digest.update(repr((name, str(value))).encode())
         if _is_output(name):
@@ -224,8 +226,7 @@ def execute(
     run = section_of(tree, "run", parameter_file) if "run" in tree else {}
     os.environ[CPU_BF16] = str(int(bool(run.get("cpu_bf16", False))))
     seed_everything(int(values.get("seed", arguments.get("seed") or 0)))
-    code = Path(inspect.getfile(main))
-    work = Path(".work") / section / _fingerprint(section, values, arguments, code)
+    work = Path(".work") / section / _fingerprint(section, values, arguments, main)
     work.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     with track(section, values, inputs, enabled=bool(run.get("mlflow", False))) as tracker:

@@ -161,6 +161,20 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
     return Run.from_dict(lists, depth=max(map(len, lists.values())), name=name or tag)
 
 
+def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -> Run:
+    """Read a TREC run over exactly these queries; one that the file lacks gets an empty list.
+
+    Raises:
+        BadInput: as `read_run`, or the file has a query that is not among these.
+    """
+    try:
+        return read_run(path, name).complete(queries)
+    except BadInput:
+        raise
+    except ValueError as error:
+        raise BadInput(f"the run is not about these questions: {error}", file=path) from None
+
+
 def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: int) -> int:
     if vocabulary is not None:
         return vocabulary.setdefault(label, len(vocabulary))

@@ -138,3 +138,12 @@ def test_not_finite_names_the_row(tmp_path, chunk):
     matrix[3, 1] = np.nan
     with pytest.raises(BadInput, match=":4: NaN"):
         tables.check_finite(matrix, tmp_path, chunk)
+
+
+def test_run_over_given_questions(tmp_path):
+    (tmp_path / "r.trec").write_text("b Q0 7 1 2.0 t\n")
+    run = tables.read_run_over(tmp_path / "r.trec", ["a", "b"])
+    assert run.queries == ("a", "b")
+    np.testing.assert_array_equal(run.documents, [[-1], [7]])
+    with pytest.raises(BadInput, match="r.trec: the run is not about these questions"):
+        tables.read_run_over(tmp_path / "r.trec", ["a"])

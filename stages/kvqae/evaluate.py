@@ -19,7 +19,7 @@ from stages.measures.ranking import evaluate as measure
 from stages.measures.runs import Qrels, Run
 from stages.measures.significance import bootstrap_interval, fisher_randomization, superscripts
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_qrels, read_run, read_table, write_json, write_table
+from stages.tables import read_qrels, read_run_over, read_table, write_json, write_table
 
 MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
 TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")
@@ -118,11 +118,9 @@ def main(
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     questions = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = questions["all"]
-    known: dict[str, dict[str, Run]] = {
-        "passage": {path.parent.name: read_run(path).complete(everyone) for path in runs}
-    }
+    known: dict[str, dict[str, Run]] = {"passage": {path.parent.name: read_run_over(path, everyone) for path in runs}}
     known["article"] = {name: best_passages(run, article_of) for name, run in known["passage"].items()}
-    known["article"] |= {path.parent.name: read_run(path).complete(everyone) for path in article_runs}
+    known["article"] |= {path.parent.name: read_run_over(path, everyone) for path in article_runs}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
     tables: dict[str, Any] = {}

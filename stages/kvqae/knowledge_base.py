@@ -116,7 +116,7 @@ def join_articles(
             "title": title,
             "wikipedia_id": identifier,
             "wikidata_id": info.get("wikidata_id"),
-            "aliases": list(dict.fromkeys([*info.get("aliases", ()), *(entity.aliases if entity else ())])),
+            "aliases": list(dict.fromkeys([*(info.get("aliases") or ()), *(entity.aliases if entity else ())])),
             **columns,
             "text": paragraphs,
         }

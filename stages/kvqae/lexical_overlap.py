@@ -15,10 +15,11 @@ import snowballstemmer
 from pydantic import Field
 from spacy.lang.en.stop_words import STOP_WORDS
 
+from stages.kvqae.passage_texts import read_passage_texts
 from stages.kvqae.questions import read_questions
-from stages.measures.runs import relevance_matrix
+from stages.measures.runs import PADDING, relevance_matrix
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_qrels, read_run, read_table, write_table
+from stages.tables import read_qrels, read_run_over, write_table
 
 Lemmatize = Callable[[str], frozenset[str]]
 
@@ -85,22 +86,20 @@ def main(
     lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
     texts = {question.id: question.text for question in read_questions(questions)}
     judged = read_qrels(qrels)
-    titles = read_table(articles, ["title"])["title"]
-    table = read_table(passages, ["article", "text"])
+    ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
+    firsts = np.concatenate([run.documents[:, 0] for run in ranked.values()])
+    passage_texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
     rows: dict[str, list] = {"system": [], "query": [], "relevant": [], "overlap": []}
     metrics: dict[str, float] = {
         "stems_instead_of_lemmas": float(parameters.spacy_model is None),
         "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),
     }
-    for path in runs:
-        system = path.parent.name
-        run = read_run(path).complete(judged.queries)
+    for system, run in ranked.items():
         first_is_relevant = relevance_matrix(run, judged)[:, 0]
         for query, first, relevant in zip(run.queries, run.documents[:, 0].tolist(), first_is_relevant, strict=True):
-            if first < 0:
+            if first == PADDING:
                 continue
-            passage = f"{titles[table['article'][first].as_py()].as_py()} {table['text'][first].as_py()}"
-            value = overlap(texts[query], passage, lemmas)
+            value = overlap(texts[query], " ".join(passage_texts[first]), lemmas)
             for name, item in zip(rows, (system, query, bool(relevant), value), strict=True):
                 rows[name].append(item)
     systems, relevants, overlaps = (np.array(rows[name]) for name in ("system", "relevant", "overlap"))

@@ -17,8 +17,7 @@ from stages.kvqae.questions import Question
 from stages.measures.answers import AnswerMatcher, normalize_answer
 from stages.measures.runs import PADDING, Run
 from stages.nets.reader import answer_pieces
-from stages.stage import BadInput
-from stages.tables import read_run
+from stages.tables import read_run_over
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,7 @@ def retrieved(path: Path, questions: Sequence[Question], depth: int) -> Run:
     Raises:
         BadInput: the run is empty, or has a question that is not among these.
     """
-    try:
-        run = read_run(path).complete(question.id for question in questions)
-    except BadInput:
-        raise
-    except ValueError as error:
-        raise BadInput(f"the run is not about these questions: {error}", file=path) from None
+    run = read_run_over(path, [question.id for question in questions])
     return Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], run.name)
 
 

@@ -13,7 +13,7 @@ from stages.kvqae.relevance import SPLITS, ArticlePassages, Ids, judge_passages,
 from stages.measures.answers import normalize_answer
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run, read_table, write_atomically, write_table
+from stages.tables import read_run_over, read_table, write_atomically, write_table
 
 SCHEMA = pa.schema(
     [
@@ -113,7 +113,7 @@ def main(
         for name, folder, runs in (("triviaqa", triviaqa, runs_triviaqa), ("viquae", viquae, runs_viquae)):
             for split in ("train", "validation"):
                 questions = read_questions(folder / f"{split}.jsonl")
-                run = read_run(runs / f"{split}.trec").complete([question.id for question in questions])
+                run = read_run_over(runs / f"{split}.trec", [question.id for question in questions])
                 run = Run(run.queries, run.documents[:, : parameters.depth], run.scores[:, : parameters.depth])
                 own = own_passages(questions, passages, articles)
                 table, counts = make_pairs(questions, run, own, passages, articles)

@@ -5,21 +5,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
+from numpy.typing import NDArray
 from pyarrow import csv
 from pydantic import Field
 
 from stages.kvqae.evaluate import BEYOND
+from stages.kvqae.passage_texts import PassageTexts, read_passage_texts
 from stages.kvqae.questions import Question, read_questions
 from stages.measures.answers import AnswerMatcher, exact_match
-from stages.measures.runs import Run
+from stages.measures.runs import PADDING, Run
 from stages.report.figures import boxes, curves
 from stages.report.gallery import highlight, thumbnail
 from stages.report.page import environment
 from stages.stage import Context, Parameters, read_parameters, run_stage
-from stages.tables import Images, read_json, read_run, read_table, write_json
+from stages.tables import Images, read_json, read_run_over, read_table, write_json
 
 MEASURES = (
     {"name": "mrr", "label": "MRR"},
@@ -50,6 +53,7 @@ READING_ROWS: dict[str, str | None] = {
     "zero_shot_fused_weighted": None,
     "few_shot_text": None,
     "few_shot_fused": "few_shot_initial",
+    "few_shot_fused_chosen": None,
     "few_shot_fused_weighted": None,
     "few_shot_reranked": "few_shot_reranked",
     "few_shot_reranked_weighted": "few_shot_weighted",
@@ -144,23 +148,22 @@ def gallery_items(
     faces: Mapping[str, bool],
     run: Run,
     articles: pa.Table,
-    passages: pa.Table,
+    article_of: NDArray[np.int64],
+    texts: PassageTexts,
     question_images: Images,
     kb_images: Images,
 ) -> list[dict[str, Any]]:
     """What the gallery shows, one entry a question; texts are escaped or `Markup` already."""
-    chosen = random.Random(parameters.seed).sample(list(questions), min(parameters.questions, len(questions)))
     ranked = dict(zip(run.queries, run.documents, strict=True))
     items = []
-    for question in chosen:
+    for question in questions:
         matcher = AnswerMatcher(question.answers)
         shown = []
-        for passage in ranked.get(question.id, [])[: parameters.passages]:
-            if passage < 0:
+        for passage in ranked[question.id][: parameters.passages]:
+            if passage == PADDING:
                 break
-            article = passages["article"][int(passage)].as_py()
-            title, image = articles["title"][article].as_py(), articles["image"][article].as_py()
-            text = passages["text"][int(passage)].as_py()
+            image = articles["image"][int(article_of[passage])].as_py()
+            title, text = texts[passage]
             shown.append(
                 {
                     "title": title,
@@ -277,14 +280,19 @@ def main(
     answered = read_table(answers, ["id", "seed", "prediction"])
     first_seed = answered.filter(pc.equal(answered["seed"], answered["seed"][0])).to_pylist()
     routes = read_table(routing, ["question", "face"]).to_pylist()
+    everyone = read_questions(questions)
+    chosen = random.Random(parameters.seed).sample(everyone, min(parameters.questions, len(everyone)))
+    fused = read_run_over(run, [question.id for question in everyone]).select(question.id for question in chosen)
+    shown = fused.documents[:, : parameters.passages]
     items = gallery_items(
         parameters,
-        read_questions(questions),
+        chosen,
         {row["id"]: row["prediction"] for row in first_seed},
         {row["question"]: row["face"] for row in routes},
-        read_run(run),
-        read_table(articles, ["title", "image"]),
-        read_table(passages, ["article", "text"]),
+        fused,
+        read_table(articles, ["image"]),
+        read_table(passages, ["article"])["article"].to_numpy(),
+        read_passage_texts(passages, articles, shown[shown != PADDING]),
         Images(question_images),
         Images(kb_images),
     )
