@@ -5,6 +5,7 @@ A stage module defines a `Parameters` model, an algorithm on plain arguments, an
 """
 
 import argparse
+import errno
 import hashlib
 import inspect
 import os
@@ -67,9 +68,19 @@ class BadInput(ValueError):
 
 
 class Parameters(pydantic.BaseModel):
-    """One section of `params.yaml`: frozen, unknown keys refused, every field with a description and a range."""
+    """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class RunParameters(Parameters):
+    """Section `run`, the harness's own; a parameter file may leave it out."""
+
+    mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
+    cpu_bf16: bool = pydantic.Field(default=False, description="Networks in bf16 on processors that have it")
+    workers: int = pydantic.Field(
+        default=os.cpu_count() or 1, ge=1, description="Processes of stages that work by shards"
+    )
 
 
 @dataclass(frozen=True)
@@ -223,14 +234,14 @@ def execute(
     for path in inputs:
         if not path.exists():
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
-    run = section_of(tree, "run", parameter_file) if "run" in tree else {}
-    os.environ[CPU_BF16] = str(int(bool(run.get("cpu_bf16", False))))
+    run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
+    os.environ[CPU_BF16] = str(int(run.cpu_bf16))
     seed_everything(int(values.get("seed", arguments.get("seed") or 0)))
     work = Path(".work") / section / _fingerprint(section, values, arguments, main)
     work.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    with track(section, values, inputs, enabled=bool(run.get("mlflow", False))) as tracker:
-        context = Context(tracker=tracker, work=work, engine=LocalEngine(int(run.get("workers", os.cpu_count() or 1))))
+    with track(section, values, inputs, enabled=run.mlflow) as tracker:
+        context = Context(tracker=tracker, work=work, engine=LocalEngine(run.workers))
         metrics = main(parameters, context, **arguments) or {}
         tracker.final(metrics, seconds=time.perf_counter() - started)
     if metrics_file is not None:
@@ -247,10 +258,11 @@ def run_stage(main: Callable[..., dict[str, float] | None], section: str, parame
         print(f"{section}: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     except OSError as error:
-        if error.errno != 28:  # ENOSPC
+        if error.errno != errno.ENOSPC:
             raise
+        place = f"{error.filename}: " if error.filename else ""
         print(
-            f"{section}: disk full while writing; nothing half-written is left, free some space and go on",
+            f"{section}: {place}disk full while writing; nothing half-written is left, free some space and go on",
             file=sys.stderr,
         )
         raise SystemExit(1) from None

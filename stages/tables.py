@@ -3,8 +3,10 @@
 Every writer is atomic: the target is complete or absent, whatever happens while writing.
 """
 
+import errno
 import glob
 import json
+import os
 import shutil
 import uuid
 from collections import defaultdict
@@ -21,6 +23,7 @@ from numpy.typing import DTypeLike
 from stages.measures.runs import Qrels, Run
 from stages.stage import BadInput
 
+_FULL = 1 << 16  # bytes free when a disk is called full: writers fill it to the last block
 IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
 
 
@@ -39,8 +42,18 @@ def write_atomically(path: Path) -> Iterator[Path]:
         if path.is_dir():
             shutil.rmtree(path)
         beside.replace(path)
+    except Exception as error:
+        if _disk_full(error, path.parent):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+        raise
     finally:
         _remove(beside)
+
+
+def _disk_full(error: Exception, folder: Path) -> bool:
+    """NumPy, safetensors, torch and faiss each have their own exception for a full disk; some do not even say so."""
+    said = (isinstance(error, OSError) and error.errno == errno.ENOSPC) or os.strerror(errno.ENOSPC) in str(error)
+    return said or (shutil.disk_usage(folder).free < _FULL and not isinstance(error, BadInput))
 
 
 def _remove(path: Path) -> None:
@@ -62,18 +75,24 @@ def read_json(path: Path) -> Any:
     """Read JSON; `BadInput` names the line where it breaks."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput("no such file", file=path) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
     except json.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg}", file=path, row=error.lineno) from None
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream (row from 1, object) from a file with one JSON object a line; blank lines are passed over."""
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for row, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                value = json.loads(line)
+                value = json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path, row=row) from None
             except json.JSONDecodeError as error:
                 raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
             if not isinstance(value, dict):
@@ -296,6 +315,8 @@ def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.floa
             yield np.zeros((0, columns), dtype)  # type: ignore[misc]
             return
         matrix = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(rows, columns))
+        with beside.open("r+b") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
+            os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
         yield matrix
         matrix.flush()
 
@@ -304,6 +325,8 @@ def read_matrix(path: Path) -> np.ndarray:
     """Open a `.npy` read-only and memory-mapped; `BadInput` when it is not one."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise BadInput("no such file", file=path) from None
     except ValueError as error:
         if "mmap" in str(error):  # an empty matrix
             return np.load(path, allow_pickle=False)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from stages.scale import merge
-from stages.stage import BadInput, Parameters, section_of, validate
+from stages.stage import BadInput, Parameters, RunParameters, section_of, validate
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
@@ -112,6 +112,18 @@ def test_the_sources_of_worlds_are_read_by_the_graph():
     assert sorted(names) == sorted(set(re.findall(r"\$\{world\.([\w.]+)\}", GRAPH)))
 
 
-def test_the_harness_reads_all_of_its_section():
-    source = (ROOT / "stages" / "stage.py").read_text(encoding="utf-8")
-    assert set(parameters(None)["run"]) == set(re.findall(r'run\.get\("(\w+)"', source))
+def test_the_section_of_the_harness():
+    for scale in SCALES:
+        run = parameters(scale)["run"]
+        assert set(run) == set(RunParameters.model_fields)
+        validate(RunParameters, run, "run", PARAMS)
+
+
+@pytest.mark.parametrize("section", STAGES)
+def test_infinity_is_refused(section):
+    for path in numbers(values := section_of(parameters(None), section, PARAMS)):
+        broken = copy.deepcopy(values)
+        *parents, last = path
+        reduce(lambda node, key: node[key], parents, broken)[last] = float("inf")
+        with pytest.raises(BadInput):
+            validate(model_of(section), broken, section, PARAMS)

@@ -72,6 +72,12 @@ def test_work_of_other_inputs_or_parameters_is_not_resumed(folder, change):
         ("toy: {count: {leest: 1}}", r"toy.count.leest: Extra inputs are not permitted.*choices: least"),
         ("toy: {count: {}}", "toy.count.least: Field required"),
         ("toy: {other: {}}", r"no section 'toy.count' \(choices: other\)"),
+        ("toy: {count: {least: .inf}}", "toy.count.least: Input should be a (valid integer|finite number)"),
+        ("toy: {count: {least: 1}}\nrun: {workers: 0}", "run.workers: Input should be greater than or equal to 1"),
+        (
+            "toy: {count: {least: 1}}\nrun: {workres: 2}",
+            "run.workres: Extra inputs.*choices: mlflow, cpu_bf16, workers",
+        ),
         ("toy: [", "not YAML"),
         ("- 1", "not a mapping"),
     ],
@@ -148,7 +154,7 @@ def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, ho
     )
     assert done.returncode == 1
     *bars, line = done.stderr.splitlines()  # a worker's progress bar comes before
-    assert line.startswith("toy: disk full while writing")
+    assert line.startswith("toy: out/old: disk full while writing")
     assert "Traceback" not in done.stderr
     assert how == "worker" or not bars
     assert [path.name for path in (folder / "out").iterdir()] == ["old"]
