@@ -10,7 +10,7 @@ from stages.world.sample.kvqae.wording import PRONOUNS, Writer, decade
 
 SPLITS = ("train", "validation", "test")
 _SHARED_ENTITIES, _RECURRING = 0.25, 0.6
-_CLUE, _DEMONYM, _PRONOUN = 0.42, 0.15, 0.1
+_CLUE, _DEMONYM, _PRONOUN = 0.65, 0.15, 0.1
 _APPOSITION = 0.25
 
 
