@@ -240,7 +240,8 @@ def execute(
     work = Path(".work") / section / _fingerprint(section, values, arguments, main)
     work.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    with track(section, values, inputs, enabled=run.mlflow) as tracker:
+    in_a_pipeline = "." in section  # the headline and the page have nothing to track
+    with track(section, values, inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
         context = Context(tracker=tracker, work=work, engine=LocalEngine(run.workers))
         metrics = main(parameters, context, **arguments) or {}
         tracker.final(metrics, seconds=time.perf_counter() - started)

@@ -38,7 +38,7 @@ def headline(folder: Path) -> dict[str, float]:
         values = read.setdefault(file, read_json(path))
         if key not in values:
             raise BadInput("missing metric", file=path, field=key, choices=sorted(values)[:20])
-        numbers[name] = round(values[key], 4)
+        numbers[name] = float(f"{values[key]:.4g}")
     return numbers
 
 
