@@ -43,16 +43,22 @@ def visible(items):
     return [item for item in items if item.is_displayed()]
 
 
+def press(browser, item):
+    """Click as a person does: with the item in the middle of the screen, not under the header."""
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", item)
+    item.click()
+
+
 def test_click_through(browser):
     items = browser.find_elements(By.CSS_SELECTOR, ".gallery > li")
     assert len(visible(items)) == len(items) > 0
     shown = {}
     for name in ("right", "wrong"):
-        browser.find_element(By.CSS_SELECTOR, f"[data-filter={name}]").click()
+        press(browser, browser.find_element(By.CSS_SELECTOR, f"[data-filter={name}]"))
         shown[name] = len(visible(items))
         assert browser.find_element(By.CSS_SELECTOR, "[data-count]").text == f"{shown[name]} of {len(items)}"
     assert shown["right"] + shown["wrong"] == len(items)
-    browser.find_element(By.CSS_SELECTOR, "[data-filter=all]").click()
+    press(browser, browser.find_element(By.CSS_SELECTOR, "[data-filter=all]"))
 
     for link in browser.find_elements(By.CSS_SELECTOR, "nav a"):
         target = link.get_attribute("href").split("#")[1]

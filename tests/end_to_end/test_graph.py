@@ -92,6 +92,7 @@ def test_a_weight_reruns_only_fusion_and_what_follows(clone):
     assert "kvqae-fuse" in ran
     assert ran <= {
         "kvqae-fuse",
+        "kvqae-tune_fusion",  # says whether the weights in use are the best
         "kvqae-reader_finetune",
         "kvqae-read",
         "kvqae-evaluate",
