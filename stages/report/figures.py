@@ -7,9 +7,11 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 mpl.use("svg")
 _INK = "#010203"  # a colour nothing else uses, replaced by currentColor
+_ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "fontsize": "small"}
 _SHADES = ("#3a86b7", "#e07a3f", "#4f9d69", "#9b6fb5")
 _STYLE: dict[Any, Any] = {
     "text.color": _INK,
@@ -71,20 +73,21 @@ def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, yl
         axes.set_xticks(range(len(groups)), list(groups))
         axes.set_ylabel(ylabel)
         axes.set_ylim(-0.02, 1.02)
-        axes.legend(loc="upper right", fontsize="small")
+        axes.legend(**_ABOVE)
         return _svg(figure, title)
 
 
 def curves(
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, xlabel: str, ylabel: str
 ) -> str:
-    """Lines with a marker at each point, `{legend entry: (x, y)}`."""
+    """Lines over counts with a marker at each point, `{legend entry: (x, y)}`."""
     with mpl.rc_context(_STYLE):
         figure, axes = _axes(6.4, 3.2)
         for shade, (entry, (x, y)) in zip(_SHADES, lines.items(), strict=False):
             axes.plot(x, y, marker="o", markersize=4, color=shade, label=entry)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         if len(lines) > 1:
-            axes.legend(fontsize="small")
+            axes.legend(**_ABOVE)
         return _svg(figure, title)
