@@ -30,7 +30,7 @@ repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 
 test: $(BIN)/.ready  ## the tests, without the slow ones
-	@pytest -q -n 2 --dist loadgroup -m "not slow"
+	@pytest -q -n 2 --dist loadfile -m "not slow"
 
 test-all: $(BIN)/.ready  ## the slow ones too: kill tests over every stage, whole collections
 	@pytest -q

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from stages.scale import rescale
 
@@ -73,10 +74,16 @@ def copy_project(folder: Path, scale: Path = TINY) -> Project:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The project after one `dvc repro`, committed. Tests leave it as they found it."""
-    project = copy_project(tmp_path_factory.mktemp("end_to_end") / "trivium")
-    project.run("dvc", "repro")
-    project.commit("Results")
+    """The project after one `dvc repro`, committed; one for all workers of pytest. Tests leave it as they found it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with FileLock(shared / "end_to_end.lock"):
+        project = Project(shared / "end_to_end" / "trivium")
+        if not (project.folder / "BUILT").exists():
+            copy_project(project.folder)
+            project.run("dvc", "repro")
+            (project.folder / "BUILT").touch()
+            project.commit("Results")
     return project
 
 

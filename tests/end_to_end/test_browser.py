@@ -7,7 +7,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("end_to_end")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])

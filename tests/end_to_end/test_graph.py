@@ -4,11 +4,8 @@ import json
 import shutil
 
 import boto3
-import pytest
 import yaml
 from moto.server import ThreadedMotoServer
-
-pytestmark = pytest.mark.xdist_group("end_to_end")
 
 
 def stages_run(output: str) -> list[str]:

@@ -14,7 +14,7 @@ import yaml
 from tests.end_to_end.test_dvc_yaml import STAGES
 from tests.end_to_end.test_graph import stages_run
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
+pytestmark = pytest.mark.slow
 
 # Lucene names its segments by chance: the index answers the same, its bytes differ.
 BYTES_VARY = {"kvqae-bm25_index"}
