@@ -24,6 +24,7 @@ from stages.report.page import environment
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import Images, read_json, read_run_over, read_table, write_json
 
+NO_PICTURE = "data:,"  # what stands for an image that cannot be read
 MEASURES = (
     {"name": "mrr", "label": "MRR"},
     {"name": "precision@1", "label": "P@1"},
@@ -184,12 +185,18 @@ def gallery_items(
                 "prediction": prediction,
                 "right": right,
                 "face": faces[question.id],
-                "image": thumbnail(question_images.read(question.image), parameters.image_side) or "data:,",
+                "image": thumbnail(question_images.read(question.image), parameters.image_side) or NO_PICTURE,
                 "passages": shown,
                 "tags": ["right" if right else "wrong", "face" if faces[question.id] else "no-face"],
             }
         )
     return items
+
+
+def pictures_missing(items: Sequence[Mapping[str, Any]]) -> int:
+    """How many pictures of the gallery, of questions and passages, were absent or could not be read."""
+    of_passages = sum(passage["image"] is None for item in items for passage in item["passages"])
+    return of_passages + sum(item["image"] == NO_PICTURE for item in items)
 
 
 def reading_html(
@@ -304,7 +311,11 @@ def main(
     title = "KVQAE: answering questions about the named entity in an image"
     fragment = {"pipeline": "kvqae", "title": title, "world": parameters_used["world"]["kvqae"], "sections": sections}
     write_json(out, fragment)
-    return {"gallery_questions": float(len(items)), "gallery_right": float(sum(item["right"] for item in items))}
+    return {
+        "gallery_questions": float(len(items)),
+        "gallery_right": float(sum(item["right"] for item in items)),
+        "gallery_pictures_missing": float(pictures_missing(items)),
+    }
 
 
 if __name__ == "__main__":

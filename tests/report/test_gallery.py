@@ -4,6 +4,7 @@ import io
 from PIL import Image
 
 from stages.report.gallery import highlight, thumbnail
+from stages.report.kvqae import NO_PICTURE, pictures_missing
 
 
 def encoded(image):
@@ -37,3 +38,10 @@ def test_answers_are_marked_longest_first_whole_words_and_everything_is_escaped(
     marked = highlight("<b>New York</b>, new York City, Yorkshire", ["York", "New York", "the", "New York City"])
     assert marked == ("&lt;b&gt;<mark>New York</mark>&lt;/b&gt;, <mark>new York City</mark>, Yorkshire")
     assert highlight("a & b", ["the"]) == "a &amp; b"
+
+
+def test_pictures_that_cannot_be_shown_are_counted():
+    whole = {"image": "data:image/jpeg;base64,AA", "passages": [{"image": "data:image/jpeg;base64,AA"}]}
+    broken = {"image": NO_PICTURE, "passages": [{"image": None}, {"image": "data:image/jpeg;base64,AA"}]}
+    assert pictures_missing([whole]) == 0
+    assert pictures_missing([whole, broken]) == 1 + 1
