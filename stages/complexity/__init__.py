@@ -1,0 +1,1 @@
+"""Which semantic factors make French reading comprehension hard (complexity.md)."""
