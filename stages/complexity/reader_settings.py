@@ -1,0 +1,51 @@
+"""What a trained reader is told, one model a kind (complexity.md §2); told apart by `kind`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stages.stage import Parameters
+
+
+class ReaderSettings(Parameters):
+    """What every kind of trained reader is told."""
+
+    label: str = Field(min_length=1, description="Name in tables")
+    weak: bool = Field(description="Tables say that this configuration hardly reads (a small model of the sample)")
+    base: str = Field(min_length=1, description="Folder of the base model, in models/complexity/base")
+    max_tokens: int = Field(ge=16, le=4096, description="Tokens of question and context together, longer is cut")
+    answer_tokens: int = Field(ge=1, description="Longest answer, in tokens")
+    batch_size: int = Field(ge=1, description="Features a step")
+    mini_batch_size: int = Field(ge=1, description="Features at a time; halves itself when GPU memory runs out")
+    learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
+    weight_decay: float = Field(ge=0, description="AdamW's")
+    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
+    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    epochs: int = Field(ge=1, description="Rounds over the training questions")
+    max_steps: int | None = Field(ge=1, description="Stop after so many steps, null: after the epochs")
+
+
+class ExtractiveSettings(ReaderSettings):
+    """A start and an end in the context."""
+
+    kind: Literal["extractive"] = Field(description="How the reader answers")
+    stride: int = Field(ge=0, description="Tokens that neighbouring windows of a long context share")
+    candidates: int = Field(ge=1, description="Best starts and best ends of a window that are paired")
+    layers: int | None = Field(ge=1, description="Lowest layers of the base model that are kept, null: all")
+    frozen_layers: int = Field(ge=0, description="Lowest layers that stay as they are")
+    frozen_embeddings: bool = Field(description="Leave the embeddings as they are")
+
+
+class Seq2SeqSettings(ReaderSettings):
+    """An encoder reads question and context, a decoder writes the answer."""
+
+    kind: Literal["seq2seq"] = Field(description="How the reader answers")
+
+
+class CausalSettings(ReaderSettings):
+    """A language model goes on after the prompt; LoRA trains a few low-rank matrices."""
+
+    kind: Literal["causal"] = Field(description="How the reader answers")
+
+
+AnyReaderSettings = Annotated[ExtractiveSettings | Seq2SeqSettings | CausalSettings, Field(discriminator="kind")]
