@@ -14,10 +14,37 @@ exclusive. Two JSON-lines files hold a corpus:
      "chain": [{"start", "end"}, ...]}
 """
 
+import unicodedata
 from dataclasses import dataclass
 
 CORE_TYPES = ("core", "peripheral", "extra-thematic")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "preposition", "other")
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")  # no-break, figure, thin, narrow no-break
+
+
+def unify(text: str) -> str:
+    """The text in NFC with plain spaces for non-breaking and narrow ones; only to compare: it moves offsets."""
+    return unicodedata.normalize("NFC", text).translate(_SPACES)
+
+
+def end_of(text: str, start: int, wanted: str) -> int | None:
+    """Where `wanted` ends in a stored text that should have it at `start`; None when something else stands there.
+
+    Differences between NFC and NFD and between kinds of spaces do not count, so the stretch found may be longer or
+    shorter than `wanted`; it never ends between a letter and its combining accent.
+    """
+    if start < 0 or start >= len(text) or not wanted:
+        return None
+    if text.startswith(wanted, start):
+        return start + len(wanted)
+    target = unify(wanted)
+    longest = start + len(unicodedata.normalize("NFD", wanted))
+    for end in range(start + 1, min(longest, len(text)) + 1):
+        if end < len(text) and unicodedata.combining(text[end]):
+            continue
+        if unify(text[start:end]) == target:
+            return end
+    return None
 
 
 @dataclass(frozen=True, order=True)
