@@ -3,12 +3,22 @@
 import base64
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from markupsafe import Markup, escape
+from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from stages.measures.answers import normalize_answer
+from stages.kvqae.passage_texts import PassageTexts
+from stages.kvqae.questions import Question
+from stages.measures.answers import AnswerMatcher, exact_match, normalize_answer
+from stages.measures.runs import PADDING, Run
+from stages.tables import Images
+
+NO_PICTURE = "data:,"  # what stands for an image that cannot be read
 
 
 def thumbnail(data: bytes, side: int) -> str | None:
@@ -33,3 +43,63 @@ def highlight(text: str, answers: Sequence[str]) -> Markup:
     return Markup("").join(
         Markup("<mark>{}</mark>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
     )
+
+
+def gallery_items(
+    questions: Sequence[Question],
+    predictions: Mapping[str, str],
+    faces: Mapping[str, bool],
+    run: Run,
+    articles: pa.Table,
+    article_of: NDArray[np.int64],
+    texts: PassageTexts,
+    question_images: Images,
+    kb_images: Images,
+    *,
+    passages: int,
+    image_side: int,
+) -> list[dict[str, Any]]:
+    """What the gallery shows, one entry a question; texts are escaped or `Markup` already.
+
+    Each with its first `passages` passages; the question's image has `image_side` pixels a side, theirs half of it.
+    """
+    ranked = dict(zip(run.queries, run.documents, strict=True))
+    items = []
+    for question in questions:
+        matcher = AnswerMatcher(question.answers)
+        shown = []
+        for passage in ranked[question.id][:passages]:
+            if passage == PADDING:
+                break
+            image = articles["image"][int(article_of[passage])].as_py()
+            title, text = texts[passage]
+            shown.append(
+                {
+                    "title": title,
+                    "text": highlight(text, question.answers),
+                    "relevant": matcher.matches(f"{title} {text}"),
+                    "image": thumbnail(kb_images.read(image), image_side // 2) if image in kb_images else None,
+                }
+            )
+        prediction = predictions.get(question.id, "")
+        right = bool(exact_match(prediction, question.answers))
+        assert question.image is not None
+        items.append(
+            {
+                "question": question.text,
+                "answer": question.original_answer,
+                "prediction": prediction,
+                "right": right,
+                "face": faces[question.id],
+                "image": thumbnail(question_images.read(question.image), image_side) or NO_PICTURE,
+                "passages": shown,
+                "tags": ["right" if right else "wrong", "face" if faces[question.id] else "no-face"],
+            }
+        )
+    return items
+
+
+def pictures_missing(items: Sequence[Mapping[str, Any]]) -> int:
+    """How many pictures of the gallery, of questions and passages, were absent or could not be read."""
+    of_passages = sum(passage["image"] is None for item in items for passage in item["passages"])
+    return of_passages + sum(item["image"] == NO_PICTURE for item in items)

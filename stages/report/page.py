@@ -6,26 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from stages.report.common import environment
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json, write_atomically
 
 
 class PageParameters(Parameters):
     """Section `report`: the page has nothing to choose."""
-
-
-def environment() -> Environment:
-    """Jinja with escaping on and undefined names refused."""
-    return Environment(
-        loader=PackageLoader("stages.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 def page(fragments: Sequence[dict[str, Any]]) -> str:

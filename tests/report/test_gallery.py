@@ -3,8 +3,7 @@ import io
 
 from PIL import Image
 
-from stages.report.gallery import highlight, thumbnail
-from stages.report.kvqae import NO_PICTURE, pictures_missing
+from stages.report.gallery import NO_PICTURE, highlight, pictures_missing, thumbnail
 
 
 def encoded(image):

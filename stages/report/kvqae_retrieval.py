@@ -1,0 +1,100 @@
+"""KVQAE's tables of retrieval, 2 to 4, and Figure 4."""
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from stages.kvqae.evaluate import BEYOND
+from stages.report.common import environment
+from stages.report.figures import boxes
+
+MEASURES = (
+    {"name": "mrr", "label": "MRR"},
+    {"name": "precision@1", "label": "P@1"},
+    {"name": "precision@20", "label": "P@20"},
+    {"name": "hits@20", "label": "Hits@20"},
+)
+LABELS = {
+    "arcface": "F·A (ArcFace, face detected)",
+    "imagenet": "(1−F)·I (ImageNet, no face)",
+    "clip": "(1−F)·C (CLIP, no face)",
+    "bm25": "B (BM25, text only)",
+    "dpr_zero_shot": "D₀ (DPR zero-shot, text only)",
+    "dpr_few_shot": "D_f (DPR few-shot, text only)",
+    "image": "F·A + (1−F)(I + C)",
+    "bm25_image": "B + F·A + (1−F)(I + C)",
+    "dpr_zero_shot_image": "D₀ + F·A + (1−F)(I + C)",
+    "dpr_few_shot_image": "D_f + F·A + (1−F)(I + C)",
+    "bm25_dpr_few_shot": "B + D_f",
+    "bm25_dpr_few_shot_image": "B + D_f + F·A + (1−F)(I + C)",
+    "rrf": "Reciprocal-rank fusion of all",
+}
+# Section → the blocks shown, and the published table and row names that stand beside each block.
+TABLES: dict[str, tuple[str, tuple[tuple[str, str | None, dict[str, str]], ...]]] = {
+    "table-2": (
+        "Table 2: first-stage retrieval, article level",
+        (
+            ("article_face", "table_2", {"arcface": "arcface_face"}),
+            ("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
+            ("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
+        ),
+    ),
+    "table-3": ("Table 3: first-stage retrieval, passage level", (("passage", "table_3", {}),)),
+    "table-4": (
+        "Table 4: persons and non-persons",
+        (
+            ("passage_persons", "table_4_persons", {}),
+            ("passage_non_persons", "table_4_non_persons", {}),
+            ("passage_face", None, {}),
+            ("passage_no_face", None, {}),
+        ),
+    ),
+}
+
+
+def retrieval_html(blocks: dict[str, Any], published: dict[str, Any], section: str, level: float) -> str:
+    """The tables of one section: our numbers, then the published ones in columns marked as the paper's."""
+    template = environment().get_template("retrieval_table.html")
+    parts = []
+    for key, table, names in TABLES[section][1]:
+        if key not in blocks:
+            parts.append(f"<p>No test question falls into the subset of block <code>{key}</code>.</p>")
+            continue
+        beside = None
+        if table is not None:
+            rows = published[table]["rows"]
+            # A block may show rows of several published blocks under other names.
+            beside = {"rows": {ours: rows[theirs] for ours, theirs in names.items()} if names else rows}
+        parts.append(
+            template.render(
+                caption=f"{blocks[key]['title']}.",
+                block=blocks[key],
+                published=beside,
+                measures=MEASURES,
+                labels=LABELS,
+                beyond=BEYOND,
+                level=level,
+            )
+        )
+    return "\n".join(parts)
+
+
+def overlap_html(table: pa.Table, stems: bool) -> str:
+    """Figure 4, with a caption that says how lemmas were found."""
+    groups: dict[str, dict[str, list[float]]] = {}
+    for system in dict.fromkeys(table["system"].to_pylist()):
+        rows = table.filter(pc.equal(table["system"], system))
+        groups[LABELS[system].split(" (")[0]] = {
+            label: rows.filter(pc.equal(rows["relevant"], relevant))["overlap"].to_pylist()
+            for label, relevant in (("relevant", True), ("not relevant", False))
+        }
+    title = "Lexical overlap of question and first passage"
+    caption = (
+        "Share of the question's content lemmas found in the first passage, by system and by whether that passage "
+        "holds the answer. Boxes: quartiles; whiskers: the rest without outliers. The paper gives no formula and no "
+        "numbers. "
+    )
+    if stems:
+        caption += "No spaCy model is installed: Snowball stems stand in for lemmas."
+    return f"<figure>{boxes(groups, title=title, ylabel='overlap')}<figcaption>{caption}</figcaption></figure>"
