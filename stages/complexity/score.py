@@ -1,0 +1,236 @@
+"""Table 1 and Figure 2: ROUGE-L of every model's answers, in both settings, by frame (complexity.md §3).
+
+Beside each score stands what it would be without reading: the trivial baselines, and the model's own answers shuffled
+among questions with the same answer element.
+"""
+
+import csv
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.stats import kruskal
+
+from stages.complexity import systems
+from stages.complexity.baselines import ALONE, same_group_donors
+from stages.complexity.corpora import read_examples
+from stages.complexity.records import Example
+from stages.complexity.squad import SquadQuestion, write_squad
+from stages.complexity.systems import System
+from stages.measures.clustered import clustered_interval
+from stages.measures.french import exact_match, f1
+from stages.measures.rouge import mangled, rouge_l
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import write_atomically, write_table
+
+MEASURES = ("rouge_l", "rouge_l_paper", "em", "f1")
+BASELINE = "best_overlap_sentence"  # the one that models are compared with
+FRAME_COLUMNS = ("model", "frame", "questions", "rouge_l", "rouge_l_paper")
+
+
+class ScoreParameters(Parameters):
+    """Section `complexity.score`."""
+
+    readers: dict[str, Literal["extractive", "seq2seq", "causal"]] = Field(description="Fine-tuned readers, their kind")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the fine-tuned readers")
+    prompted: tuple[str, ...] = Field(description="Prompted models; one without answers counts as not run")
+    shuffles: int = Field(ge=1, description="Shuffles of a model's answers among questions with the same element")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = Field(ge=100, description="Bootstrap draws of texts")
+    seed: int = Field(ge=0, description="Of baselines, shuffles and draws")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A model's scores: for each measure (seeds, questions) in [0, 1]."""
+
+    system: System
+    values: Mapping[str, NDArray[np.float64]]
+
+    def by_question(self, measure: str) -> NDArray[np.float64]:
+        """Means over the seeds, (questions,)."""
+        return self.values[measure].mean(axis=0)
+
+
+def score(system: System, references: Sequence[str]) -> Scored:
+    """Score every seed's answers against the references, in their order."""
+    rows: dict[str, list[NDArray[np.float64]]] = {measure: [] for measure in MEASURES}
+    for predictions in system.by_seed.values():
+        answers = list(predictions.answers.values())
+        rows["rouge_l"].append(rouge_l(references, answers))
+        rows["rouge_l_paper"].append(rouge_l(references, answers, setting="paper"))
+        pairs = list(zip(answers, references, strict=True))
+        rows["em"].append(np.array([float(exact_match(*pair)) for pair in pairs]))
+        rows["f1"].append(np.array([f1(*pair) for pair in pairs]))
+    return Scored(system, {measure: np.stack(values) for measure, values in rows.items()})
+
+
+def shuffled(
+    system: System, references: Sequence[str], elements: Sequence[str], *, shuffles: int, seed: int
+) -> float | None:
+    """Mean ROUGE-L when each question gets the answer to another one with the same element; None if all are alone.
+
+    The same shuffles for every model; questions whose element no other has are left out.
+    """
+    rng = np.random.default_rng(seed)
+    totals = []
+    for _ in range(shuffles):
+        donors = same_group_donors(elements, rng)
+        kept = np.flatnonzero(donors != ALONE).tolist()
+        if not kept:
+            return None
+        for predictions in system.by_seed.values():
+            answers = list(predictions.answers.values())
+            moved = [answers[donor] for donor in donors[kept]]
+            totals.append(rouge_l([references[place] for place in kept], moved).mean())
+    return float(np.mean(totals))
+
+
+def frame_scores(scored: Scored, frames: Sequence[str]) -> tuple[list[dict[str, str | float]], dict[str, float]]:
+    """Figure 2's points, worst frame first, and how far frames differ.
+
+    Returns:
+        Rows of FRAME_COLUMNS; metrics `frame_sd` (n − 1) and `frame_range` of the frames' means, and Kruskal and
+        Wallis' `frame_h` and `frame_p` (absent when all scores are equal or there is one frame).
+    """
+    labels = np.asarray(frames)
+    values, paper = scored.by_question("rouge_l"), scored.by_question("rouge_l_paper")
+    names = sorted(set(frames))
+    rows: list[dict[str, str | float]] = [
+        {
+            "model": scored.system.model,
+            "frame": frame,
+            "questions": int((labels == frame).sum()),
+            "rouge_l": float(values[labels == frame].mean()),
+            "rouge_l_paper": float(paper[labels == frame].mean()),
+        }
+        for frame in names
+    ]
+    rows.sort(key=lambda row: row["rouge_l"])
+    means = np.array([row["rouge_l"] for row in rows], dtype=np.float64)
+    metrics = {"frame_range": float(np.ptp(means))}
+    if len(names) > 1:
+        metrics["frame_sd"] = float(means.std(ddof=1))
+        if np.ptp(values) > 0:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # frames of one question are small samples, as scipy would say
+                result = kruskal(*(values[labels == frame] for frame in names))
+            metrics |= {"frame_h": float(result.statistic), "frame_p": float(result.pvalue)}
+    return rows, metrics
+
+
+def summarize(scored: Scored, baseline: Scored, texts: Sequence[str], parameters: ScoreParameters) -> dict[str, float]:
+    """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered."""
+
+    def interval(values: NDArray[np.float64]) -> tuple[float, float]:
+        return clustered_interval(
+            values,
+            texts,
+            confidence=parameters.confidence,
+            resamples=parameters.resamples,
+            seed=parameters.seed,
+        )
+
+    metrics = {}
+    for measure in MEASURES:
+        means = scored.values[measure].mean(axis=1)
+        metrics[measure] = float(means.mean())
+        if len(means) > 1:
+            metrics[f"{measure}_sd"] = float(means.std(ddof=1))
+    metrics["rouge_l_low"], metrics["rouge_l_high"] = interval(scored.by_question("rouge_l"))
+    for count in ("missing", "empty", "unknown"):
+        metrics[count] = float(sum(getattr(each, count) for each in scored.system.by_seed.values()))
+    if scored.system.kind != "baseline":
+        gain = scored.by_question("rouge_l") - baseline.by_question("rouge_l")
+        metrics["over_baseline"] = float(gain.mean())
+        metrics["over_baseline_low"], metrics["over_baseline_high"] = interval(gain)
+    return metrics
+
+
+def scores_table(all_scored: Sequence[Scored]) -> pa.Table:
+    """One row a model, seed and question: id, model, kind, seed, prediction and the four measures."""
+    tables = [
+        pa.table(
+            {
+                "id": list(predictions.answers),
+                "model": [scored.system.model] * len(predictions.answers),
+                "kind": [scored.system.kind] * len(predictions.answers),
+                "seed": pa.array([seed] * len(predictions.answers), pa.int64()),
+                "prediction": list(predictions.answers.values()),
+                **{measure: values[row] for measure, values in scored.values.items()},
+            }
+        )
+        for scored in all_scored
+        for row, (seed, predictions) in enumerate(scored.system.by_seed.items())
+    ]
+    return pa.concat_tables(tables)
+
+
+def as_squad(example: Example) -> SquadQuestion:
+    """An example in SQuAD's format, for answering it elsewhere."""
+    answer = (example.answer_text, example.answer.start)
+    return SquadQuestion(example.id, example.text.title, example.text.text, example.question, (answer,))
+
+
+def main(
+    parameters: ScoreParameters,
+    context: Context,
+    *,
+    questions: Path,
+    texts: Path,
+    predictions: Path,
+    prompted: Path,
+    brought: Path,
+    out: Path,
+    out_frames: Path,
+    out_questions: Path,
+) -> dict[str, float]:
+    """Write every answer's scores (Parquet), the means by frame (CSV), and the questions in SQuAD's format."""
+    examples = read_examples(questions, texts)
+    ids, references = [each.id for each in examples], [each.answer_text for each in examples]
+    frames, elements = [each.frame.frame for each in examples], [each.answer_element for each in examples]
+    ran = systems.prompted(prompted, parameters.prompted, ids)
+    every = [
+        *systems.trained(predictions, parameters.readers, parameters.seeds, ids),
+        *ran,
+        *systems.brought(brought, ids),
+        *systems.baselines(examples, parameters.seed),
+    ]
+    systems.check_names(every)
+    all_scored = [score(system, references) for system in every]
+    baseline = next(scored for scored in all_scored if scored.system.model == BASELINE)
+    metrics = {
+        "questions": float(len(examples)),
+        "texts": float(len({each.text.id for each in examples})),
+        "frames": float(len(set(frames))),
+        "alone_with_their_element": float(sum(elements.count(name) == 1 for name in elements)),
+        "mangled_references": float(np.mean([mangled(reference) for reference in references])),
+        "prompted_not_run": float(len(parameters.prompted) - len(ran)),
+    }
+    rows = []
+    for scored in all_scored:
+        model = scored.system.model
+        frame_rows, frame_metrics = frame_scores(scored, frames)
+        rows += frame_rows
+        values = summarize(scored, baseline, [each.text.id for each in examples], parameters) | frame_metrics
+        if scored.system.kind != "baseline":
+            value = shuffled(scored.system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
+            values |= {} if value is None else {"shuffled_rouge_l": value}
+        metrics |= {f"{model}_{name}": value for name, value in values.items()}
+    write_table(out, scores_table(all_scored))
+    with write_atomically(out_frames) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, FRAME_COLUMNS, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(rows)
+    write_squad(out_questions, [as_squad(example) for example in examples])
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.score", ScoreParameters)

@@ -1,0 +1,61 @@
+"""Bootstrap of whole clusters: against a plain loop, and where it must equal or exceed the usual bootstrap."""
+
+import numpy as np
+import pytest
+
+from stages.measures.clustered import clustered_interval
+from stages.measures.significance import bootstrap_interval
+
+KEYS = {"confidence": 0.95, "resamples": 4000, "seed": 0}
+
+
+def sample(clusters=40, size=6, effect=1.0):
+    rng = np.random.default_rng(1)
+    labels = np.repeat([f"t{number}" for number in range(clusters)], size)
+    return rng.normal(size=len(labels)) + effect * np.repeat(rng.normal(size=clusters), size), labels
+
+
+def test_agrees_with_a_loop_that_draws_clusters():
+    values, labels = sample()
+    values, labels = values[:-4], labels[:-4]  # clusters of different size
+    rng = np.random.default_rng(5)
+    groups = [values[labels == label] for label in np.unique(labels)]
+    means = [
+        np.concatenate([groups[drawn] for drawn in rng.integers(len(groups), size=len(groups))]).mean()
+        for _ in range(4000)
+    ]
+    np.testing.assert_allclose(
+        clustered_interval(values, labels, **KEYS), np.quantile(means, [0.025, 0.975]), atol=0.03
+    )
+
+
+def test_clusters_of_one_are_the_usual_bootstrap_and_real_clusters_are_wider():
+    values, labels = sample()
+    alone = clustered_interval(values, np.arange(len(values)), **KEYS)
+    np.testing.assert_allclose(alone, bootstrap_interval(values, resamples=4000, seed=0), atol=0.02)
+    low, high = clustered_interval(values, labels, **KEYS)
+    assert high - low > 1.5 * (alone[1] - alone[0])
+
+
+def test_order_does_not_matter_and_equal_values_have_no_width():
+    values, labels = sample(clusters=8)
+    order = np.random.default_rng(0).permutation(len(values))
+    expected = clustered_interval(values, labels, **KEYS)
+    assert clustered_interval(values[order], labels[order], **KEYS) == pytest.approx(expected)
+    assert clustered_interval([0.5, 0.5, 0.5], list("aab"), **KEYS) == (0.5, 0.5)
+    assert clustered_interval([0.1, 0.9], list("aa"), **KEYS) == (0.5, 0.5)  # one cluster: nothing to draw
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "keys", "message"),
+    [
+        ([], [], {}, "not empty"),
+        ([np.nan], ["a"], {}, "finite"),
+        ([1.0], ["a", "b"], {}, "1 values, but 2 clusters"),
+        ([1.0], ["a"], {"confidence": 1}, "confidence"),
+        ([1.0], ["a"], {"resamples": 0}, "resamples"),
+    ],
+)
+def test_bad_input(values, labels, keys, message):
+    with pytest.raises(ValueError, match=message):
+        clustered_interval(values, labels, **{**KEYS, **keys})
