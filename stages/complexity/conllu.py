@@ -6,14 +6,15 @@ The words of a multi-word token (`3-4 du`) share its span. Empty nodes (`8.1`), 
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
 import conllu
 
-from stages.complexity.records import Span, end_of, unify
+from stages.complexity.records import Span
+from stages.complexity.token_alignment import find_token, skip_blank
 from stages.stage import BadInput
 from stages.tables import write_atomically
 
@@ -80,7 +81,7 @@ def load_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
             raise BadInput("sentence of no text", file=path, row=line, expected="# newdoc id = <id of a text>")
         first = line + sum(row.startswith("#") for row in block)
         empty_nodes += sum(isinstance(token["id"], tuple) and token["id"][1] == "." for token in parsed)
-        sentence = _Aligner(texts[identifier], path, first).sentence(parsed, cursor)
+        sentence = _Reader(texts[identifier], path, first).sentence(parsed, cursor)
         sentences[identifier].append(sentence)
         cursor = sentence.span.end
     if not sentences:
@@ -129,20 +130,13 @@ def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:
 
 
 def _require_end(texts: Mapping[str, str], identifier: str | None, cursor: int, path: Path, line: int | None) -> None:
-    if identifier is not None and _skip(texts[identifier], cursor) < len(texts[identifier]):
+    if identifier is not None and skip_blank(texts[identifier], cursor) < len(texts[identifier]):
         rest = texts[identifier][cursor:].strip()
         raise BadInput(f"text {identifier!r} goes on after its last token", file=path, row=line, got=rest)
 
 
-def _skip(text: str, cursor: int) -> int:
-    """Past white space and invisible characters (zero-width space, soft hyphen, byte order mark)."""
-    while cursor < len(text) and (text[cursor].isspace() or unicodedata.category(text[cursor]) == "Cf"):
-        cursor += 1
-    return cursor
-
-
-class _Aligner:
-    """Finds the tokens of a sentence in its text; `first` is the line of the first token."""
+class _Reader:
+    """Turns parsed rows into a sentence; `first` is the line of the first row."""
 
     def __init__(self, text: str, path: Path, first: int) -> None:
         self.text, self.path, self.first = text, path, first
@@ -151,91 +145,61 @@ class _Aligner:
         tokens: list[Token] = []
         lines: list[int] = []
         shared: tuple[int, Span] | None = None  # last word of a multi-word token, and its span
-        for line, token in enumerate(parsed, self.first):
-            number = token["id"]
-            if isinstance(number, tuple) and number[1] == ".":
-                continue
+        for line, row in enumerate(parsed, self.first):
+            number = row["id"]
             if isinstance(number, tuple):
-                span = self._find(token, cursor, line)
-                shared, cursor = (number[2], span), span.end
+                if number[1] == "-":
+                    span = self._find(row, cursor, line)
+                    shared, cursor = (number[2], span), span.end
                 continue
             if number != len(tokens) + 1:
-                raise BadInput(
-                    "wrong token number", file=self.path, row=line, got=number, expected=str(len(tokens) + 1)
-                )
+                self._refuse("wrong token number", line, "ID", number, expected=str(len(tokens) + 1))
             if shared is not None and number <= shared[0]:
                 span = shared[1]
             else:
-                span = self._find(token, cursor, line)
+                span = self._find(row, cursor, line)
                 cursor = span.end
-            if token["upos"] not in UPOS:
-                raise BadInput(
-                    "unknown part of speech", file=self.path, row=line, field="UPOS", got=token["upos"], choices=UPOS
-                )
-            head = -1 if token["head"] is None else token["head"]
-            relation = token["deprel"] or "_"
-            tokens.append(Token(number, token["form"], token["lemma"] or "_", token["upos"], head, relation, span))
+            if row["upos"] not in UPOS:
+                self._refuse(f"unknown part of speech of {row['form']!r}", line, "UPOS", row["upos"], choices=UPOS)
+            head = -1 if row["head"] is None else row["head"]
+            relation = row["deprel"] or "_"
+            tokens.append(Token(number, row["form"], row["lemma"] or "_", row["upos"], head, relation, span))
             lines.append(line)
         if not tokens:
             raise BadInput("sentence without words", file=self.path, row=self.first)
         self._check_tree(tokens, lines)
         return Sentence(tuple(tokens), Span(tokens[0].span.start, tokens[-1].span.end))
 
-    def _find(self, token: conllu.Token, cursor: int, line: int) -> Span:
-        """The stretch of the text that a token or multi-word token is."""
-        start = _skip(self.text, cursor)
-        end = end_of(self.text, start, token["form"])
-        stated = (token["misc"] or {}).get("TokenRange")
-        if stated is not None:
-            match = re.fullmatch(r"(\d+):(\d+)", stated)
-            span = Span(int(match[1]), int(match[2])) if match else Span(0, 0)
-            if span.start < cursor or _skip(self.text, cursor) < span.start or span.end > len(self.text):
-                raise BadInput(
-                    f"token {token['form']!r} does not align with the text",
-                    file=self.path,
-                    row=line,
-                    field="TokenRange",
-                    got=stated,
-                    expected=f"it to begin at {start}, where {self.text[start : start + 20]!r} stands",
-                )
-            if unify(span.of(self.text)) == unify(token["form"]):
-                return span
-            end = None
-        if end is None:
-            raise BadInput(
-                f"token {token['id'] if isinstance(token['id'], int) else token['id'][0]} does not align with the text",
-                file=self.path,
-                row=line,
-                field="FORM",
-                got=token["form"],
-                expected=f"what the text has at {start}: {self.text[start : start + 20]!r}",
-            )
-        return Span(start, end)
+    def _find(self, row: conllu.Token, cursor: int, line: int) -> Span:
+        stated = (row["misc"] or {}).get("TokenRange")
+        try:
+            return find_token(self.text, cursor, row["form"], stated)
+        except ValueError as error:
+            number = row["id"] if isinstance(row["id"], int) else "-".join(map(str, row["id"][::2]))
+            problem = f"token {number} does not align with the text: {error}"
+            raise BadInput(problem, file=self.path, row=line, field="FORM") from None
 
     def _check_tree(self, tokens: list[Token], lines: list[int]) -> None:
         roots = [token.id for token in tokens if token.head == 0]
         if len(roots) != 1:
-            raise BadInput("not exactly one root", file=self.path, row=lines[0], field="HEAD", got=roots)
+            self._refuse("not exactly one root", lines[0], "HEAD", roots)
         for token, line in zip(tokens, lines, strict=True):
             if not 0 <= token.head <= len(tokens) or token.head == token.id:
-                raise BadInput(
-                    f"no such head of token {token.form!r}",
-                    file=self.path,
-                    row=line,
-                    field="HEAD",
-                    got=token.head,
-                    expected=f"another token, 0 to {len(tokens)}",
-                )
+                expected = f"another token, 0 to {len(tokens)}"
+                self._refuse(f"no such head of token {token.form!r}", line, "HEAD", token.head, expected=expected)
+        reaches_root = {0}
         for token, line in zip(tokens, lines, strict=True):
-            at = token
-            for _ in tokens:
-                if at.head == 0:
-                    break
-                at = tokens[at.head - 1]
-            else:
-                raise BadInput(
-                    f"heads go round in a circle from {token.form!r}", file=self.path, row=line, field="HEAD"
-                )
+            way: list[int] = []
+            at = token.id
+            while at not in reaches_root:
+                if at in way:
+                    self._refuse(f"heads go round in a circle from {token.form!r}", line, "HEAD", way)
+                way.append(at)
+                at = tokens[at - 1].head
+            reaches_root.update(way)
+
+    def _refuse(self, problem: str, line: int, field: str, got: object, **details: Any) -> NoReturn:
+        raise BadInput(problem, file=self.path, row=line, field=field, got=got, **details)
 
 
 def _lines(sentence: Sentence, text: str) -> Iterator[str]:

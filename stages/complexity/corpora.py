@@ -206,7 +206,7 @@ def _span_record(span: Span) -> dict[str, int]:
 
 
 def _text_record(text: AnnotatedText) -> dict[str, Any]:
-    frames = [
+    frames: list[dict[str, Any]] = [
         {
             "frame": frame.frame,
             "lexical_unit": {
