@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stages.stage import Parameters
 
@@ -30,10 +30,16 @@ class ExtractiveSettings(ReaderSettings):
 
     kind: Literal["extractive"] = Field(description="How the reader answers")
     stride: int = Field(ge=0, description="Tokens that neighbouring windows of a long context share")
-    candidates: int = Field(ge=1, description="Best starts and best ends of a window that are paired")
     layers: int | None = Field(ge=1, description="Lowest layers of the base model that are kept, null: all")
     frozen_layers: int = Field(ge=0, description="Lowest layers that stay as they are")
     frozen_embeddings: bool = Field(description="Leave the embeddings as they are")
+
+    @model_validator(mode="after")
+    def _windows_move(self) -> "ExtractiveSettings":
+        # Half of a window may be the question.
+        if self.stride >= self.max_tokens // 2 - 4:
+            raise ValueError(f"stride: got {self.stride}, expected less than max_tokens / 2 - 4")
+        return self
 
 
 class Seq2SeqSettings(ReaderSettings):

