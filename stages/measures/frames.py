@@ -1,0 +1,101 @@
+"""How well frames are found: precision, recall and F1 over sets of labelled spans, and tests of differences."""
+
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest
+
+_CHUNK = 1 << 22  # random bits drawn together
+
+
+@dataclass(frozen=True)
+class SetScore:
+    """Found against true: how many are right, found, and to be found."""
+
+    right: int
+    found: int
+    true: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the found that is right; 0 when nothing was found."""
+        return self.right / self.found if self.found else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the true that was found; 0 when there is nothing to find."""
+        return self.right / self.true if self.true else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, 2·right / (found + true); 0 when both sets are empty."""
+        return 2 * self.right / (self.found + self.true) if self.found + self.true else 0.0
+
+    def named(self, name: str) -> dict[str, float]:
+        """As flat metrics `<name>_{precision,recall,f1}`."""
+        return {f"{name}_precision": self.precision, f"{name}_recall": self.recall, f"{name}_f1": self.f1}
+
+
+def score_sets(found: Set[Hashable], true: Set[Hashable]) -> SetScore:
+    """Exact match of two sets, whatever their members are (text, span, label, …)."""
+    return SetScore(len(found & true), len(found), len(true))
+
+
+def entropy_bits(counts: ArrayLike) -> float:
+    """Entropy −Σ p log₂ p of the distribution that counts describe, in bits; 0 when nothing was counted."""
+    counts = np.asarray(counts, dtype=np.float64)
+    p = counts[counts > 0] / max(counts.sum(), 1.0)
+    return float(-(p * np.log2(p)).sum()) + 0.0
+
+
+def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> float:
+    """Two-sided exact McNemar test of paired right/wrong decisions.
+
+    With b decisions that only the first got right and c that only the second did, p is that of b successes in b + c
+    fair tosses (McNemar 1947); 1 when they never differ.
+
+    Args:
+        first, second: (n,) bool, right or wrong on the same items.
+    """
+    first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"decisions should be two vectors of one length, got {first.shape} and {second.shape}")
+    only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
+    if only_first + only_second == 0:
+        return 1.0
+    return float(binomtest(only_first, only_first + only_second).pvalue)
+
+
+def f1_of_counts(counts: NDArray[np.floating]) -> NDArray[np.floating]:
+    """F1 of (..., 3) summed counts `right, found, true`; 0 where all are 0."""
+    size = counts[..., 1] + counts[..., 2]
+    return np.divide(2 * counts[..., 0], size, out=np.zeros(size.shape), where=size > 0)
+
+
+def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, permutations: int, seed: int) -> float:
+    """Two-sided paired randomization test of a difference in micro F1 (Yeh 2000).
+
+    Under the null hypothesis the two systems' outputs on a text could have been swapped. p = (count + 1) /
+    (permutations + 1) of the swaps whose difference is at least the observed one.
+
+    Args:
+        first, second: both systems' counts on the same texts, the unit that is swapped.
+        permutations: swaps drawn.
+        seed: of the draw.
+    """
+    if len(first) != len(second) or not first:
+        raise ValueError(f"the same texts, at least one, are needed for both; got {len(first)} and {len(second)}")
+    one, two = (
+        np.array([(each.right, each.found, each.true) for each in side], dtype=float) for side in (first, second)
+    )
+    sums = one.sum(axis=0), two.sum(axis=0)
+    observed = abs(f1_of_counts(sums[0]) - f1_of_counts(sums[1])) - 1e-12
+    rng = np.random.default_rng(seed)
+    count, size = 0, max(1, _CHUNK // len(one))
+    for start in range(0, permutations, size):
+        swapped = rng.integers(2, size=(min(size, permutations - start), len(one))).astype(float)
+        moved = swapped @ (two - one)
+        count += int((np.abs(f1_of_counts(sums[0] + moved) - f1_of_counts(sums[1] - moved)) >= observed).sum())
+    return (count + 1) / (permutations + 1)

@@ -1,0 +1,60 @@
+import itertools
+from math import comb, log2
+
+import numpy as np
+import pytest
+
+from stages.measures.frames import SetScore, entropy_bits, f1_randomization, mcnemar_exact, score_sets
+
+
+def test_scores_of_sets():
+    score = score_sets({("a", 1), ("a", 2), ("b", 3)}, {("a", 1), ("b", 3), ("c", 1), ("c", 2)})
+    assert (score.right, score.found, score.true) == (2, 3, 4)
+    assert (score.precision, score.recall) == (2 / 3, 2 / 4)
+    assert score.f1 == pytest.approx(2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2))
+    assert score.named("x") == {"x_precision": 2 / 3, "x_recall": 1 / 2, "x_f1": score.f1}
+
+
+def test_empty_sets_score_nothing():
+    assert score_sets(set(), set()).f1 == 0
+    assert score_sets({1}, set()).named("x") == {"x_precision": 0.0, "x_recall": 0.0, "x_f1": 0.0}
+
+
+def test_entropy():
+    assert entropy_bits([2, 1, 1, 0]) == pytest.approx(0.5 * log2(2) + 2 * 0.25 * log2(4))
+    assert entropy_bits([5]) == entropy_bits([]) == entropy_bits([0, 0]) == 0
+
+
+def test_mcnemar_counts_only_differences():
+    # The first alone is right 6 times, the second alone once: P(X ≤ 1) + P(X ≥ 6) of 7 tosses.
+    first = [True] * 6 + [False] + [True] * 20
+    second = [False] * 6 + [True] + [True] * 20
+    expected = 2 * (comb(7, 0) + comb(7, 1)) / 2**7
+    assert mcnemar_exact(first, second) == mcnemar_exact(second, first) == pytest.approx(expected)
+    assert mcnemar_exact(first, first) == 1
+    with pytest.raises(ValueError, match="one length"):
+        mcnemar_exact([True], [True, False])
+
+
+def test_randomization_of_f1_approaches_all_swaps():
+    rng = np.random.default_rng(0)
+    first, second = (
+        [SetScore(int(rng.binomial(4, share)), 4, int(rng.integers(4, 7))) for _ in range(9)] for share in (0.8, 0.4)
+    )
+    second = [SetScore(b.right, b.found, a.true) for a, b in zip(first, second, strict=True)]
+
+    def f1(scores):
+        return 2 * sum(s.right for s in scores) / sum(s.found + s.true for s in scores)
+
+    observed = abs(f1(first) - f1(second))
+    swaps = list(itertools.product((False, True), repeat=9))
+    count = 0
+    for swap in swaps:
+        one = [b if s else a for a, b, s in zip(first, second, swap, strict=True)]
+        two = [a if s else b for a, b, s in zip(first, second, swap, strict=True)]
+        count += abs(f1(one) - f1(two)) >= observed - 1e-12
+    p = f1_randomization(first, second, permutations=20_000, seed=3)
+    assert p == pytest.approx(count / len(swaps), abs=0.01)
+    assert f1_randomization(first, first, permutations=50, seed=0) == 1
+    with pytest.raises(ValueError, match="same texts"):
+        f1_randomization([], [], permutations=1, seed=0)
