@@ -1,16 +1,12 @@
 """The local world: the same raw files, brought by the user; checked as strictly as what is downloaded."""
 
-import errno
-import os
-import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from stages.stage import BadInput
 from stages.tables import write_atomically, write_images, write_json
 from stages.world.archives import IMAGE_SUFFIXES
-from stages.world.disk import sha256_of
-from stages.world.validate import IMAGE_FOLDERS, TABLES, require_files, validate_kvqae
+from stages.world.brought import bring, digests, require_files
+from stages.world.validate import IMAGE_FOLDERS, TABLES, validate_kvqae
 
 
 def check_kvqae(source: Path, out: Path) -> dict[str, float]:
@@ -35,8 +31,8 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
         for folder in IMAGE_FOLDERS:
             _bring_images(source / "images" / folder, beside / "images" / folder)
         counts = validate_kvqae(source, beside / "images")
-        _bring(source, beside, TABLES)
-        write_json(beside / "provenance.json", _digests(beside))
+        bring(source, beside, TABLES)
+        write_json(beside / "provenance.json", digests(beside))
     return counts
 
 
@@ -52,15 +48,15 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
     folders = sorted({Path(name).parts[0] for name in FILES})
     with write_atomically(out) as beside:
         files = (path for folder in folders for path in (source / folder).rglob("*") if path.is_file())
-        _bring(source, beside, (str(path.relative_to(source)) for path in files))
-        write_json(beside / "provenance.json", _digests(beside))
+        bring(source, beside, (str(path.relative_to(source)) for path in files))
+        write_json(beside / "provenance.json", digests(beside))
     return counts
 
 
 def _bring_images(source: Path, out: Path) -> None:
     shards = sorted(source.glob("shard-*.parquet"))
     if shards:
-        _bring(source, out, (shard.name for shard in shards))
+        bring(source, out, (shard.name for shard in shards))
         return
     files = sorted(path for path in source.glob("*") if path.suffix.lower() in IMAGE_SUFFIXES)
     if not files:
@@ -68,21 +64,3 @@ def _bring_images(source: Path, out: Path) -> None:
             "no images", file=source, expected="shard-*.parquet, or image files", choices=sorted(IMAGE_SUFFIXES)
         )
     write_images(out, ((path.name, path.read_bytes()) for path in files))
-
-
-def _bring(source: Path, out: Path, names: Iterable[str]) -> None:
-    for name in names:
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        # A link to a link would dangle when the user's folder moves: link what it points to.
-        origin = (source / name).resolve()
-        try:
-            os.link(origin, out / name)
-        except OSError as error:
-            if error.errno not in {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP}:
-                raise
-            shutil.copyfile(origin, out / name)
-
-
-def _digests(folder: Path) -> dict[str, str]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): sha256_of(path) for path in files}

@@ -15,6 +15,7 @@ from stages.kvqae.questions import read_questions
 from stages.kvqae.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from stages.stage import BadInput
 from stages.tables import Images, read_json_lines
+from stages.world.brought import require_files
 
 SPLITS = ("train", "validation", "test")
 TABLES = (
@@ -67,13 +68,6 @@ class _Known:
     images: Images
     shown: Mapping[str, bool]
     articles: set[str]
-
-
-def require_files(folder: Path, names: tuple[str, ...]) -> None:
-    """Every file is there; `BadInput` lists all that are not."""
-    missing = [name for name in names if not (folder / name).is_file()]
-    if missing:
-        raise BadInput("files are missing", file=folder, got=", ".join(missing), expected=", ".join(names))
 
 
 def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:

@@ -7,7 +7,7 @@ import torch
 from stages.kvqae.faces import FaceEncoder
 from stages.kvqae.text_encoder import load_text_encoder
 from stages.kvqae.visual_encoders import load_clip, load_imagenet
-from stages.world.validate import require_files
+from stages.world.brought import require_files
 
 FILES = (
     "text/config.json",
