@@ -48,7 +48,9 @@ class Hub:
         files, stated = list(source.files or ()), dict[str, FilePin]()
         if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
             stated = self._listing(name, str(revision))
-            files = files or sorted(file for file in stated if fnmatch(file, source.list or "") and ".." not in file)
+            patterns = (source.list or "").split()
+            wanted = (file for file in stated if any(fnmatch(file, pattern) for pattern in patterns))
+            files = files or sorted(file for file in wanted if ".." not in file)
             if not files:
                 raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
         for file in files:
