@@ -122,6 +122,9 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:
+    for row, columns in enumerate((text.split("\t") for text in block), line):
+        if not columns[0].startswith("#") and len(columns) != 10:
+            raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="10 (CoNLL-U)")
     try:
         (parsed,) = conllu.parse("\n".join(block) + "\n\n")
     except (conllu.exceptions.ParseException, ValueError) as error:
