@@ -1,10 +1,22 @@
 """What a trained reader is told, one model a kind (complexity.md §2); told apart by `kind`."""
 
+from string import Formatter
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from stages.stage import Parameters
+
+
+def _template(template: str) -> str:
+    """A blank at the end would be a token of its own, which no answer begins after."""
+    places = [place for _, place, _, _ in Formatter().parse(template) if place is not None]
+    if sorted(places) != ["context", "question"] or template != template.rstrip():
+        raise ValueError("expected {question} and {context} once each, and no blank at the end")
+    return template
+
+
+Template = Annotated[str, AfterValidator(_template)]
 
 
 class ReaderSettings(Parameters):
@@ -46,12 +58,18 @@ class Seq2SeqSettings(ReaderSettings):
     """An encoder reads question and context, a decoder writes the answer."""
 
     kind: Literal["seq2seq"] = Field(description="How the reader answers")
+    template: Template = Field(description="What is read, with {question} and {context}")
 
 
 class CausalSettings(ReaderSettings):
     """A language model goes on after the prompt; LoRA trains a few low-rank matrices."""
 
     kind: Literal["causal"] = Field(description="How the reader answers")
+    template: Template = Field(description="What stands before the answer, with {question} and {context}")
+    rank: int = Field(ge=1, description="LoRA: rank of the matrices that are trained")
+    alpha: float = Field(gt=0, description="LoRA: their product is scaled by alpha / rank")
+    dropout: float = Field(ge=0, lt=1, description="LoRA: share of their inputs that training sets to 0")
+    target_modules: tuple[str, ...] = Field(min_length=1, description="LoRA: layers that get such matrices, by name")
 
 
 AnyReaderSettings = Annotated[ExtractiveSettings | Seq2SeqSettings | CausalSettings, Field(discriminator="kind")]

@@ -1,0 +1,46 @@
+"""Generative base models small enough for a test."""
+
+import torch
+
+from stages.complexity.reader_settings import CausalSettings, Seq2SeqSettings
+from stages.world.complexity_base_models import Decoder, EncoderDecoder
+from stages.world.sample.encoders.french import save_llama, save_t5
+from tests.complexity.tiny_readers import settings as extractive_settings
+from tests.complexity.tiny_readers import tokenizer
+
+COMMON = {
+    key: value
+    for key, value in extractive_settings().model_dump().items()
+    if key not in ("stride", "layers", "frozen_layers", "frozen_embeddings")
+} | {"max_tokens": 96, "answer_tokens": 16}
+
+
+def write_t5(folder, version="mt5", width=32, layers=1):
+    torch.manual_seed(0)
+    sizes = EncoderDecoder(layers=layers, decoder_layers=1, width=width, heads=2, feed_forward=2 * width, dropout=0.1)
+    save_t5(tokenizer(), sizes, folder, version=version)
+    return folder
+
+
+def write_llama(folder, width=32):
+    torch.manual_seed(0)
+    save_llama(tokenizer(), Decoder(layers=2, width=width, heads=2, feed_forward=2 * width), folder)
+    return folder
+
+
+def seq2seq_settings(**changes) -> Seq2SeqSettings:
+    own = {"kind": "seq2seq", "base": "mt5", "template": "question: {question} contexte: {context}"}
+    return Seq2SeqSettings.model_validate(COMMON | own | changes)
+
+
+def causal_settings(**changes) -> CausalSettings:
+    own = {
+        "kind": "causal",
+        "base": "llama",
+        "template": "Contexte : {context}\nQuestion : {question}\nRéponse :",
+        "rank": 4,
+        "alpha": 8.0,
+        "dropout": 0.0,
+        "target_modules": ("q_proj", "v_proj"),
+    }
+    return CausalSettings.model_validate(COMMON | own | changes)
