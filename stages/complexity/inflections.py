@@ -1,0 +1,67 @@
+"""Is a trigger, or an inflection of it, among the words of a question? (factor f3, complexity.md §4)
+
+No lemmatiser of French comes without a download, and questions are not parsed. What is parsed are the texts: their
+syntax and their annotated triggers say of each form which lemmas it has. A word is an inflection of the trigger when
+that table gives it the trigger's lemma; a word that the table does not hold is one when its Snowball stem is that of
+the lemma or of one of its known forms. Homographs of another part of speech count ("attaque", verb and noun): it is
+the same word that the reader sees.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+import snowballstemmer
+
+from stages.complexity.conllu import Sentence
+from stages.complexity.records import AnnotatedText
+from stages.measures.french import words
+
+Presence = Literal["lemma", "stem"]
+_STEMMER = snowballstemmer.stemmer("french")
+
+
+class Inflections:
+    """Which lemmas a form has, from pairs of form and lemma; pairs of several words are left to their parts."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        lemmas: dict[str, set[str]] = defaultdict(set)
+        forms: dict[str, set[str]] = defaultdict(set)
+        for form, lemma in pairs:
+            form_words, lemma_words = words(form), words(lemma)
+            if len(form_words) == len(lemma_words) == 1:
+                lemmas[form_words[0]].add(lemma_words[0])
+                forms[lemma_words[0]].add(form_words[0])
+        self._lemmas = dict(lemmas)
+        self._stems = {lemma: frozenset(_STEMMER.stemWords(sorted({lemma, *known}))) for lemma, known in forms.items()}
+
+    def __len__(self) -> int:
+        """How many forms are known."""
+        return len(self._lemmas)
+
+    def presence(self, lemma: str, text: str) -> Presence | None:
+        """How the lemma occurs in a text: by the table ("lemma"), only by stems ("stem"), or not at all (None).
+
+        Of a lemma of several words ("prendre fin") each must occur.
+        """
+        found = words(text)
+        kinds = [self._word(part, found) for part in words(lemma)]
+        if not kinds or None in kinds:
+            return None
+        return "stem" if "stem" in kinds else "lemma"
+
+    def _word(self, lemma: str, found: list[str]) -> Presence | None:
+        if any(word == lemma or lemma in self._lemmas.get(word, ()) for word in found):
+            return "lemma"
+        unknown = [word for word in found if word not in self._lemmas]
+        stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
+        return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None
+
+
+def known_inflections(syntax: Mapping[str, list[Sentence]], texts: Iterable[AnnotatedText]) -> Inflections:
+    """The table of a corpus: every token of its syntax, every trigger of its texts."""
+    trees = [sentence for sentences in syntax.values() for sentence in sentences]
+    pairs = [(token.form, token.lemma) for sentence in trees for token in sentence.tokens]
+    for text in texts:
+        pairs += [(each.lexical_unit.span.of(text.text), each.lexical_unit.lemma) for each in text.frames]
+    return Inflections(pairs)

@@ -1,0 +1,85 @@
+"""The joint analysis: a score's regression on all factors and the answer element together (complexity.md §5).
+
+Confounded factors show here: a factor whose δ comes from the mix of elements has no coefficient of its own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.measures.effects import YES
+
+_COLLINEAR = 1e-8  # share of a column's variance that the others leave, below which it has no coefficient of its own
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Coefficients of the factors, (models, factors), in points of 100; NaN where they cannot be told apart.
+
+    Attributes:
+        coefficient: points by which a yes changes the score, all else equal.
+        low, high: confidence interval, errors clustered by text.
+        p: of a coefficient of 0, errors clustered by text, two-sided t with (texts - 1) degrees of freedom.
+        p_frame: the same with errors clustered by frame.
+    """
+
+    coefficient: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    p: NDArray[np.float64]
+    p_frame: NDArray[np.float64]
+
+
+def joint_regression(
+    scores: NDArray[np.float64],
+    factors: NDArray[np.int8],
+    elements: NDArray[np.str_],
+    texts: NDArray[np.str_],
+    frames: NDArray[np.str_],
+    *,
+    confidence: float,
+) -> Joint:
+    """Ordinary least squares of each model's scores: intercept, one dummy an answer element, one a factor.
+
+    A factor's column is 1 for yes and 0 for no. An example in neither set of some factor counts as a no of that factor,
+    so that it still speaks for the others (where f4 has no path, f1 mostly holds: leaving such examples out would leave
+    f1 out). Coefficients and cluster-robust covariance are statsmodels'.
+
+    Args:
+        scores: (models, examples) in [0, 1].
+        factors: (factors, examples) of 1, 0, -1.
+        elements, texts, frames: (examples,) names.
+        confidence: of the interval.
+    """
+    import statsmodels.api as sm
+
+    columns = (factors == YES).astype(np.float64).T
+    names, element = np.unique(elements, return_inverse=True)
+    dummies = np.eye(len(names))[element][:, 1:]
+    design = np.hstack([np.ones((len(columns), 1)), dummies, columns])
+    at = design.shape[1] - len(factors) + np.arange(len(factors))
+    shape = (len(scores), len(factors))
+    coefficient, low, high, p, p_frame = np.full((5, *shape), np.nan)
+    told = np.array([_told_apart(design, column) for column in at])
+    groups = [np.unique(labels, return_inverse=True)[1] for labels in (texts, frames)]
+    clusters = [group.max() + 1 for group in groups]
+    if told.any() and clusters[0] > 1 and len(design) > np.linalg.matrix_rank(design):
+        for row, values in enumerate(scores):
+            plain = sm.OLS(100 * values, design).fit()
+            robust = plain.get_robustcov_results("cluster", groups=groups[0], use_t=True)
+            coefficient[row] = robust.params[at]
+            low[row], high[row] = robust.conf_int(alpha=1 - confidence)[at].T
+            p[row] = robust.pvalues[at]
+            if clusters[1] > 1:
+                p_frame[row] = plain.get_robustcov_results("cluster", groups=groups[1], use_t=True).pvalues[at]
+    for values in (coefficient, low, high, p, p_frame):
+        values[:, ~told] = np.nan
+    return Joint(coefficient, low, high, p, p_frame)
+
+
+def _told_apart(design: NDArray[np.float64], column: int) -> bool:
+    """Whether a column is not a linear combination of the others (which a constant one is, of the intercept)."""
+    values, others = design[:, column], np.delete(design, column, axis=1)
+    left = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
+    return bool(left @ left > _COLLINEAR * np.maximum(values @ values, 1.0))

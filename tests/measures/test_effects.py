@@ -1,0 +1,204 @@
+"""δ, its floor and its clustered bootstrap, frames as units, the even cut: by hand and by an independent way."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from stages.measures.association import cramers_v
+from stages.measures.cluster_bootstrap import cluster_bootstrap
+from stages.measures.effects import floor_points, mean_differences
+from stages.measures.even_cut import even_cut
+from stages.measures.frame_level import frame_level
+from stages.measures.proportion import wilson_interval
+
+OPTIONS = {"resamples": 300, "confidence": 0.95, "seed": 0}
+
+
+def world(seed=0, models=3, factors=4, n=120, texts=25):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.choice([0, 0.2, 0.5, 1, 1], (models, n)) * 1.0,
+        rng.choice([-1, 0, 0, 1], (factors, n)),
+        np.sort(rng.integers(texts, size=n)),
+    )
+
+
+def test_delta_by_hand():
+    # Yes: .2 and .4; no: .9 and .5; the last is in neither set.
+    delta = mean_differences([[0.2, 0.9, 0.4, 0.5, 0.0]], [[1, 0, 1, 0, -1], [1, 1, 1, 1, -1], [0, 0, 0, 0, 0]])
+    assert delta[0, 0] == pytest.approx(100 * (0.6 / 2 - 1.4 / 2))
+    assert np.isnan(delta[0, 1:]).all()  # all say yes, all say no
+
+
+def test_floor_goes_down_and_forgives_rounding():
+    assert floor_points([-0.5, -1.0, 0.99, -0.001]).tolist() == [-1, -1, 0, -1]
+    assert 100 * (0.3 - 0.2) < 10
+    assert floor_points(100 * (0.3 - 0.2)) == 10
+
+
+@pytest.mark.parametrize(
+    ("scores", "factors", "message"),
+    [
+        ([[0.1, np.nan]], [[1, 0]], "finite"),
+        ([[0.1, 0.2]], [[1, 2]], "coded 1"),
+        ([[0.1, 0.2]], [[1, 0, 0]], "same examples"),
+        ([0.1, 0.2], [[1, 0]], "matrices"),
+    ],
+)
+def test_delta_refuses(scores, factors, message):
+    with pytest.raises(ValueError, match=message):
+        mean_differences(scores, factors)
+    with pytest.raises(ValueError, match=message):
+        cluster_bootstrap(scores, factors, [0, 1], **OPTIONS)
+
+
+def test_bootstrap_is_that_of_a_plain_loop():
+    scores, factors, texts = world()
+    low, high = cluster_bootstrap(scores, factors, texts, **OPTIONS)
+    names = np.unique(texts)
+    draws = np.random.default_rng(0).integers(len(names), size=(300, len(names)))
+    deltas = []
+    for draw in draws:
+        rows = np.concatenate([np.flatnonzero(texts == names[number]) for number in draw])
+        deltas.append(mean_differences(scores[:, rows], factors[:, rows]))
+    expected = np.nanquantile(deltas, [0.025, 0.975], axis=0)
+    assert low == pytest.approx(expected[0], abs=1e-9)
+    assert high == pytest.approx(expected[1], abs=1e-9)
+
+
+def test_bootstrap_agrees_with_scipy_when_every_example_is_its_own_text():
+    scores, factors, _ = world(n=200, models=1, factors=1)
+    factors = np.where(factors < 0, 0, factors)
+    low, high = cluster_bootstrap(scores, factors, np.arange(200), confidence=0.9, resamples=20_000, seed=1)
+
+    def delta(values, side, axis):
+        yes = side == 1
+        return 100 * ((values * yes).sum(axis) / yes.sum(axis) - (values * ~yes).sum(axis) / (~yes).sum(axis))
+
+    theirs = scipy.stats.bootstrap(
+        (scores[0], factors[0]),
+        delta,
+        paired=True,
+        vectorized=True,
+        n_resamples=20_000,
+        confidence_level=0.9,
+        method="percentile",
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+    assert low[0, 0] == pytest.approx(theirs.low, abs=0.35)  # widths are about 20 points
+    assert high[0, 0] == pytest.approx(theirs.high, abs=0.35)
+
+
+def test_bootstrap_does_not_depend_on_names_or_on_other_models():
+    scores, factors, texts = world(seed=3)
+    low, high = cluster_bootstrap(scores, factors, texts, **OPTIONS)
+    named = np.array([f"text {number:03d}" for number in texts])
+    assert cluster_bootstrap(scores, factors, named, **OPTIONS)[0].tolist() == low.tolist()
+    alone = cluster_bootstrap(scores[1:2], factors[2:], texts, **OPTIONS)[1]
+    assert alone == pytest.approx(high[1:2, 2:], abs=1e-12)
+
+
+def test_texts_that_differ_widen_the_interval():
+    rng = np.random.default_rng(5)
+    texts = np.repeat(np.arange(40), 10)
+    factors = np.repeat(rng.integers(2, size=40), 10)[None]
+    scores = np.clip(0.5 + np.repeat(rng.normal(0, 0.3, 40), 10) + rng.normal(0, 0.05, 400), 0, 1)[None]
+    clustered, alone = (
+        np.subtract(*cluster_bootstrap(scores, factors, labels, **OPTIONS)[::-1])[0, 0]
+        for labels in (texts, np.arange(400))
+    )
+    assert clustered > 2 * alone
+
+
+def test_bootstrap_of_one_text_or_one_side_has_no_interval():
+    scores, factors, texts = world()
+    for low, high in (
+        cluster_bootstrap(scores, factors, np.zeros(120), **OPTIONS),
+        cluster_bootstrap(scores, np.ones((4, 120), int), texts, **OPTIONS),
+    ):
+        assert np.isnan(low).all()
+        assert np.isnan(high).all()
+
+
+def test_bootstrap_refuses():
+    scores, factors, texts = world()
+    with pytest.raises(ValueError, match="clusters have shape"):
+        cluster_bootstrap(scores, factors, texts[:5], **OPTIONS)
+    with pytest.raises(ValueError, match="confidence"):
+        cluster_bootstrap(scores, factors, texts, resamples=10, confidence=1.0, seed=0)
+    with pytest.raises(ValueError, match="resamples"):
+        cluster_bootstrap(scores, factors, texts, resamples=0, confidence=0.9, seed=0)
+
+
+def test_frames_of_a_constant_factor_are_compared_between():
+    scores = np.array([[0, 1, 1, 1, 0.2, 0.4, 0.9, 0.9], [1, 1, 0, 0, 1, 1, 0, 0]], float)
+    frames = np.repeat(list("abcd"), 2)
+    level = frame_level(scores, [1, 1, 0, 0, 1, 1, 0, 0], frames)
+    assert (level.kind, level.frames) == ("between", 4)
+    for row, p in zip(scores, level.p, strict=True):
+        means = row.reshape(4, 2).mean(axis=1)
+        theirs = scipy.stats.mannwhitneyu(means[[0, 2]], means[[1, 3]], method="asymptotic")
+        assert p == pytest.approx(theirs.pvalue)
+
+
+def test_frames_with_both_sides_are_compared_within():
+    rng = np.random.default_rng(0)
+    scores, frames, factor = rng.random((2, 200)), np.arange(200) % 10, rng.integers(2, size=200)
+    level = frame_level(scores, factor, frames)
+    assert (level.kind, level.frames) == ("within", 10)
+    differences = [
+        scores[:, (frames == f) & (factor == 1)].mean(axis=1) - scores[:, (frames == f) & (factor == 0)].mean(axis=1)
+        for f in range(10)
+    ]
+    for row, p in zip(np.transpose(differences), level.p, strict=True):
+        assert p == pytest.approx(scipy.stats.wilcoxon(row, method="asymptotic").pvalue)
+
+
+def test_a_frame_takes_the_side_of_most_of_its_examples():
+    # Frame a: two yes, one no; frame b: no; frame c: a tie, left out. 5 of 11 examples are in frames with both sides,
+    # fewer than half, so frames are compared between.
+    frames = np.array(list("aaa") + list("cc") + list("bbbbbb"))
+    factor = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0])
+    level = frame_level(np.random.default_rng(0).random((1, 11)), factor, frames)
+    assert (level.kind, level.frames) == ("between", 2)
+
+
+def test_one_sided_factor_has_no_frame_test():
+    level = frame_level(np.ones((2, 4)), [1, 1, -1, 1], list("abcd"))
+    assert np.isnan(level.p).all()
+    assert level.frames == 0
+
+
+def test_even_cut_by_hand():
+    assert even_cut([1, 1, 2, 3, 3, 3, 9]) == 2  # 3 against 4
+    assert even_cut([1, 2, 3]) == 1  # 1 | 2 as good as 2 | 1: the lower
+    assert even_cut([5, 5, 5, 7]) == 5  # the only cut
+    assert even_cut([4, 4, 4]) is None
+    assert even_cut([0, 10, 90, 100], [0, 10, 90, 100]) == 90
+    assert even_cut([3, 1, 2, 9, 3, 1, 3]) == even_cut(sorted([3, 1, 2, 9, 3, 1, 3]))
+
+
+def test_even_cut_refuses():
+    for values in ([], [1, np.nan], [[1, 2]]):
+        with pytest.raises(ValueError, match="vector of finite numbers"):
+            even_cut(values)
+
+
+def test_cramers_v_by_hand_and_by_scipy():
+    assert cramers_v("aabb", [0, 0, 1, 1]) == 1
+    assert cramers_v("aabb", [0, 1, 0, 1]) == 0
+    assert cramers_v("aaaa", [0, 1, 0, 1]) is None
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(4, size=300), rng.integers(3, size=300)
+    table = np.array([[((a == i) & (b == j)).sum() for j in range(3)] for i in range(4)])
+    assert cramers_v(a.tolist(), b.tolist()) == pytest.approx(scipy.stats.contingency.association(table))
+    with pytest.raises(ValueError, match="one length"):
+        cramers_v("ab", "a")
+
+
+def test_wilson_agrees_with_scipy():
+    for successes, trials in ((0, 40), (2, 40), (40, 40), (13, 200)):
+        theirs = scipy.stats.binomtest(successes, trials).proportion_ci(method="wilson")
+        assert wilson_interval(successes / trials, trials) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    with pytest.raises(ValueError, match="out of range"):
+        wilson_interval(1.2, 3)

@@ -1,0 +1,59 @@
+"""Agreement of models on hard examples: by hand, against SciPy and scikit-learn."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from sklearn.metrics import cohen_kappa_score
+
+from stages.measures.hardness import hardness_agreement
+
+
+def scores(seed=0, models=3, n=80):
+    rng = np.random.default_rng(seed)
+    return np.clip(np.round(rng.normal(0.6, 0.4, n) + rng.normal(0, 0.3, (models, n)), 1), 0, 1)
+
+
+def test_two_models_by_hand():
+    # Hard (lowest quarter of 8): a 0 1, b 0 2. Both: 1 of 3; agreed 6/8; by chance (2·2 + 6·6)/64.
+    a, b = [1, 2, 3, 4, 5, 6, 7, 8], [1, 3, 2, 4, 5, 6, 7, 8]
+    agreement = hardness_agreement([a, b])
+    assert agreement.overlap[0, 1] == pytest.approx(1 / 3)
+    assert agreement.kappa[0, 1] == pytest.approx((6 / 8 - 40 / 64) / (1 - 40 / 64))
+    assert agreement.spearman[0, 1] == pytest.approx(1 - 6 * 2 / (8 * 63))
+    assert agreement.kendall[0, 1] == pytest.approx((27 - 1) / 28)
+    assert agreement.concordance == pytest.approx((1 + agreement.spearman[0, 1]) / 2)
+
+
+def test_agrees_with_scipy_and_scikit_learn():
+    values = scores()
+    agreement = hardness_agreement(values)
+    for a in range(3):
+        for b in range(3):
+            assert agreement.spearman[a, b] == pytest.approx(scipy.stats.spearmanr(values[a], values[b]).statistic)
+            assert agreement.kendall[a, b] == pytest.approx(scipy.stats.kendalltau(values[a], values[b]).statistic)
+    hard = values <= np.quantile(values, 0.25, axis=1, method="lower", keepdims=True)
+    assert agreement.kappa[0, 2] == pytest.approx(cohen_kappa_score(hard[0], hard[2]))
+    # Friedman's χ² = m (n - 1) W, ties corrected.
+    friedman = scipy.stats.friedmanchisquare(*values.T).statistic
+    assert agreement.concordance == pytest.approx(friedman / (3 * 79))
+
+
+def test_one_model_and_constant_models():
+    agreement = hardness_agreement([[0.1, 0.2, 0.9, 1.0]])
+    assert agreement.concordance == 1
+    constant = hardness_agreement([[1, 1, 1, 1], [0, 0.5, 0.5, 1]])
+    assert np.isnan(constant.spearman[0, 1])
+    assert np.isnan(constant.kendall[0, 1])
+    assert np.isnan(hardness_agreement(np.ones((2, 4))).concordance)
+
+
+def test_an_easy_corpus_is_not_hard_throughout():
+    agreement = hardness_agreement([[1, 1, 1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1, 0, 1]])
+    assert agreement.overlap[0, 1] == 0
+
+
+def test_refuses():
+    with pytest.raises(ValueError, match="finite"):
+        hardness_agreement([[1, np.nan]])
+    with pytest.raises(ValueError, match="at least two examples"):
+        hardness_agreement([[1.0]])

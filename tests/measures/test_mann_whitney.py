@@ -1,0 +1,78 @@
+"""Mann-Whitney and signed ranks: by hand, against SciPy, and what must not matter."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from stages.measures.mann_whitney import mann_whitney, midranks
+from stages.measures.signed_rank import signed_rank
+
+
+def scores(rows=5, n=90, seed=0):
+    return np.random.default_rng(seed).choice([0, 0, 0.25, 0.5, 1, 1, 1], (rows, n)) * 1.0
+
+
+def test_midranks_by_hand():
+    ranks, ties = midranks([[3, 1, 3, 2], [5, 5, 5, 5], [4, 3, 2, 1]])
+    assert ranks.tolist() == [[3.5, 1, 3.5, 2], [2.5] * 4, [4, 3, 2, 1]]
+    assert ties.tolist() == [2**3 - 2, 4**3 - 4, 0]
+
+
+def test_u_by_hand():
+    # Ranks 1, 2.5 | 2.5, 4, 5: R = 3.5, U = 3.5 - 2·3/2; σ² = 2·3/12·(6 - 6/(5·4)); z = (|U - 3| - ½) / σ.
+    u, p = mann_whitney([[0, 1, 1, 2, 3]], [True, True, False, False, False])
+    sigma = (6 / 12 * (6 - 6 / 20)) ** 0.5
+    assert u.tolist() == [0.5]
+    assert p[0] == pytest.approx(2 * scipy.stats.norm.sf(2 / sigma), rel=1e-13)
+
+
+def test_u_agrees_with_scipy():
+    values, yes = scores(), np.arange(90) % 3 == 0
+    u, p = mann_whitney(values, yes)
+    theirs = scipy.stats.mannwhitneyu(values[:, yes], values[:, ~yes], axis=1, method="asymptotic")
+    assert u == pytest.approx(theirs.statistic, abs=1e-12)
+    assert p == pytest.approx(theirs.pvalue, rel=1e-12)
+
+
+def test_u_does_not_depend_on_order_side_or_scale():
+    values, yes = scores(seed=1), np.arange(90) < 40
+    u, p = mann_whitney(values, yes)
+    order = np.random.default_rng(2).permutation(90)
+    shuffled_u, shuffled_p = mann_whitney(values[:, order], yes[order])
+    assert shuffled_u.tolist() == u.tolist()
+    assert shuffled_p.tolist() == p.tolist()
+    other_u, other_p = mann_whitney(values, ~yes)
+    assert (u + other_u).tolist() == [40 * 50] * 5
+    assert other_p == pytest.approx(p, rel=1e-13)
+    assert mann_whitney(np.exp(values), yes)[1].tolist() == p.tolist()
+
+
+def test_scores_that_are_all_equal_say_nothing():
+    assert mann_whitney(np.ones((2, 20)), np.arange(20) < 8)[1].tolist() == [1, 1]
+
+
+def test_u_refuses_what_it_cannot_compare():
+    with pytest.raises(ValueError, match="both sets should hold a value, got 0 and 3"):
+        mann_whitney([[1, 2, 3]], [False] * 3)
+    with pytest.raises(ValueError, match="both sets should hold a value, got 3 and 0"):
+        mann_whitney([[1, 2, 3]], [True] * 3)
+    with pytest.raises(ValueError, match="finite"):
+        mann_whitney([[1, np.nan, 3]], [True, False, True])
+    with pytest.raises(ValueError, match="expected \\(3,\\)"):
+        mann_whitney([[1, 2, 3]], [True, False])
+
+
+def test_signed_ranks_by_hand_and_by_scipy():
+    # |d| ranked 1 2 3.5 3.5 without the zero; W = 1 + 3.5, mean 5, variance (4·5·9 - 6/2) / 24.
+    p = signed_rank([[1, -2, 3, -3, 0]])
+    assert p[0] == pytest.approx(2 * scipy.stats.norm.sf(0.5 / (177 / 24) ** 0.5), rel=1e-13)
+    differences = scores(6, 30, seed=3) - scores(6, 30, seed=4)
+    for row, p in zip(differences, signed_rank(differences), strict=True):
+        theirs = scipy.stats.wilcoxon(row, zero_method="wilcox", method="asymptotic")
+        assert p == pytest.approx(theirs.pvalue, rel=1e-12)
+
+
+def test_signed_ranks_of_nothing():
+    assert signed_rank([[0, 0, 0]]).tolist() == [1]
+    with pytest.raises(ValueError, match="finite"):
+        signed_rank([[0, np.nan]])
