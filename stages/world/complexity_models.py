@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoTokenizer
 
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
+from stages.world.brought import bring, digests
 from stages.world.complexity_base_models import MINILM, PROVENANCE, save_minilm
 from stages.world.download import PATIENT, Patience
 from stages.world.pins import Pins
@@ -71,7 +72,7 @@ def fetch_models(
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
-    """Check the user's folders, one a model, and copy them.
+    """Check the user's folders, one a model, and bring them; `provenance.json` keeps the digests.
 
     Returns:
         `<model>_parameters`.
@@ -84,12 +85,14 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
         for model in models:
             if not (source / model).is_dir():
                 raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
-            shutil.copytree(source / model, beside / model)
-            _plain_weights(beside / model)
-            _fast_tokenizer(beside / model)
-            counts[f"{model}_parameters"] = check_model(model, beside / model)
-            if not (beside / model / PROVENANCE).exists():
-                write_json(beside / model / PROVENANCE, {"from": f"the user's {model}", "licence": "other"})
+            folder = beside / model
+            bring(source / model, folder, (path.name for path in (source / model).iterdir() if path.is_file()))
+            _plain_weights(folder)
+            _fast_tokenizer(folder)
+            counts[f"{model}_parameters"] = check_model(model, folder)
+            known = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
+            origin = {"from": f"the user's {model}", "licence": "other"} | known
+            write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
     return counts
 
 
@@ -151,6 +154,9 @@ def _fast_tokenizer(folder: Path) -> None:
     """Write `tokenizer.json` where the repository has only a SentencePiece model."""
     if not (folder / "tokenizer.json").exists():
         try:
-            AutoTokenizer.from_pretrained(folder, local_files_only=True).save_pretrained(folder)
+            AutoTokenizer.from_pretrained(folder, local_files_only=True).save_pretrained(folder / "fast")
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"no usable tokenizer: {error}", file=folder) from None
+        for path in (folder / "fast").iterdir():
+            path.replace(folder / path.name)  # a new file: the one it replaces may be a link to the user's
+        (folder / "fast").rmdir()

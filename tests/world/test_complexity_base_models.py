@@ -5,7 +5,15 @@ import shutil
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+)
 
 from stages.complexity.squad import write_squad
 from stages.stage import BadInput
@@ -129,6 +137,7 @@ def test_own_folders_are_checked_and_brought(camembert, tmp_path):
     weights = load_file(camembert / "model.safetensors")
     assert counts == {"camembert_parameters": sum(value.numel() for value in weights.values())}
     assert load_file(tmp_path / "out" / "camembert" / "model.safetensors").keys() == weights.keys()
+    assert len(read_json(tmp_path / "out" / "camembert" / "provenance.json")["sha256"]["tokenizer.json"]) == 64
     with pytest.raises(BadInput, match="'llama'.*no folder of this model"):
         check_models(["camembert", "llama"], tmp_path / "mine", tmp_path / "more")
     assert not (tmp_path / "more").exists()
@@ -144,6 +153,19 @@ def test_another_architecture_or_broken_weights_are_refused(camembert, tmp_path)
     (camembert / "config.json").write_text("{}")
     with pytest.raises(BadInput, match="not a model"):
         check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
+
+
+def test_a_slow_tokenizer_is_made_fast_beside_the_users(tmp_path):
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "la", "reine"]
+    mine = tmp_path / "mine" / "minilm"
+    config = BertConfig(vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+    BertModel(config).save_pretrained(mine)
+    (mine / "vocab.txt").write_text("\n".join(words) + "\n")
+    (mine / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    before = {path.name: path.read_bytes() for path in mine.iterdir()}
+    check_models(["minilm"], tmp_path / "mine", tmp_path / "out")
+    assert (tmp_path / "out" / "minilm" / "tokenizer.json").is_file()
+    assert {path.name: path.read_bytes() for path in mine.iterdir()} == before
 
 
 class Trap:
