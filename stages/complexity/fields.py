@@ -57,7 +57,9 @@ class Field:
             self.refuse("not a text", expected="a text")
         if not empty and not self.value.strip():
             self.refuse("empty", expected="a text")
-        if any("\ud800" <= character <= "\udfff" for character in self.value):
+        try:
+            self.value.encode()
+        except UnicodeEncodeError:
             self.refuse("half of a surrogate pair", expected="text that UTF-8 can hold")
         return self.value
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from stages.complexity.corpora import load_examples, read_examples, read_texts, write_examples, write_texts
 from stages.complexity.records import Span
+from stages.complexity.squad import read_squad
 from stages.stage import BadInput
 
 TEXT = "Les armées d'Orvel perdirent la bataille. Elles signèrent la reddition à Évrac."
@@ -243,3 +245,13 @@ def test_bad_question_is_refused_with_line_and_field(tmp_path: Path, texts: Path
 
 def test_span_of_an_example_is_a_span(texts: Path, questions: Path):
     assert read_examples(questions, texts)[0].answer == Span(TEXT.index("la bataille"), TEXT.index(". Elles"))
+
+
+def test_examples_of_the_documentation_are_right(tmp_path: Path):
+    guide = (Path(__file__).parents[2] / "docs" / "complexity-formats.md").read_text(encoding="utf-8")
+    squad, text, question = map(json.loads, re.findall(r"```json\n(.*?)```", guide, re.DOTALL))
+    (tmp_path / "set.json").write_text(json.dumps(squad))
+    assert len(read_squad(tmp_path / "set.json").questions) == 1
+    (example,) = read_examples(lines(tmp_path / "q.jsonl", question), lines(tmp_path / "t.jsonl", text))
+    assert [frame.lexical_unit.span.of(example.text.text) for frame in example.text.frames] == ["perdirent", "fuirent"]
+    assert example.chain[0].of(example.text.text) == "Elles"
