@@ -1,0 +1,107 @@
+"""The paper's validation on factors of any kind: δ, Mann-Whitney, Holm, clustered interval, joint regression (§5)."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.complexity.regression import joint_regression
+from stages.measures.cluster_bootstrap import cluster_bootstrap
+from stages.measures.effects import NO, YES, floor_points, mean_differences
+from stages.measures.mann_whitney import mann_whitney
+from stages.measures.significance import holm
+from stages.tables import write_atomically
+
+COLUMNS = (
+    *("model", "factor", "yes", "no", "delta", "delta_floor", "low", "high", "p", "p_holm"),
+    *("joint", "joint_low", "joint_high", "joint_p", "validated", "significant", "holm_significant"),
+)
+Row = dict[str, str | float | bool | None]
+
+
+def effect_rows(
+    scores: Mapping[str, NDArray[np.float64]],
+    factors: Mapping[str, NDArray[np.int8]],
+    clusters: Sequence[str],
+    *,
+    risk: float,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> list[Row]:
+    """One row of COLUMNS a model and factor; None where a set is empty or the regression cannot tell factors apart.
+
+    Holm's correction is over all cells of the table. Without frames there is no test with frames as the units, and
+    the regression has no dummies for answer elements.
+
+    Args:
+        scores: by model, (questions,) in [0, 1].
+        factors: by name, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
+        clusters: (questions,) the text that each question is about.
+        risk: of a false alarm.
+        resamples, confidence, seed: of the bootstrap.
+    """
+    values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
+    texts = np.asarray(clusters)
+    delta = mean_differences(values, codes)
+    low, high = cluster_bootstrap(values, codes, texts, resamples=resamples, confidence=confidence, seed=seed)
+    p = np.full_like(delta, np.nan)
+    for column, code in enumerate(codes):
+        if (code == YES).any() and (code == NO).any():
+            p[:, column] = mann_whitney(values[:, code >= 0], code[code >= 0] == YES)[1]
+    p_holm, known = np.full_like(p, np.nan), ~np.isnan(p)
+    p_holm[known] = holm(p[known])
+    alike = np.full(len(texts), "")
+    joint = joint_regression(values, codes, alike, texts, alike, confidence=confidence)
+    matrices = {
+        "delta": delta,
+        "delta_floor": floor_points(delta),
+        "low": low,
+        "high": high,
+        "p": p,
+        "p_holm": p_holm,
+        "joint": joint.coefficient,
+        "joint_low": joint.low,
+        "joint_high": joint.high,
+        "joint_p": joint.p,
+    }
+    rows: list[Row] = []
+    for place, model in enumerate(scores):
+        for column, factor in enumerate(factors):
+            cell = {name: float(matrix[place, column]) for name, matrix in matrices.items()}
+            worse = cell["delta"] < 0
+            rows.append(
+                {
+                    "model": model,
+                    "factor": factor,
+                    "yes": int((codes[column] == YES).sum()),
+                    "no": int((codes[column] == NO).sum()),
+                    **{name: None if np.isnan(value) else value for name, value in cell.items()},
+                    "validated": worse,
+                    "significant": worse and cell["p"] <= risk,
+                    "holm_significant": worse and cell["p_holm"] <= risk,
+                }
+            )
+    return rows
+
+
+def write_effects(path: Path, rows: Sequence[Row]) -> None:
+    """Write the rows as CSV; a value that is None is an empty cell."""
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(rows)
+
+
+def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
+    """`{model}_{factor}_delta` and `…_p_holm`, where they are defined, and how many cells are significant."""
+    metrics = {
+        f"{row['model']}_{row['factor']}_{name}": float(value)
+        for row in rows
+        for name in ("delta", "p_holm")
+        if (value := row[name]) is not None
+    }
+    counts = {name: float(sum(bool(row[name]) for row in rows)) for name in COLUMNS[-3:]}
+    return metrics | counts | {"cells": float(len(rows))}
