@@ -12,8 +12,8 @@ from pydantic import Field
 from tqdm import tqdm
 
 from stages.kvqae.lucene import Searcher
-from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.relevance import SPLITS, judge_passages, pool_runs
+from stages.kvqae.questions import SPLITS, Question, read_questions
+from stages.kvqae.relevance import judge_passages, pool_runs
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Run
 from stages.stage import Context, Parameters, run_stage

@@ -144,8 +144,14 @@ def main(
         ]
     best_text = max(TEXT, key=lambda row: metrics[f"passage_{row}_mrr"])
     place = BLOCKS["passage"].rows.index
-    p = tables["passage"]["p"]["mrr"][place("dpr_few_shot_image")][place(best_text)]
-    metrics["passage_fused_over_best_text_mrr_p"] = p
+    for name, better, other in (
+        ("fused_over_best_text", "dpr_few_shot_image", best_text),
+        ("dpr_few_shot_over_zero_shot", "dpr_few_shot", "dpr_zero_shot"),
+    ):
+        for kind in ("mrr", "hits@20"):
+            difference = metrics[f"passage_{better}_{kind}"] - metrics[f"passage_{other}_{kind}"]
+            metrics[f"passage_{name}_{kind}_difference"] = difference
+            metrics[f"passage_{name}_{kind}_p"] = tables["passage"]["p"][kind][place(better)][place(other)]
     write_json(out_tables, tables)
     write_table(out_per_query, pa.concat_tables(per_query))
     return metrics

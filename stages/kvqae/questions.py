@@ -7,6 +7,8 @@ from typing import Any
 from stages.stage import BadInput
 from stages.tables import read_json_lines
 
+SPLITS = ("train", "validation", "test")
+
 
 @dataclass(frozen=True)
 class Question:

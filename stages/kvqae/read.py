@@ -12,12 +12,13 @@ import torch
 from pydantic import Field
 
 from stages.device import pick_device
+from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import read_questions
 from stages.kvqae.reader_answers import Seed, Values, measure, summarize, write_answers, write_curve, write_per_query
 from stages.kvqae.reader_data import retrieved, texts_of
 from stages.kvqae.reader_model import load_reader
-from stages.kvqae.reader_rows import Row, Selection, passages_of_articles, select_passages
+from stages.kvqae.reader_rows import Row, Selection, select_passages
 from stages.kvqae.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
 from stages.measures.significance import fisher_randomization
 from stages.stage import BadInput, Context, Parameters, run_stage
@@ -33,7 +34,10 @@ class ReadParameters(Parameters):
         min_length=1, description="Numbers of passages tried"
     )
     sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
-    compared: tuple[str, str] = Field(description="Rows whose exact match Fisher's test compares")
+    compared: tuple[tuple[str, str], ...] = Field(
+        min_length=1,
+        description="Pairs of rows whose exact match Fisher's test compares, expected order first",
+    )
     permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     answer_tokens: int = Field(ge=1, description="Longest answer")
@@ -107,13 +111,18 @@ def answer_rows(
 
 
 def _compare(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Values]]) -> dict[str, float]:
-    exact = [np.mean([values["em"] for values in measured[row].values()], axis=0) for row in parameters.compared]
-    p = fisher_randomization(exact, permutations=parameters.permutations, seed=parameters.seed)
-    return {"{}_over_{}_em_p".format(*parameters.compared): float(p[0, 1])}
+    metrics: dict[str, float] = {}
+    for pair in parameters.compared:
+        exact = [np.mean([values["em"] for values in measured[row].values()], axis=0) for row in pair]
+        p = fisher_randomization(exact, permutations=parameters.permutations, seed=parameters.seed)
+        name = "{}_over_{}_em".format(*pair)
+        metrics |= {f"{name}_difference": float(exact[0].mean() - exact[1].mean()), f"{name}_p": float(p[0, 1])}
+    return metrics
 
 
 def _check(parameters: ReadParameters, runs: Collection[str], validation_run: str) -> None:
-    for field, names in (("sweep_row", [parameters.sweep_row]), ("compared", parameters.compared)):
+    compared = [row for pair in parameters.compared for row in pair]
+    for field, names in (("sweep_row", [parameters.sweep_row]), ("compared", compared)):
         for name in names:
             if name not in parameters.rows:
                 raise BadInput("no such row", field=f"kvqae.read.{field}", got=name, choices=parameters.rows)
@@ -124,7 +133,7 @@ def _check(parameters: ReadParameters, runs: Collection[str], validation_run: st
         raise BadInput(
             "no validation run of the sweep's row", field="kvqae.read.sweep_row", got=run, choices=[validation_run]
         )
-    questions = {parameters.rows[name].questions for name in (*parameters.compared, parameters.sweep_row)}
+    questions = {parameters.rows[name].questions for name in (*compared, parameters.sweep_row)}
     if questions != {"viquae"}:
         raise BadInput("not a row about ViQuAE", field="kvqae.read.compared and sweep_row", got=sorted(questions))
 

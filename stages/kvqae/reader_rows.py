@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
@@ -17,7 +14,6 @@ from stages.kvqae.reader_data import is_relevant
 from stages.measures.answers import AnswerMatcher
 from stages.measures.runs import PADDING, Run
 from stages.stage import Parameters
-from stages.tables import read_table
 
 
 class Row(Parameters):
@@ -86,15 +82,3 @@ def select_passages(
 def _relevant(question: Question, passages: NDArray[np.int64], texts: PassageTexts) -> NDArray[np.bool_]:
     matcher = AnswerMatcher(question.answers)
     return np.array([is_relevant(matcher, texts[passage]) for passage in passages], dtype=np.bool_)
-
-
-def passages_of_articles(passages: Path, articles: Path, wikipedia_ids: set[str]) -> dict[str, NDArray[np.int64]]:
-    """The passages of each of these Wikipedia articles, in the article's order; no entry for an unknown article."""
-    known = read_table(articles, ["wikipedia_id"])["wikipedia_id"]
-    rows = pc.indices_nonzero(pc.is_in(known, value_set=pa.array(wikipedia_ids, pa.string()))).to_numpy()
-    article = read_table(passages, ["article"])["article"].to_numpy()  # sorted: passages follow their articles
-    firsts, lasts = np.searchsorted(article, rows), np.searchsorted(article, rows, side="right")
-    return {
-        name: np.arange(first, last)
-        for name, first, last in zip(known.take(rows).to_pylist(), firsts, lasts, strict=True)
-    }

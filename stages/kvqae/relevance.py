@@ -5,43 +5,22 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 from tqdm import tqdm
 
+from stages.kvqae.article_passages import ArticlePassages, Ids
 from stages.kvqae.passage_texts import read_passage_texts
-from stages.kvqae.questions import Question, read_questions
+from stages.kvqae.questions import SPLITS, Question, read_questions
 from stages.measures.answers import AnswerMatcher, normalize_answer
 from stages.measures.runs import PADDING, Qrels, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run, read_table, write_atomically, write_qrels
-
-SPLITS = ("train", "validation", "test")
-Ids = NDArray[np.int64]
+from stages.tables import read_run, write_atomically, write_qrels
 
 
 class RelevanceParameters(Parameters):
     """Section `kvqae.relevance`."""
 
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
-
-
-class ArticlePassages:
-    """Which passages an article has: one int64 a passage in memory.
-
-    Args:
-        passages: Parquet file; the passages of an article stand together, articles in order.
-    """
-
-    def __init__(self, passages: Path) -> None:
-        self.article_of: Ids = read_table(passages, ["article"])["article"].to_numpy()
-        if (np.diff(self.article_of) < 0).any():
-            raise BadInput("passages are not in the order of their articles", file=passages, field="article")
-
-    def __call__(self, article: int) -> Ids:
-        """Passage numbers of an article."""
-        start, end = np.searchsorted(self.article_of, [article, article + 1])
-        return np.arange(start, end)
 
 
 def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:

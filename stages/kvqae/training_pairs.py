@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import Field
 
-from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.relevance import SPLITS, ArticlePassages, Ids, judge_passages, pool_runs
+from stages.kvqae.article_passages import Ids, passages_of_articles
+from stages.kvqae.questions import SPLITS, Question, read_questions
+from stages.kvqae.relevance import judge_passages, pool_runs
 from stages.measures.answers import normalize_answer
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run_over, read_table, write_atomically, write_table
+from stages.tables import read_run_over, write_atomically, write_table
 
 SCHEMA = pa.schema(
     [
@@ -86,12 +86,9 @@ def make_pairs(
 
 def own_passages(questions: Sequence[Question], passages: Path, articles: Path) -> list[Ids]:
     """Passages of each question's own article; none where there is no such article."""
-    rows = pc.index_in(
-        pa.array([question.wikipedia_id for question in questions], pa.string()),
-        value_set=read_table(articles, ["wikipedia_id"])["wikipedia_id"].combine_chunks(),
-    )
-    passages_of = ArticlePassages(passages)
-    return [np.empty(0, np.int64) if row is None else passages_of(row) for row in rows.to_pylist()]
+    subjects = {question.wikipedia_id for question in questions if question.wikipedia_id is not None}
+    known = passages_of_articles(passages, articles, subjects)
+    return [known.get(question.wikipedia_id or "", np.empty(0, np.int64)) for question in questions]
 
 
 def main(

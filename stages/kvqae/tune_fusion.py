@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 from stages.kvqae.fuse import PASSAGE_ROWS, RECORD, ROWS, read_split
 from stages.measures.fusion import gather, normalize
 from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import WeightSearch, mean_reciprocal_ranks, simplex_grid
+from stages.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights, simplex_grid
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json, read_qrels, write_atomically, write_json
 
@@ -59,13 +59,9 @@ def tune(runs: list[Run], qrels: Qrels, used: list[float], *, step: float, depth
         step: of the grid.
         depth: of the fused run.
     """
-    units = simplex_grid(len(runs), step)
-    grid = units / units[0].sum()
     candidates = gather(runs)
-    values = mean_reciprocal_ranks(
-        candidates, normalize(candidates, "z_score"), qrels, np.vstack([grid, used]), depth=depth
-    )
-    return Tuned(WeightSearch(grid, values[:-1]), float(values[-1]))
+    in_use = mean_reciprocal_ranks(candidates, normalize(candidates, "z_score"), qrels, np.array([used]), depth=depth)
+    return Tuned(search_weights(runs, qrels, step=step, depth=depth), float(in_use[0]))
 
 
 def read_used(fused: Path, row: str) -> tuple[list[float], int]:

@@ -10,24 +10,26 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import ImageOps
 
+from stages.kvqae.images import Unreadable, decode
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
 from stages.measures.answers import AnswerMatcher, exact_match, normalize_answer
 from stages.measures.runs import PADDING, Run
 from stages.tables import Images
 
+_MAX_SIDE, _MAX_PIXELS = 2048, 100_000_000  # a scan of 20 000 pixels is shown small, not decoded whole
 NO_PICTURE = "data:,"  # what stands for an image that cannot be read
 
 
 def thumbnail(data: bytes, side: int) -> str | None:
     """A `data:` address of the image, cut to a square of `side` pixels, or None when it cannot be read."""
     try:
-        with Image.open(io.BytesIO(data)) as image:
-            small = ImageOps.fit(ImageOps.exif_transpose(image).convert("RGB"), (side, side))
-    except Exception:  # Pillow's decoders raise almost anything on broken files
+        image = decode(data, max_side=_MAX_SIDE, max_pixels=_MAX_PIXELS)
+    except Unreadable:
         return None
+    small = ImageOps.fit(image, (side, side))
     out = io.BytesIO()
     small.save(out, "JPEG", quality=82)
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()

@@ -11,13 +11,12 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from stages.kvqae.questions import read_questions
+from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from stages.stage import BadInput
 from stages.tables import Images, read_json_lines
 from stages.world.brought import require_files
 
-SPLITS = ("train", "validation", "test")
 TABLES = (
     "articles.jsonl",
     "wikidata.jsonl",

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from stages.kvqae.fuse import IMAGE, ROWS, SPLITS
+from stages.kvqae.fuse import IMAGE, ROWS
+from stages.kvqae.questions import SPLITS
 from stages.measures.runs import Qrels, Run
 from stages.tables import write_qrels, write_run
 

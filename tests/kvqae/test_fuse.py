@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.kvqae.fuse import RECIPROCAL_RANK_SYSTEMS, ROWS, SPLITS, FuseParameters, main
+from stages.kvqae.fuse import RECIPROCAL_RANK_SYSTEMS, ROWS, FuseParameters, main
+from stages.kvqae.questions import SPLITS
 from stages.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from stages.stage import BadInput, execute
 from stages.tables import read_json, read_run, write_run

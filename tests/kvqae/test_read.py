@@ -6,13 +6,14 @@ import pydantic
 import pytest
 import torch
 
+from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.questions import Question, read_questions
 from stages.kvqae.read import ReadParameters, main, sweep
 from stages.kvqae.reader_data import texts_of
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_model import load_reader, save_reader
-from stages.kvqae.reader_rows import Row, Selection, passages_of_articles, select_passages
+from stages.kvqae.reader_rows import Row, Selection, select_passages
 from stages.kvqae.reading import Reading
 from stages.measures.answers import exact_match
 from stages.measures.runs import Run
@@ -36,7 +37,7 @@ PARAMETERS = {
     "sweep_row": "few_shot_fused",
     "sweep_passages": [1, 2, 4],
     "sweep_questions": 6,
-    "compared": ["few_shot_fused", "few_shot_text"],
+    "compared": [["few_shot_fused", "few_shot_text"]],
     "permutations": 5000,
     "max_tokens": 32,
     "answer_tokens": 8,
@@ -177,8 +178,8 @@ def test_sweep_takes_the_best_and_the_fewest_at_equality():
     [
         ({"sweep_row": "other"}, "field 'kvqae.read.sweep_row': no such row; got 'other'"),
         ({"sweep_row": "few_shot_text"}, "no validation run of the sweep's row; got 'text'"),
-        ({"compared": ["few_shot_text", "x"]}, "field 'kvqae.read.compared': no such row"),
-        ({"compared": ["few_shot_text", "triviaqa"]}, "not a row about ViQuAE"),
+        ({"compared": [["few_shot_text", "x"]]}, "field 'kvqae.read.compared': no such row"),
+        ({"compared": [["few_shot_text", "triviaqa"]]}, "not a row about ViQuAE"),
         ({"rows": {**PARAMETERS["rows"], "few_shot_text": {**ROW, "run": "nope"}}}, "no such run; got 'nope'"),
         ({"seeds": [0, 7]}, "seed-7: not a reader"),
     ],

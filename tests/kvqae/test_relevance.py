@@ -3,14 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.kvqae.questions import Question
+from stages.kvqae.questions import SPLITS, Question
 from stages.kvqae.relevance import RelevanceParameters, judge_articles, judge_passages, main, pool_runs
 from stages.measures.runs import Run
 from stages.stage import BadInput, execute
 from stages.tables import read_qrels, write_run
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
-
-SPLITS = ("train", "validation", "test")
 
 
 def question(name: str, *answers: str) -> Question:

@@ -4,13 +4,13 @@ import zlib
 
 import pytest
 
-from stages.kvqae.questions import read_questions
+from stages.kvqae.questions import SPLITS, read_questions
 from stages.stage import BadInput
 from stages.tables import Images, read_json, write_images
 from stages.world.disk import sha256_of
 from stages.world.kilt import human_type, to_article, to_entity, to_question
 from stages.world.local import check_kvqae
-from stages.world.validate import SPLITS, validate_kvqae
+from stages.world.validate import validate_kvqae
 from tests.world.small_hub import ENTITIES, articles, jpeg, lines, triviaqa, viquae
 
 

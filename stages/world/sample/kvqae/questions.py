@@ -4,13 +4,13 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from stages.kvqae.questions import SPLITS
 from stages.world.sample.kvqae.bank import Relation, relations
 from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.wording import PRONOUNS, Writer, decade
 
-SPLITS = ("train", "validation", "test")
 _SHARED_ENTITIES, _RECURRING = 0.25, 0.6
-_CLUE, _DEMONYM, _PRONOUN = 0.65, 0.15, 0.1
+_CLUE, _DEMONYM, _PRONOUN = 0.85, 0.15, 0.1
 _APPOSITION = 0.25
 
 
@@ -163,7 +163,7 @@ def _clues(entity: Entity, relation: Relation, writer: Writer) -> list[str]:
             clues += [
                 "{This} made headlines in " + details[key] + ".",
                 "{This} was in the news in " + details[key] + ".",
-            ] * 2
+            ] * 4
     if "place" in details:
         clues += [
             "{This} had ties to " + details["place"] + ".",
