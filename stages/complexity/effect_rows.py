@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from stages.complexity.analysis import holm_table
 from stages.complexity.regression import joint_regression
 from stages.measures.cluster_bootstrap import cluster_bootstrap
 from stages.measures.effects import NO, YES, floor_points, mean_differences
 from stages.measures.mann_whitney import mann_whitney
-from stages.measures.significance import holm
 from stages.tables import write_atomically
 
 COLUMNS = (
@@ -51,8 +51,6 @@ def effect_rows(
     for column, code in enumerate(codes):
         if (code == YES).any() and (code == NO).any():
             p[:, column] = mann_whitney(values[:, code >= 0], code[code >= 0] == YES)[1]
-    p_holm, known = np.full_like(p, np.nan), ~np.isnan(p)
-    p_holm[known] = holm(p[known])
     alike = np.full(len(texts), "")
     joint = joint_regression(values, codes, alike, texts, alike, confidence=confidence)
     matrices = {
@@ -61,7 +59,7 @@ def effect_rows(
         "low": low,
         "high": high,
         "p": p,
-        "p_holm": p_holm,
+        "p_holm": holm_table(p),
         "joint": joint.coefficient,
         "joint_low": joint.low,
         "joint_high": joint.high,
