@@ -22,4 +22,5 @@ def wilson_interval(share: float, trials: int, *, confidence: float = 0.95) -> t
     middle = share + z * z / (2 * trials)
     reach = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+    # At 0 and 1 the bound is the share itself, up to rounding.
+    return max(0.0, min(share, (middle - reach) / scale)), min(1.0, max(share, (middle + reach) / scale))
