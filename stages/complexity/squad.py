@@ -70,35 +70,47 @@ def read_squad(path: Path) -> SquadSet:
         if identifier in first:
             asked["id"].refuse(f"id twice, the first in {first[identifier]}")
         first[identifier] = asked.name
-        question = asked["question"].text()
-        impossible = asked.get("is_impossible")
-        if impossible is not None and not isinstance(impossible.value, bool):
-            impossible.refuse("not true or false")
-        given = [] if asked.get("answers") is None else list(asked["answers"].items())
-        answers: list[tuple[str, int]] = []
-        if impossible is not None and impossible.value:
-            left_out["impossible"].append(identifier)
-            continue
-        for answer in given:
-            text, start = answer["text"].text(), answer["answer_start"].integer()
-            end = end_of(context, start, text)
-            if end is None:
-                wrong.append(identifier)
-                continue
-            unified += context[start:end] != text
-            answers.append((context[start:end], start))
-        if not given:
-            left_out["no_answer"].append(identifier)
-        elif not question.strip():
-            left_out["empty_question"].append(identifier)
-        elif not answers:
-            left_out["wrong_offset"].append(identifier)
+        question, (answers, misplaced, differing) = asked["question"].text(), _answers(asked, context)
+        reason = _why_not(asked, question, answers)
+        if reason is not None:
+            left_out[reason].append(identifier)
         else:
-            questions.append(SquadQuestion(identifier, title, context, question, tuple(answers)))
+            questions.append(SquadQuestion(identifier, title, context, question, answers))
+        wrong += [identifier] * misplaced
+        unified += differing
     if not questions:
         counts = {reason: len(ids) for reason, ids in left_out.items()}
         raise BadInput("no question that can be used", file=path, got=counts, expected="SQuAD's format, with answers")
     return SquadSet(tuple(questions), {reason: tuple(ids) for reason, ids in left_out.items()}, tuple(wrong), unified)
+
+
+def _answers(asked: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
+    """The answers that stand in the context; how many do not, how many only up to Unicode form or kind of space."""
+    found, misplaced, differing = [], 0, 0
+    given = asked.get("answers")
+    for answer in () if given is None else given.items():
+        text, start = answer["text"].text(), answer["answer_start"].integer()
+        end = end_of(context, start, text)
+        if end is None:
+            misplaced += 1
+        else:
+            differing += context[start:end] != text
+            found.append((context[start:end], start))
+    return tuple(found), misplaced, differing
+
+
+def _why_not(asked: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
+    """Why a question cannot be used, one of REASONS."""
+    impossible = asked.get("is_impossible")
+    if impossible is not None and not isinstance(impossible.value, bool):
+        impossible.refuse("not true or false")
+    if impossible is not None and impossible.value:
+        return "impossible"
+    if not question.strip():
+        return "empty_question"
+    if not answers:
+        return "wrong_offset" if asked.value.get("answers") else "no_answer"
+    return None
 
 
 def write_squad(path: Path, questions: Sequence[SquadQuestion]) -> None:
