@@ -4,7 +4,7 @@ Factors: `free_factors.py`, which says what stands in for which of the paper's. 
 reference answers, the best counts; factors are those of the first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from stages.complexity.conllu import Sentence, read_conllu
-from stages.complexity.effect_rows import effect_metrics, effect_rows, write_effects
+from stages.complexity.effect_rows import effect_metrics, effect_rows, shares, write_effects
 from stages.complexity.free_factors import free_factors
 from stages.complexity.predictions import Predictions, read_predictions
 from stages.complexity.squad import SquadQuestion, read_squad
-from stages.measures.effects import NEITHER, YES
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import Setting, mangled, rouge_l
 from stages.stage import BadInput, Context, Parameters, run_stage
@@ -75,13 +74,6 @@ def summarize(
         "empty": float(predictions.empty),
         "unknown": float(predictions.unknown),
     }
-
-
-def shares(codes: Mapping[str, NDArray[np.int8]], cuts: Mapping[str, float]) -> dict[str, float]:
-    """Of each factor the share of yes, how many questions are in neither set, and its cut."""
-    metrics = {f"{name}_share": float((code == YES).mean()) for name, code in codes.items()}
-    metrics |= {f"{name}_uncounted": float((code == NEITHER).sum()) for name, code in codes.items()}
-    return metrics | {f"{name}_cut": cut for name, cut in cuts.items()}
 
 
 def main(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stages.complexity.analysis import holm_table
 from stages.complexity.regression import joint_regression
 from stages.measures.cluster_bootstrap import cluster_bootstrap
-from stages.measures.effects import NO, YES, floor_points, mean_differences
+from stages.measures.effects import NEITHER, NO, YES, floor_points, mean_differences
 from stages.measures.mann_whitney import mann_whitney
 from stages.tables import write_atomically
 
@@ -103,3 +103,10 @@ def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
     }
     counts = {name: float(sum(bool(row[name]) for row in rows)) for name in COLUMNS[-3:]}
     return metrics | counts | {"cells": float(len(rows))}
+
+
+def shares(codes: Mapping[str, NDArray[np.int8]], cuts: Mapping[str, float]) -> dict[str, float]:
+    """Of each factor the share of yes, how many questions are in neither set, and its cut."""
+    metrics = {f"{name}_share": float((code == YES).mean()) for name, code in codes.items()}
+    metrics |= {f"{name}_uncounted": float((code == NEITHER).sum()) for name, code in codes.items()}
+    return metrics | {f"{name}_cut": cut for name, cut in cuts.items()}
