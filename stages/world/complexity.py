@@ -55,12 +55,24 @@ def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
     from stages.world.sample.french import build_french  # a grammar, which files of your own do not need
 
     world = build_french(**parameters.model_dump())
-    made = {"train": world.fquad["train"], "validation": world.fquad["validation"], "evaluation": world.examples}
-    for field, records in {**made, "frame_texts": world.texts["train"]}.items():
-        if len(records) < getattr(parameters, field):
-            wanted = getattr(parameters, field)
-            raise BadInput(f"the sample has only {len(records)}", field=f"complexity.world.{field}", got=wanted)
+    made = {
+        "train": len(world.fquad["train"]),
+        "validation": len(world.fquad["validation"]),
+        "evaluation": len(world.examples),
+        "frame_texts": len(world.texts["train"]),
+    }
+    for field, size in made.items():
+        wanted = getattr(parameters, field)
+        if size < wanted:
+            raise BadInput(f"the sample has only {size}", field=f"complexity.world.{field}", got=wanted)
     return world
+
+
+def describe_sample(world: "FrenchWorld") -> dict[str, float]:
+    """What the sample is like, as `sample_*`: shares of the factors, sizes, overlap of the splits."""
+    from stages.world.sample.french import statistics
+
+    return {f"sample_{name}": float(value) for name, value in statistics(world).items()}
 
 
 def main(
@@ -93,7 +105,10 @@ def main(
             frames = write_calor(sample(), calor)
         syntax = origin / "syntax.conllu"
         raw = Raw(sets, origin / "questions.jsonl", frames, syntax if syntax.is_file() else None)
-        return counts | validate_complexity(raw)
+        counts |= validate_complexity(raw)
+        if "sample" in (fquad_source, calor_source):
+            counts |= describe_sample(sample())
+    return counts
 
 
 def _check_source(name: str, source: str, folder: str) -> None:

@@ -37,7 +37,8 @@ def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str 
 @pytest.fixture(autouse=True)
 def _scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stages.world.sample.french.build_french", small_french, raising=False)
+    monkeypatch.setattr("stages.world.sample.french.build_french", small_french)
+    monkeypatch.setattr("stages.world.sample.french.statistics", lambda world: {"examples": len(world.examples)})
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_sample_that_is_too_small_is_refused(tmp_path: Path, monkeypatch: pytest
 
 def test_local_takes_the_same_files(mine: Path, tmp_path: Path):
     metrics = run(tmp_path, "local", "local", **brought(mine))
-    assert metrics == run(tmp_path, out="made")
+    assert metrics | {"sample_examples": 2} == run(tmp_path, out="made")
     for part in ("fquad", "calor"):
         raw = tmp_path / "raw" / part
         assert files(raw) == files(mine / part) | {"provenance.json"}
@@ -237,3 +238,20 @@ def test_question_about_a_text_of_another_split_is_refused(mine: Path):
     )
     with pytest.raises(BadInput, match=r"questions\.jsonl:1: field 'text_id': no such text; got 'train-0'"):
         validate_complexity(Raw.of(mine / "fquad", mine / "calor"))
+
+
+def test_sample_of_the_grammar_is_valid_and_leaks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The real generator, small: the validator of any world accepts it, and no text is in two splits."""
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    sizes = {"seed": 0, "train": 120, "validation": 20, "evaluation": 60, "frame_texts": 40}
+    monkeypatch.setattr("tests.world.test_complexity.SIZES", sizes)
+    metrics = run(tmp_path)
+    assert metrics["fquad_train_questions"] == 120
+    assert metrics["calor_questions"] == 60
+    assert metrics["calor_questions_with_chain"] > 0
+    nothing = [name for name in metrics if any(part in name for part in ("_in_", "dropped", "unified", "beside"))]
+    assert len(nothing) >= 15
+    leaks = {name: metrics[name] for name in nothing if not name.startswith("sample_") and metrics[name]}
+    assert leaks == {}
+    assert metrics["calor_questions_without_syntax"] == 0
