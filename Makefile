@@ -63,8 +63,8 @@ doctor: $(BIN)/.ready  ## what this machine has and lacks, and what each lack me
 plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper
 	@python -m stages.plan $(if $(S),--scale "scales/$(S).yaml")
 
-thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; results in metrics/thorough/
-	@python -m stages.thorough
+thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P=kvqae for one pipeline
+	@python -m stages.thorough $(if $(P),--pipelines $(P))
 
 clean:  ## remove half-done work of killed stages (data, models and caches stay)
 	@rm -rf .work

@@ -8,6 +8,7 @@ import argparse
 import datetime
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
 
 SCALE = Path("scales/thorough.yaml")
+# World seeds of each pipeline; a pipeline that repeats its trainings over model seeds takes one world.
+SEEDS = {"kvqae": (3, 4, 5), "complexity": (3,)}
 
 
 def run(*command: str, cwd: Path) -> str:
@@ -48,10 +51,10 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run every seed; results are written after each, so that an interruption loses one at most."""
+    """Run every pipeline and seed; results are written after each, so that an interruption loses one at most."""
     parser = argparse.ArgumentParser(prog="python -m stages.thorough", description=__doc__)
-    parser.add_argument("--pipeline", default="kvqae")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[3, 4, 5], help="world seeds, 3 or more")
+    parser.add_argument("--pipelines", nargs="+", choices=sorted(SEEDS), default=list(SEEDS))
+    parser.add_argument("--seeds", type=int, nargs="+", help="world seeds, 3 or more (default: the pipeline's own)")
     arguments = parser.parse_args(argv)
     root = Path.cwd()
     if run("git", "status", "--porcelain", "--untracked-files=no", cwd=root):
@@ -62,13 +65,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not copy.exists():
         run("git", "clone", "-q", str(root), str(copy), cwd=root)
         run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=copy)
-    out = root / "metrics" / "thorough" / f"{arguments.pipeline}.json"
-    seeds: dict[str, dict[str, float]] = {}
     try:
-        for seed in arguments.seeds:
-            seeds[str(seed)] = reproduce(root, copy, arguments.pipeline, seed)
-            date = datetime.datetime.now(datetime.UTC).date().isoformat()
-            write_json(out, {"pipeline": arguments.pipeline, "commit": commit, "date": date, "seeds": seeds})
+        for pipeline in arguments.pipelines:
+            seeds: dict[str, dict[str, float]] = {}
+            started = time.perf_counter()
+            for seed in arguments.seeds or SEEDS[pipeline]:
+                seeds[str(seed)] = reproduce(root, copy, pipeline, seed)
+                date = datetime.datetime.now(datetime.UTC).date().isoformat()
+                minutes = round((time.perf_counter() - started) / 60, 1)
+                result = {"pipeline": pipeline, "commit": commit, "date": date, "minutes": minutes, "seeds": seeds}
+                write_json(root / "metrics" / "thorough" / f"{pipeline}.json", result)
     except BadInput as error:
         print(f"thorough: {error}", file=sys.stderr)
         raise SystemExit(1) from None

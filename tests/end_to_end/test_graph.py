@@ -4,6 +4,7 @@ import json
 import shutil
 
 import boto3
+import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
@@ -23,8 +24,11 @@ def test_everything_declared_is_there(built):
         assert title in html
 
 
-def test_metrics_are_flat_numbers(built):
-    for file in (built.folder / "metrics" / "kvqae").glob("*.json"):
+@pytest.mark.parametrize("pipeline", ["kvqae", "complexity"])
+def test_metrics_are_flat_numbers(built, pipeline):
+    files = list((built.folder / "metrics" / pipeline).glob("*.json"))
+    assert files
+    for file in files:
         values = json.loads(file.read_text())
         assert all(isinstance(value, (int, float)) for value in values.values()), file.name
 

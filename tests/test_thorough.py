@@ -1,0 +1,75 @@
+"""`make thorough` on a project of one stage: every seed runs in a copy, results are kept with commit and date."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stages import thorough
+
+ROOT = Path(__file__).parents[1]
+STAGE = """stages:
+  kvqae-echo:
+    cmd: python echo.py
+    deps: [echo.py]
+    params: [kvqae.world, kvqae.read]
+    metrics:
+    - metrics/kvqae/echo.json: {cache: false}
+"""
+ECHO = """import json, pathlib, yaml
+kvqae = yaml.safe_load(open("params.yaml"))["kvqae"]
+folder = pathlib.Path("metrics/kvqae")
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], "grid": kvqae["read"]["grid"]}))
+"""
+
+
+def run(*command: str, folder: Path) -> str:
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    folder = tmp_path / "project"
+    (folder / "scales").mkdir(parents=True)
+    (folder / "dvc.yaml").write_text(STAGE)
+    (folder / "echo.py").write_text(ECHO)
+    (folder / "params.yaml").write_text("kvqae: {world: {seed: 3}, read: {grid: 1}}\n")
+    (folder / "scales" / "thorough.yaml").write_text("kvqae: {read: {grid: 9}}\n")
+    (folder / ".gitignore").write_text(".work\n")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)
+    run("git", "init", "-q", folder=folder)
+    run("git", "config", "user.email", "test@example.org", folder=folder)
+    run("git", "config", "user.name", "Test", folder=folder)
+    run("dvc", "init", "-q", folder=folder)
+    run("git", "add", "-A", folder=folder)
+    run("git", "commit", "-q", "-m", "Start", folder=folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
+    thorough.main(["--pipelines", "kvqae", "--seeds", "4", "5"])
+    kept = json.loads((project / "metrics/thorough/kvqae.json").read_text())
+    assert kept["seeds"] == {"4": {"echo.grid": 9, "echo.seed": 4}, "5": {"echo.grid": 9, "echo.seed": 5}}
+    assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
+    assert not (project / "dvc.lock").exists()
+    assert (project / "params.yaml").read_text() == "kvqae: {world: {seed: 3}, read: {grid: 1}}\n"
+
+
+def test_uncommitted_changes_are_refused(project, capsys):
+    (project / "params.yaml").write_text("kvqae: {world: {seed: 3}, read: {grid: 2}}\n")
+    with pytest.raises(SystemExit):
+        thorough.main(["--pipelines", "kvqae"])
+    assert "commit your changes first" in capsys.readouterr().err
+    assert not (project / "metrics" / "thorough").exists()
+
+
+def test_an_unknown_pipeline_is_refused(project, capsys):
+    with pytest.raises(SystemExit):
+        thorough.main(["--pipelines", "nothing"])
+    assert "complexity" in capsys.readouterr().err
