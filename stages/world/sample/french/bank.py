@@ -1,0 +1,143 @@
+"""The grammar's bank, read from the YAML files in `bank/`: frames with lexical units, and what fills their elements."""
+
+from dataclasses import dataclass
+from functools import cache
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+BANK = Path(__file__).parent / "bank"
+CORE = ("agent", "theme", "third")
+ROLES = (*CORE, "time", "place", "reason")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A lexical unit.
+
+    Attributes:
+        of: preposition of the theme ("" for a direct object; "de" after a noun).
+        third: preposition of the third element.
+        kinds: what its theme must be; empty: whatever the frame allows.
+        carry: for a noun, the verb of carrying it out ("mener une attaque"); "" when there is none.
+        alone: a noun that cannot have an agent beside its theme.
+        undergone: a noun of which a theme can be the object ("faire l'objet d'une attaque").
+    """
+
+    lemma: str
+    part_of_speech: str
+    gender: str
+    weight: float
+    of: str
+    third: str
+    kinds: tuple[str, ...]
+    carry: str
+    alone: bool
+    undergone: bool
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether a noun, else a verb."""
+        return self.part_of_speech == "noun"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame.
+
+    Attributes:
+        near: frames with the same value are too close to meet in a text.
+        elements: role → name of the frame element.
+        kinds: role → kinds of its fillers; empty for an agent: whoever the domain has.
+        purpose: whether the reason is a purpose, else a cause.
+        adaptation, evaluation: weights in the two corpora.
+    """
+
+    name: str
+    near: str
+    domains: tuple[str, ...]
+    elements: dict[str, str]
+    kinds: dict[str, tuple[str, ...]]
+    purpose: bool
+    adaptation: float
+    evaluation: float
+    units: tuple[Unit, ...]
+
+    def units_of(self, *, noun: bool) -> list[Unit]:
+        """Its nouns or its verbs."""
+        return [unit for unit in self.units if unit.is_noun == noun]
+
+    @property
+    def entropy(self) -> float:
+        """Of the intended distribution of lexical units, in bits."""
+        total = sum(unit.weight for unit in self.units)
+        return -sum(unit.weight / total * log2(unit.weight / total) for unit in self.units)
+
+
+def core_type(role: str, frame: Frame) -> str:
+    """FrameNet's core type of an element."""
+    if role in CORE:
+        return "core"
+    return "extra-thematic" if role == "reason" and not frame.purpose else "peripheral"
+
+
+def _unit(notation: str, *, noun: bool, third: str) -> Unit:
+    lemma, *rest = notation.split()
+    gender = rest.pop(0) if noun else ""
+    options = {key: value for key, _, value in (word.partition("=") for word in rest[1:])}
+    return Unit(
+        lemma=lemma,
+        part_of_speech="noun" if noun else "verb",
+        gender=gender,
+        weight=float(rest[0]),
+        of=options.get("of", "de" if noun else ""),
+        third=options.get("third", third),
+        kinds=tuple(filter(None, options.get("kinds", "").split("+"))),
+        carry=options.get("carry", ""),
+        alone="alone" in options,
+        undergone="active" not in options and options.get("of", "de") in ("de", "contre"),
+    )
+
+
+def _frame(name: str, entry: dict[str, Any]) -> Frame:
+    roles = {role: value.split() for role, value in entry["roles"].items()}
+    third = roles["third"].pop(1).strip("=") if "third" in roles else ""
+    reason = roles.get("reason", ["", ""])
+    if not entry.get("bare"):
+        roles["time"] = ["Time", "time"]
+        if third or "third" not in roles or roles["third"][1] == "post":
+            roles["place"] = ["Place", "place"]
+    if roles.get("third", [""])[0] == "Goal":
+        del roles["place"]
+    units = [_unit(unit, noun=False, third=third) for unit in entry["verbs"]]
+    units += [_unit(unit, noun=True, third=third) for unit in entry["nouns"]]
+    return Frame(
+        name=name,
+        near=entry["near"],
+        domains=tuple(entry["domains"]),
+        elements={role: value[0] for role, value in roles.items()},
+        kinds={role: tuple(value[1:]) for role, value in roles.items()},
+        purpose=reason[1] == "purpose",
+        adaptation=entry["adaptation"],
+        evaluation=entry["evaluation"],
+        units=tuple(units),
+    )
+
+
+@cache
+def frames() -> dict[str, Frame]:
+    """Every frame by name."""
+    return {name: _frame(name, entry) for name, entry in _read("frames").items()}
+
+
+@cache
+def fillers() -> dict[str, Any]:
+    """What is in fillers.yaml, as it stands there."""
+    return _read("fillers")
+
+
+def _read(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((BANK / f"{name}.yaml").read_text(encoding="utf-8"))
+    return content
