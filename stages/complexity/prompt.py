@@ -1,0 +1,196 @@
+"""Ask prompted models every evaluation question, through OpenAI-compatible endpoints (complexity.md §2).
+
+A model without an endpoint is not run, and has no file. Every answer is cached as it comes: a run that breaks off goes
+on where it was, and a rerun asks nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+from tqdm import tqdm
+
+from stages.complexity.answer_cache import AnswerCache, Reply, key_of
+from stages.complexity.corpora import read_examples
+from stages.complexity.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
+from stages.complexity.extracts import KINDS, extract
+from stages.complexity.predictions import write_predictions
+from stages.complexity.prompts import Messages, draw_examples, messages_of
+from stages.complexity.records import Example
+from stages.complexity.squad import read_squad
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import write_atomically, write_json
+
+PROMPTS = "prompts.json"
+_HOPELESS = 5  # questions refused before any is answered
+
+
+class PromptedModel(Parameters):
+    """A model behind an endpoint."""
+
+    label: str = Field(min_length=1, description="Name in tables")
+    endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
+    model: str = Field(min_length=1, description="The endpoint's name for the model")
+    examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")
+    temperature: float = Field(ge=0, le=2, description="0: the likeliest token every time")
+    max_tokens: int = Field(ge=1, description="Longest answer, in the model's tokens")
+    requests_per_minute: float = Field(gt=0, description="Requests started in a minute, at the most")
+    parallel: int = Field(ge=1, le=256, description="Requests under way at a time")
+    timeout_s: float = Field(gt=0, description="Seconds without a sign of the endpoint")
+    retries: int = Field(ge=0, le=20, description="How often a question is asked again after a failure that may pass")
+    backoff_s: float = Field(gt=0, description="Seconds before that, doubled every time; Retry-After comes first")
+    key_variable: str | None = Field(
+        pattern=r"^[A-Za-z_]\w*$", description="Environment variable with the key, null: the endpoint needs none"
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _address(cls, endpoint: str | None) -> str | None:
+        if endpoint is None:
+            return None
+        parts = urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+            raise ValueError("expected http(s)://host/path without user, password or query")
+        return endpoint.rstrip("/")
+
+    @property
+    def sampling(self) -> dict[str, float]:
+        """What decides the answer besides model and messages."""
+        return {"temperature": self.temperature, "max_tokens": self.max_tokens}
+
+
+class PromptParameters(Parameters):
+    """Section `complexity.prompt`."""
+
+    seed: int = Field(ge=0, description="Draws the examples from the training questions")
+    instruction: str = Field(min_length=1, description="Opens every prompt")
+    models: dict[str, PromptedModel] = Field(description="Models by name")
+
+    @field_validator("models")
+    @classmethod
+    def _file_names(cls, models: dict[str, PromptedModel]) -> dict[str, PromptedModel]:
+        if bad := [name for name in models if not name.isidentifier() or not name.isascii()]:
+            raise ValueError(f"names of files: expected letters, digits and _; got {bad}")
+        return models
+
+
+def ask_all(
+    model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache
+) -> tuple[dict[str, Reply], Counter[str]]:
+    """Replies to the chats (by key), from the cache or from the endpoint into the cache; and counts.
+
+    Raises:
+        BadInput: no key, or the endpoint fails; what came before is in the cache.
+    """
+    missing = [key for key in chats if cache.get(key) is None]
+    counts = Counter(cached=len(chats) - len(missing))
+    if missing:
+        counts.update(_ask(model, {key: chats[key] for key in missing}, cache))
+    return {key: reply for key in chats if (reply := cache.get(key)) is not None}, counts
+
+
+def _ask(model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache) -> Counter[str]:
+    """Put what the endpoint replies into the cache; returns its counts."""
+    endpoint = Endpoint(
+        str(model.endpoint),
+        model.model,
+        key_from_environment(model.key_variable),
+        requests_per_minute=model.requests_per_minute,
+        timeout_s=model.timeout_s,
+        retries=model.retries,
+        backoff_s=model.backoff_s,
+    )
+    refused: list[str] = []
+    before = len(cache)
+
+    def ask(key: str) -> None:
+        try:
+            cache.put(key, endpoint.ask(chats[key], model.sampling), model=model.model)
+        except RefusedError as error:
+            refused.append(key)
+            if len(refused) >= _HOPELESS and len(cache) == before:
+                endpoint.stop()
+                raise BadInput(f"every question is refused: {error}", file=model.endpoint) from None
+            print(f"{model.label}: a question is refused: {error}")
+
+    pool = ThreadPoolExecutor(model.parallel)
+    futures = [pool.submit(ask, key) for key in chats]
+    try:
+        for future in tqdm(as_completed(futures), total=len(chats), desc=model.label, unit="answer", mininterval=5):
+            with suppress(StoppedError):  # another one says why
+                future.result()
+    finally:
+        endpoint.stop()
+        pool.shutdown(cancel_futures=True)
+    return endpoint.counts
+
+
+def main(
+    parameters: PromptParameters,
+    context: Context,
+    *,
+    train: Path,
+    questions: Path,
+    texts: Path,
+    out_cache: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write --out/<model>.jsonl for every model with an endpoint, and a prompt of each to --out/prompts.json.
+
+    Returns:
+        `<model>_run` (0 or 1); for those run `_questions`, `_cached`, the counts of `Endpoint`, `_refused` (no answer),
+        one count each of `KINDS`, `_cut` (at max_tokens), `_prompt_tokens`, `_completion_tokens` (of all answers,
+        paid for now or before); `cache_broken_lines`.
+    """
+    examples = read_examples(questions, texts)
+    training = read_squad(train).questions
+    shown = {
+        name: draw_examples(training, model.examples, parameters.seed, {each.text.text for each in examples})
+        for name, model in parameters.models.items()
+    }
+    cache = AnswerCache(out_cache)
+    metrics = {"cache_broken_lines": float(cache.broken)}
+    prompts: dict[str, Messages] = {}
+    with write_atomically(out) as beside:
+        beside.mkdir(parents=True)
+        for name, model in parameters.models.items():
+            chats = {
+                each.id: messages_of(parameters.instruction, shown[name], each.question, each.text.text)
+                for each in examples
+            }
+            prompts[name] = chats[examples[0].id]
+            metrics[f"{name}_run"] = float(model.endpoint is not None)
+            if model.endpoint is not None:
+                answers, counts = answer(model, examples, chats, cache)
+                write_predictions(beside / f"{name}.jsonl", answers)
+                metrics |= {f"{name}_{key}": float(value) for key, value in counts.items()}
+        write_json(beside / PROMPTS, prompts)
+    return metrics
+
+
+def answer(
+    model: PromptedModel, examples: Sequence[Example], chats: Mapping[str, Messages], cache: AnswerCache
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Answers by question, those refused left out; and counts (see `main`)."""
+    keys = {
+        identifier: key_of(str(model.endpoint), model.model, messages, model.sampling)
+        for identifier, messages in chats.items()
+    }
+    known, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
+    replies = {each: known[keys[each.id]] for each in examples if keys[each.id] in known}
+    extracts = {each.id: extract(reply.content, each.text.text) for each, reply in replies.items()}
+    kinds = Counter(each.kind for each in extracts.values())
+    counts = {"questions": len(examples), **requests, "refused": len(examples) - len(replies)}
+    counts |= {kind: kinds[kind] for kind in KINDS}
+    counts["cut"] = sum(reply.finish == "length" for reply in replies.values())
+    counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in known.values())
+    counts["completion_tokens"] = sum(reply.completion_tokens for reply in known.values())
+    return {identifier: each.answer for identifier, each in extracts.items()}, counts
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.prompt", PromptParameters)
