@@ -25,6 +25,7 @@ class AnalyseParameters(Parameters):
     """Section `complexity.analyse`."""
 
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
+    smallest_set: int = Field(ge=1, description="Fewest questions that either set of an analysed factor must hold")
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of contexts")
     seed: int = Field(ge=0, description="Of the bootstrap")
@@ -107,6 +108,7 @@ def main(
         codes,
         [question.context for question in questions],
         risk=parameters.risk,
+        smallest_set=parameters.smallest_set,
         resamples=parameters.resamples,
         confidence=parameters.confidence,
         seed=parameters.seed,

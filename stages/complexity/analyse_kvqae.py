@@ -31,6 +31,7 @@ class AnalyseKvqaeParameters(Parameters):
     """Section `complexity.analyse_kvqae`."""
 
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
+    smallest_set: int = Field(ge=1, description="Fewest questions that either set of an analysed factor must hold")
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of entities")
     seed: int = Field(ge=0, description="Of the bootstrap")
@@ -128,6 +129,7 @@ def main(
         codes,
         [question.wikidata_id or question.id for question in asked],
         risk=parameters.risk,
+        smallest_set=parameters.smallest_set,
         resamples=parameters.resamples,
         confidence=parameters.confidence,
         seed=parameters.seed,

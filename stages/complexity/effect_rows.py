@@ -14,10 +14,9 @@ from stages.measures.effects import NEITHER, NO, YES, floor_points, mean_differe
 from stages.measures.mann_whitney import mann_whitney
 from stages.tables import write_atomically
 
-COLUMNS = (
-    *("model", "factor", "yes", "no", "delta", "delta_floor", "low", "high", "p", "p_holm"),
-    *("joint", "joint_low", "joint_high", "joint_p", "validated", "significant", "holm_significant"),
-)
+_NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
+_VERDICTS = ("validated", "significant", "holm_significant")
+COLUMNS = ("model", "factor", "yes", "no", *_NUMBERS, *_VERDICTS)
 Row = dict[str, str | float | bool | None]
 
 
@@ -27,11 +26,12 @@ def effect_rows(
     clusters: Sequence[str],
     *,
     risk: float,
+    smallest_set: int,
     resamples: int,
     confidence: float,
     seed: int,
 ) -> list[Row]:
-    """One row of COLUMNS a model and factor; None where a set is empty or the regression cannot tell factors apart.
+    """One row of COLUMNS a model and factor; None where a set is too small or the regression cannot tell factors apart.
 
     Holm's correction is over all cells of the table. Without frames there is no test with frames as the units, and
     the regression has no dummies for answer elements.
@@ -41,19 +41,53 @@ def effect_rows(
         factors: by name, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
         clusters: (questions,) the text that each question is about.
         risk: of a false alarm.
+        smallest_set: fewest questions of E_f and of Ē_f for a factor to be analysed; below, it is left out of Holm's
+            correction and of the regression, too.
         resamples, confidence, seed: of the bootstrap.
     """
     values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
-    texts = np.asarray(clusters)
+    sizes = {side: (codes == side).sum(axis=1) for side in (YES, NO)}
+    kept = np.flatnonzero(np.minimum(sizes[YES], sizes[NO]) >= smallest_set)
+    matrices = {name: np.full((len(values), len(codes)), np.nan) for name in _NUMBERS}
+    if len(kept):
+        found = _analyse(values, codes[kept], np.asarray(clusters), resamples, confidence, seed)
+        for name, matrix in found.items():
+            matrices[name][:, kept] = matrix
+    rows: list[Row] = []
+    for place, model in enumerate(scores):
+        for column, factor in enumerate(factors):
+            cell = {name: float(matrix[place, column]) for name, matrix in matrices.items()}
+            worse = cell["delta"] < 0
+            rows.append(
+                {
+                    "model": model,
+                    "factor": factor,
+                    "yes": int(sizes[YES][column]),
+                    "no": int(sizes[NO][column]),
+                    **{name: None if np.isnan(value) else value for name, value in cell.items()},
+                    "validated": worse,
+                    "significant": worse and cell["p"] <= risk,
+                    "holm_significant": worse and cell["p_holm"] <= risk,
+                }
+            )
+    return rows
+
+
+def _analyse(
+    values: NDArray[np.float64],
+    codes: NDArray[np.int8],
+    texts: NDArray[np.str_],
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> dict[str, NDArray[np.float64]]:
+    """The columns of _NUMBERS as (models, factors)."""
     delta = mean_differences(values, codes)
     low, high = cluster_bootstrap(values, codes, texts, resamples=resamples, confidence=confidence, seed=seed)
-    p = np.full_like(delta, np.nan)
-    for column, code in enumerate(codes):
-        if (code == YES).any() and (code == NO).any():
-            p[:, column] = mann_whitney(values[:, code >= 0], code[code >= 0] == YES)[1]
+    p = np.stack([mann_whitney(values[:, code >= 0], code[code >= 0] == YES)[1] for code in codes], axis=1)
     alike = np.full(len(texts), "")
     joint = joint_regression(values, codes, alike, texts, alike, confidence=confidence)
-    matrices = {
+    return {
         "delta": delta,
         "delta_floor": floor_points(delta),
         "low": low,
@@ -65,24 +99,6 @@ def effect_rows(
         "joint_high": joint.high,
         "joint_p": joint.p,
     }
-    rows: list[Row] = []
-    for place, model in enumerate(scores):
-        for column, factor in enumerate(factors):
-            cell = {name: float(matrix[place, column]) for name, matrix in matrices.items()}
-            worse = cell["delta"] < 0
-            rows.append(
-                {
-                    "model": model,
-                    "factor": factor,
-                    "yes": int((codes[column] == YES).sum()),
-                    "no": int((codes[column] == NO).sum()),
-                    **{name: None if np.isnan(value) else value for name, value in cell.items()},
-                    "validated": worse,
-                    "significant": worse and cell["p"] <= risk,
-                    "holm_significant": worse and cell["p_holm"] <= risk,
-                }
-            )
-    return rows
 
 
 def write_effects(path: Path, rows: Sequence[Row]) -> None:
@@ -101,7 +117,7 @@ def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
         for name in ("delta", "p_holm")
         if (value := row[name]) is not None
     }
-    counts = {name: float(sum(bool(row[name]) for row in rows)) for name in COLUMNS[-3:]}
+    counts = {name: float(sum(bool(row[name]) for row in rows)) for name in _VERDICTS}
     return metrics | counts | {"cells": float(len(rows))}
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 from scipy.stats import kruskal
 
 from stages.complexity import systems
@@ -37,13 +37,20 @@ FRAME_COLUMNS = ("model", "frame", "questions", "rouge_l", "rouge_l_paper")
 class ScoreParameters(Parameters):
     """Section `complexity.score`."""
 
-    readers: dict[str, Literal["extractive", "seq2seq", "causal"]] = Field(description="Fine-tuned readers, their kind")
+    run: tuple[str, ...] = Field(description="Fine-tuned readers that are scored, names of `readers`")
+    readers: dict[str, Literal["extractive", "seq2seq", "causal"]] = Field(description="Kind of each reader, by name")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the fine-tuned readers")
     prompted: tuple[str, ...] = Field(description="Prompted models; one without answers counts as not run")
     shuffles: int = Field(ge=1, description="Shuffles of a model's answers among questions with the same element")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=100, description="Bootstrap draws of texts")
     seed: int = Field(ge=0, description="Of baselines, shuffles and draws")
+
+    @model_validator(mode="after")
+    def _known_readers(self) -> "ScoreParameters":
+        if unknown := sorted(set(self.run) - set(self.readers)):
+            raise ValueError(f"run: no kind of {', '.join(unknown)}; there are {', '.join(self.readers)}")
+        return self
 
 
 @dataclass(frozen=True)
@@ -197,7 +204,9 @@ def main(
     frames, elements = [each.frame.frame for each in examples], [each.answer_element for each in examples]
     ran = systems.prompted(prompted, parameters.prompted, ids)
     every = [
-        *systems.trained(predictions, parameters.readers, parameters.seeds, ids),
+        *systems.trained(
+            predictions, {name: parameters.readers[name] for name in parameters.run}, parameters.seeds, ids
+        ),
         *ran,
         *systems.brought(brought, ids),
         *systems.baselines(examples, parameters.seed),

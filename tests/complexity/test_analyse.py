@@ -22,7 +22,7 @@ from stages.stage import BadInput
 from stages.tables import write_json_lines, write_table
 
 TEXT = "La reine Aude fonda un vaste port. Les marchands quittèrent le port."
-KEYS = {"risk": 0.05, "confidence": 0.95, "resamples": 300, "seed": 0}
+KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
 
 
 def asked(question, answer, context=TEXT, identifier="q"):
@@ -137,6 +137,19 @@ def test_an_empty_side_has_no_effect():
     assert (row["yes"], row["no"]) == (40, 0)
     assert all(row[name] is None for name in ("delta", "p", "p_holm", "low", "joint"))
     assert not row["validated"]
+
+
+def test_a_set_that_is_too_small_is_as_if_the_factor_were_not_there():
+    scores, codes, clusters = planted()
+    codes["rare"] = np.where(np.arange(600) < 5, 1, 0).astype(np.int8)
+    keys = KEYS | {"smallest_set": 6}
+    with_rare = effect_rows(scores, codes, clusters, **keys)
+    del codes["rare"]
+    others = [row for row in with_rare if row["factor"] != "rare"]
+    assert others == list(map(pytest.approx, effect_rows(scores, codes, clusters, **keys)))
+    rare = [row for row in with_rare if row["factor"] == "rare"]
+    assert [(row["yes"], row["no"]) for row in rare] == [(5, 595)] * 2
+    assert {row[name] for row in rare for name in ("delta", "p", "p_holm", "low", "joint", "joint_p")} == {None}
 
 
 def test_the_best_of_several_references_counts():

@@ -28,7 +28,14 @@ def world(tmp_path):
 
 def rescore(folder):
     parameters = score.ScoreParameters(
-        readers={"small": "extractive"}, seeds=(3, 9), prompted=(), shuffles=1, confidence=0.9, resamples=100, seed=0
+        run=("small",),
+        readers={"small": "extractive"},
+        seeds=(3, 9),
+        prompted=(),
+        shuffles=1,
+        confidence=0.9,
+        resamples=100,
+        seed=0,
     )
     names = ("predictions", "prompted", "brought")
     score.main(

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy.stats import kruskal
 
 from stages.complexity.predictions import Predictions
@@ -45,7 +46,8 @@ def world(tmp_path):
 
 def run(folder, **changes):
     keys = {
-        "readers": {"camembert": "extractive"},
+        "run": ("camembert",),
+        "readers": {"camembert": "extractive", "t5": "seq2seq"},
         "seeds": (0, 5),
         "prompted": ("gpt", "mixtral"),
         "shuffles": 3,
@@ -183,8 +185,10 @@ def test_same_seed_same_result_whatever_else_was_brought(tmp_path, world):
 
 
 def test_bad_input(tmp_path, world):
+    with pytest.raises(ValidationError, match="run: no kind of gpt; there are camembert, t5"):
+        run(tmp_path, run=("camembert", "gpt"))
     with pytest.raises(BadInput, match=r"predictions/t5/seed-0\.jsonl: no answers of this reader.*complexity-answer"):
-        run(tmp_path, readers={"t5": "seq2seq"})
+        run(tmp_path, run=("t5",))
     answer(tmp_path, "brought/camembert.jsonl", GOLD)
     with pytest.raises(BadInput, match="two models of one name, extractive and brought; got 'camembert'"):
         run(tmp_path)
