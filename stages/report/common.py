@@ -6,14 +6,26 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def environment() -> Environment:
-    """Jinja with escaping on and undefined names refused."""
-    return Environment(
+    """Jinja with escaping on, undefined names refused, and filters for signed numbers and probabilities."""
+    made = Environment(
         loader=PackageLoader("stages.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters |= {"signed": signed, "probability": probability}
+    return made
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A number with a minus sign that is as wide as a digit."""
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def probability(value: float) -> str:
+    """`= 0.012`, or `< 0.001`."""
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> str:

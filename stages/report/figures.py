@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -13,6 +14,9 @@ mpl.use("svg")
 _INK = "#010203"  # a colour nothing else uses, replaced by currentColor
 _ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "fontsize": "small"}
 _SHADES = ("#3a86b7", "#e07a3f", "#4f9d69", "#9b6fb5")
+_MORE_SHADES = (*_SHADES, "#c2527f", "#8a8f2a", "#7a7f87", "#2aa198", "#b5651d", "#5b6bd6")
+_MARKERS = "osD^vP*Xph"
+_ROW = 0.19  # inches that a row of small text takes
 _STYLE: dict[Any, Any] = {
     "text.color": _INK,
     "axes.labelcolor": _INK,
@@ -36,7 +40,8 @@ def _svg(figure: Figure, title: str) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
     svg = text.getvalue().replace(_INK, "currentColor")
-    return svg[svg.index("<svg") :]  # no XML prologue inside HTML
+    named = Markup('<svg role="img" aria-label="{}"').format(title)
+    return svg[svg.index("<svg") :].replace("<svg", named, 1)  # no XML prologue inside HTML
 
 
 def _axes(width: float, height: float) -> tuple[Figure, Axes]:
@@ -90,4 +95,88 @@ def curves(
         axes.set_ylabel(ylabel)
         if len(lines) > 1:
             axes.legend(**_ABOVE)
+        return _svg(figure, title)
+
+
+def profile(points: Sequence[tuple[str, float, tuple[float, float] | None]], *, title: str, xlabel: str) -> str:
+    """A dot and its interval on each row, the first point at the bottom, and their mean as a line.
+
+    Args:
+        points: (name, value in [0, 1], interval or None).
+        title: for screen readers.
+        xlabel: of the axis.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(4.2, 0.7 + _ROW * len(points))
+        values = [value for _, value, _ in points]
+        for row, (_, _, interval) in enumerate(points):
+            if interval is not None:
+                axes.plot(interval, (row, row), color=_SHADES[0], linewidth=1.2, alpha=0.7)
+        axes.plot(values, range(len(points)), "o", markersize=4, color=_SHADES[0])
+        axes.axvline(sum(values) / len(values), color=_INK, linewidth=0.8, linestyle=":")
+        axes.set_yticks(range(len(points)), [name for name, _, _ in points], fontsize="x-small", parse_math=False)
+        axes.set_ylim(-0.7, len(points) - 0.3)
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_xlabel(xlabel)
+        return _svg(figure, title)
+
+
+def forest(
+    rows: Sequence[str],
+    series: Mapping[str, Sequence[tuple[float, float, float] | None]],
+    *,
+    title: str,
+    xlabel: str,
+) -> str:
+    """Estimates with intervals about a line at 0, the first row on top; each entry has its own marker.
+
+    Args:
+        rows: names.
+        series: {legend entry: (value, low, high) of each row, None where there is none}.
+        title: for screen readers.
+        xlabel: of the axis.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(4.2, 0.9 + 0.32 * len(rows))
+        axes.axvline(0, color=_INK, linewidth=0.8)
+        for place, (entry, estimates) in enumerate(series.items()):
+            shift = 0.26 * (place - (len(series) - 1) / 2)
+            found = [(row + shift, *each) for row, each in enumerate(estimates) if each is not None]
+            for height, _, low, high in found:
+                axes.plot((low, high), (height, height), color=_SHADES[place], linewidth=1.4)
+            points = ([value for _, value, _, _ in found], [height for height, *_ in found])
+            axes.plot(*points, _MARKERS[place], markersize=5, color=_SHADES[place], label=entry)
+        axes.set_yticks(range(len(rows)), rows, parse_math=False)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlabel(xlabel)
+        axes.legend(**_ABOVE)
+        return _svg(figure, title)
+
+
+def trends(
+    ticks: Sequence[str],
+    lines: Mapping[str, Sequence[float | None]],
+    *,
+    title: str,
+    ylabel: str,
+) -> str:
+    """Lines over named steps, each with its own marker; None leaves a gap.
+
+    Args:
+        ticks: names of the steps.
+        lines: {legend entry: value in [0, 1] at each step}.
+        title: for screen readers.
+        ylabel: of the axis.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(6.4, 3.6)
+        for place, (entry, values) in enumerate(lines.items()):
+            shade, marker = _MORE_SHADES[place % len(_MORE_SHADES)], _MARKERS[place % len(_MARKERS)]
+            known = [float("nan") if value is None else value for value in values]
+            axes.plot(range(len(ticks)), known, marker=marker, markersize=5, color=shade, label=entry)
+        axes.set_xticks(range(len(ticks)), ticks, parse_math=False)
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_ylabel(ylabel)
+        for text in axes.legend(**_ABOVE).get_texts():
+            text.set_parse_math(False)  # a user's file name is an entry
         return _svg(figure, title)

@@ -16,6 +16,12 @@ NUMBERS: dict[str, tuple[str, str]] = {
     "kvqae_em_text": ("kvqae/read.json", "few_shot_text_em"),
     "kvqae_em_fused": ("kvqae/read.json", "few_shot_fused_em"),
     "kvqae_em_full_oracle": ("kvqae/read.json", "few_shot_full_oracle_em"),
+    "complexity_camembert_rouge_l": ("complexity/score.json", "camembert_rouge_l"),
+    "complexity_baseline_rouge_l": ("complexity/score.json", "best_overlap_sentence_rouge_l"),
+    "complexity_frame_parser_margin": ("complexity/frame_parser.json", "frame_accuracy_margin"),
+    "complexity_factors_validated": ("complexity/fragment.json", "factors_validated"),
+    "complexity_simulated_power": ("complexity/simulate.json", "power_found"),
+    "complexity_simulated_false_alarms": ("complexity/simulate.json", "null_false_alarms_found"),
 }
 
 

@@ -22,4 +22,20 @@
     for (const button of buttons) button.addEventListener("click", () => apply(button.dataset.filter));
     apply("all");
   }
+  for (const browser of document.querySelectorAll("[data-browser]")) {
+    const items = [...browser.querySelectorAll(".examples > li")];
+    const selects = [...browser.querySelectorAll("[data-by]")];
+    const count = browser.querySelector("[data-shown]");
+    const apply = () => {
+      let shown = 0;
+      for (const item of items) {
+        item.hidden = !selects.every(({ value, dataset }) => !value ||
+          (dataset.by === "factor" ? item.dataset.factor.split(" ").includes(value) : item.dataset[dataset.by] === value));
+        shown += !item.hidden;
+      }
+      count.textContent = `${shown} of ${items.length}`;
+    };
+    for (const select of selects) select.addEventListener("change", apply);
+    apply();
+  }
 })();

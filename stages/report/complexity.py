@@ -1,0 +1,172 @@
+"""Complexity's fragment of the page: Tables 1 and 2, Figure 2, the instrument, partitions, an example browser."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+from pyarrow import csv
+from pydantic import Field
+
+from stages.complexity.corpora import read_examples
+from stages.complexity.factor_table import FACTORS
+from stages.report.common import sizes_html
+from stages.report.complexity_examples import examples_html
+from stages.report.complexity_factors import (
+    cells,
+    findings_html,
+    forest_html,
+    kvqae_html,
+    shares_html,
+    table_2_html,
+)
+from stages.report.complexity_instrument import agreement_html, parsers_html, simulation_html
+from stages.report.complexity_models import figure_2_html, order, table_1_html
+from stages.report.complexity_partitions import illustrations_html, partitions_html
+from stages.stage import BadInput, Context, Parameters, read_parameters, run_stage
+from stages.tables import read_json, read_table, write_json
+
+STAGES = (
+    "score",
+    "judgements",
+    "factors",
+    "validate",
+    "simulate",
+    "frame_parser",
+    "syntax",
+    "partition",
+    "analyse_kvqae",
+)
+
+
+class ComplexityFragmentParameters(Parameters):
+    """Section `complexity.fragment`."""
+
+    examples: int = Field(ge=1, description="Questions in the example browser")
+    margin: int = Field(ge=0, description="Characters of a long text before its first and after its last marked word")
+    answer_characters: int = Field(ge=1, description="Characters of an answer that the browser shows")
+    weak_exact: float = Field(ge=0, le=1, description="Share of exactly right answers below which a model is weak")
+    confidence: float = Field(gt=0, lt=1, description="Of Figure 2's intervals")
+    resamples: int = Field(ge=1, description="Bootstrap draws of texts for each frame and model")
+    seed: int = Field(ge=0, description="Of the draw of questions and of the bootstrap")
+
+
+def first_answers(scores: pa.Table, models: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """{question: rows of its answers, one a model in their order, of the model's first seed}."""
+    seeds: dict[str, int] = {}
+    for model, seed in zip(scores["model"].to_pylist(), scores["seed"].to_pylist(), strict=True):
+        seeds[model] = min(seed, seeds.get(model, seed))
+    rows = [row for row in scores.to_pylist() if row["seed"] == seeds[row["model"]]]
+    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: models.index(row["model"])):
+        by_question[row["id"]].append(row)
+    return by_question
+
+
+def main(
+    parameters: ComplexityFragmentParameters,
+    context: Context,
+    *,
+    questions: Path,
+    texts: Path,
+    scores: Path,
+    factors: Path,
+    effects: Path,
+    agreement: Path,
+    curves: Path,
+    frames: Path,
+    kvqae: Path,
+    folder: Path,
+    published: Path,
+    used: Path,
+    paper: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Render complexity's sections; `folder` holds the stages' metrics."""
+    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    everything = read_parameters(used)
+    section, world = everything["complexity"], everything["world"]["calor"]
+    found = {stage: read_json(folder / f"{stage}.json") for stage in STAGES}
+    answered = read_table(scores, ["id", "model", "kind", "seed", "prediction", "rouge_l"])
+    table = read_table(factors, ["id", "text_id", "frame", *FACTORS])
+    kinds = dict(zip(answered["model"].to_pylist(), answered["kind"].to_pylist(), strict=True))
+    ordered = order(kinds, printed)
+    models = [model for model in ordered if kinds[model] != "baseline"]
+    by_model = cells(read_table(effects).to_pylist(), models)
+    if set(by_model) != set(models):
+        raise BadInput("effects of other models", file=effects, got=sorted(by_model), expected=", ".join(models))
+    risk, confidence = section["validate"]["risk"], section["validate"]["confidence"]
+    of_question = {row["id"]: {factor: row[factor] for factor in FACTORS} for row in table.to_pylist()}
+    browser, shown = examples_html(
+        read_examples(questions, texts),
+        of_question,
+        first_answers(answered, ordered),
+        count=parameters.examples,
+        seed=parameters.seed,
+        margin=parameters.margin,
+        longest=parameters.answer_characters,
+    )
+    sections = {
+        ("table-1", "Table 1: models"): table_1_html(
+            kinds,
+            found["score"],
+            found["judgements"],
+            printed,
+            section["score"]["readers"] | dict.fromkeys(section["score"]["prompted"], "prompted"),
+            seeds=len(section["score"]["seeds"]),
+            weak_exact=parameters.weak_exact,
+            sample=world == "sample",
+        ),
+        ("figure-2", "Figure 2: frames"): figure_2_html(
+            answered,
+            table,
+            models,
+            found["score"],
+            confidence=parameters.confidence,
+            resamples=parameters.resamples,
+            seed=parameters.seed,
+        ),
+        ("factors", "Factors"): shares_html(found["factors"], printed),
+        ("table-2", "Table 2: what factors cost"): table_2_html(
+            by_model, printed, found["validate"], risk=risk, confidence=confidence
+        ),
+        ("findings", "What it says"): findings_html(by_model, printed, risk=risk, sample=world == "sample"),
+        ("forest", "All factors together"): forest_html(by_model, confidence),
+        ("instrument", "Does the analysis work?"): simulation_html(found["simulate"], section["simulate"]),
+        ("agreement", "Do models agree?"): agreement_html(
+            csv.read_csv(agreement).to_pylist(), models, found["validate"]
+        ),
+        ("parsers", "Frames and syntax"): parsers_html(found["frame_parser"], found["syntax"]),
+        ("partitions", "Easiest to hardest"): partitions_html(
+            csv.read_csv(curves).to_pylist(), models, found["partition"]
+        ),
+        ("illustrations", "Hard and easy frames"): illustrations_html(
+            csv.read_csv(frames).to_pylist(), models, printed
+        ),
+        ("examples", "Examples"): browser,
+        ("kvqae", "The same for KVQAE"): kvqae_html(
+            csv.read_csv(kvqae).to_pylist(), found["analyse_kvqae"], section["analyse_kvqae"]["confidence"]
+        ),
+        ("sizes", "Sizes used"): sizes_html({"complexity": section}, read_parameters(paper)),
+    }
+    fragment = {
+        "pipeline": "complexity",
+        "title": "Complexity: which semantic factors make French reading comprehension hard",
+        "world": world,
+        "sections": [
+            {"id": f"complexity-{name}", "title": title, "html": html} for (name, title), html in sections.items()
+        ],
+    }
+    write_json(out, fragment)
+    validated = 0.0 if found["partition"]["fallback"] else found["partition"]["factors"]
+    return {
+        "examples": float(shown),
+        "models": float(len(models)),
+        "factors_validated": validated,  # for a majority of the models
+        "bytes": float(out.stat().st_size),
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.fragment", ComplexityFragmentParameters)

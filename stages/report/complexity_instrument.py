@@ -1,0 +1,103 @@
+"""What complexity's analysis rests on: power on planted effects, frame parser, syntax, models in agreement."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stages.complexity.factor_table import NAMES
+from stages.report.common import environment
+from stages.report.complexity_models import label
+
+Metrics = Mapping[str, float]
+METHODS = {
+    "mann_whitney": ("Mann–Whitney", "the paper’s test"),
+    "holm": ("the same after Holm’s correction", ""),
+    "bootstrap": ("bootstrap interval of δ, by text", ""),
+    "frame": ("frames as units", ""),
+    "joint": ("regression on all factors together", ""),
+    "found": ("found by every analysis", "◆"),
+    "found_holm": ("that after Holm’s correction", "◆◆"),
+}
+COLUMNS = (
+    ("power", "planted effects found"),
+    ("planted_false_alarms", "false alarms beside them"),
+    ("null_false_alarms", "false alarms, nothing planted"),
+    ("null_any_false_alarm", "tables with any false alarm, nothing planted"),
+    ("confounded", "confounded factor called an effect"),
+)
+PARSERS = {
+    "conllu": "read from the gold CoNLL-U that comes with the texts",
+    "stanza": "stanza’s parser",
+    "spacy": "spaCy’s parser",
+}
+
+
+def _rate(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
+    """A rate with its interval, None where nothing could be counted."""
+    return (metrics[name], metrics[f"{name}_low"], metrics[f"{name}_high"]) if name in metrics else None
+
+
+def simulation_html(metrics: Metrics, parameters: Mapping[str, Any]) -> str:
+    """Power and false alarms of each analysis on simulated scores, with intervals.
+
+    Args:
+        metrics: of stage simulate.
+        parameters: its section of params.yaml.
+    """
+    rows = [
+        {
+            "name": name,
+            "note": note,
+            "rates": [_rate(metrics, f"{column}_{method}") for column, _ in COLUMNS],
+        }
+        for method, (name, note) in METHODS.items()
+    ]
+    powers = [
+        {"factor": factor, "name": NAMES[factor], "effect": effect, "rate": _rate(metrics, f"power_found_{factor}")}
+        for factor, effect in sorted(parameters["effects"].items())
+    ]
+    return (
+        environment()
+        .get_template("complexity_simulation.html")
+        .render(rows=rows, columns=COLUMNS, powers=powers, metrics=metrics, parameters=parameters)
+    )
+
+
+def parsers_html(frames: Metrics, syntax: Metrics) -> str:
+    """The frame parser's scores beside the most frequent frame of each lemma, and which syntax was used."""
+    scored = [
+        (name, *(frames[f"{prefix}_{part}"] for part in ("precision", "recall", "f1")))
+        for prefix, name in (
+            ("trigger", "triggers"),
+            ("frame", "triggers and frames"),
+            ("baseline_frame", "the same by the most frequent frame of each lemma"),
+            ("element", "triggers, frames and elements"),
+            ("element_given_frame", "elements, given triggers and frames"),
+        )
+    ]
+    used = next(text for name, text in PARSERS.items() if syntax[f"parser_{name}"])
+    attachment = {name: syntax[name] for name in ("uas", "las", "upos", "lemmas") if name in syntax}
+    return (
+        environment()
+        .get_template("complexity_parsers.html")
+        .render(scored=scored, frames=frames, syntax=syntax, used=used, attachment=attachment)
+    )
+
+
+def agreement_html(rows: Sequence[Mapping[str, Any]], models: Sequence[str], metrics: Metrics) -> str:
+    """Spearman's ρ of the scores of every pair of models, and how far the hardest quarter is the same.
+
+    Args:
+        rows: the pairs of stage validate: model, other, spearman, hardest_overlap; None where undefined.
+        models: in the order of the page.
+        metrics: of that stage: concordance and means.
+    """
+    pairs = {frozenset((row["model"], row["other"])): row for row in rows}
+    lines = [
+        (label(model), [None if other == model else pairs.get(frozenset((model, other))) for other in models])
+        for model in models
+    ]
+    return (
+        environment()
+        .get_template("complexity_agreement.html")
+        .render(lines=lines, names=[label(model) for model in models], metrics=metrics)
+    )

@@ -1,0 +1,179 @@
+"""The page of complexity on a small corpus: every section, hostile text, absent models, numbers where they belong."""
+
+import re
+from html.parser import HTMLParser
+
+import pyarrow.compute as pc
+import pytest
+
+from stages.report.complexity import ComplexityFragmentParameters, main
+from stages.report.page import page
+from stages.stage import BadInput
+from stages.tables import read_json, read_table, write_table
+from tests.report.complexity_world import HOSTILE, PARAMETERS, run_stages
+
+SECTIONS = (
+    *("table-1", "figure-2", "factors", "table-2", "findings", "forest", "instrument", "agreement", "parsers"),
+    *("partitions", "illustrations", "examples", "kvqae", "sizes"),
+)
+
+
+class Outline(HTMLParser):
+    """Rows of tables as lists of texts, the tags that are open, and elements by tag."""
+
+    VOID = frozenset({"meta", "link", "img", "br", "input", "path", "use", "rect"})
+
+    def __init__(self, html):
+        super().__init__()
+        self.rows, self.tags, self.open, self.row = [], [], [], None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.row = []
+        elif tag in ("td", "th") and self.row is not None:
+            self.row.append("")
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        if tag == "tr":
+            self.rows.append([" ".join(cell.split()) for cell in self.row])
+            self.row = None
+
+    def handle_data(self, text):
+        if self.row:
+            self.row[-1] += text
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return run_stages(tmp_path_factory.mktemp("complexity"))
+
+
+def render(world, folder, **changes):
+    parameters = ComplexityFragmentParameters(**PARAMETERS["fragment"] | {"examples": 1000} | changes)
+    metrics = main(parameters, None, **world, out=folder / "complexity.json")
+    return metrics, read_json(folder / "complexity.json")
+
+
+@pytest.fixture(scope="module")
+def fragment(world, tmp_path_factory):
+    return render(world, tmp_path_factory.mktemp("out"))[1]
+
+
+@pytest.fixture(scope="module")
+def sections(fragment):
+    return {each["id"].removeprefix("complexity-"): each["html"] for each in fragment["sections"]}
+
+
+def test_every_section_is_there_and_well_formed(fragment, sections):
+    assert tuple(sections) == SECTIONS
+    assert (fragment["pipeline"], fragment["world"]) == ("complexity", "sample")
+    assert Outline(page([fragment])).open == []
+
+
+def test_the_page_is_one_file_below_three_megabytes(fragment):
+    html = page([fragment])
+    assert len(html.encode()) < 3_000_000
+    addresses = [value for tag, given in Outline(html).tags for name, value in given.items() if name in ("src", "href")]
+    assert all(value.startswith(("#", "data:")) for value in addresses)
+
+
+def test_hostile_text_is_shown_as_text(sections):
+    html = sections["examples"]
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;qui&#34; {{ 7 * 7 }} ?" in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert HOSTILE not in html
+    for other in set(sections) - {"examples"}:  # a user's file name is a model's name
+        assert "mine & yours" not in sections[other]
+    assert "mine &amp; yours" in sections["table-1"]
+    assert "mine &amp; yours" in sections["figure-2"]
+
+
+def test_table_1_has_our_numbers_the_paper_s_and_what_was_not_run(world, sections):
+    rows = {
+        re.split(r" (?:extractive|generative|answers|trivial)", row[0])[0]: row
+        for row in Outline(sections["table-1"]).rows
+    }
+    found = read_json(world["folder"] / "score.json")
+    camembert = rows["CamemBERT"]
+    for column, name in enumerate(("rouge_l_paper", "rouge_l", "em", "f1"), 1):
+        value, deviation = found[f"camembert_{name}"], found[f"camembert_{name}_sd"]
+        assert camembert[column].startswith(f"{100 * value:.1f} ± {100 * deviation:.1f}")
+    assert camembert[5] == f"{100 * found['camembert_shuffled_rouge_l']:.1f}"
+    assert camembert[7:] == ["82335 M", "78"]
+    for absent, paper in {"FLAN-T5": ["80783 M", "79"], "Mixtral": ["8047 B", "82"], "GPT": ["72175 B", "82"]}.items():
+        assert rows[absent][1:] == ["not run", *paper]
+    assert rows["MiniLM"][1:] == ["not run", "–", "–"]
+    assert rows["mine & yours"][7:] == ["–", "–"]
+    assert "weak" in rows["T5"][0]
+    assert "weak" not in camembert[0]
+    assert list(rows)[-2:] == ["Sentence with most words of the question", "Random span, as long as an answer"]
+
+
+def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, sections):
+    rows = Outline(sections["table-2"]).rows
+    effects = {(row["model"], row["factor"]): row for row in read_table(world["effects"]).to_pylist()}
+    camembert = next(row for row in rows if row[0] == "CamemBERT")
+    for column in range(7):
+        cell = effects["camembert", f"f{column}"]
+        shown = f"{cell['delta_floor']:.0f}".replace("-", "−")
+        assert camembert[column + 1].startswith(shown + "↓" * cell["validated"])
+        assert f"{cell['yes']} / {cell['no']}" in camembert[column + 1]
+    beneath = rows[rows.index(camembert) + 1]
+    assert beneath == ["paper", "−1", "−4", "−1", "−2", "−7", "−3", "−1"]
+    gpt = next(row for row in rows if row[0].startswith("GPT-3.5, paper"))
+    assert gpt[1:] == ["0", "4", "−1", "0", "−4", "−4", "−3"]
+
+
+def test_figure_2_shows_every_model_but_no_baseline(sections):
+    html = sections["figure-2"]
+    assert html.count("<svg") == 3
+    assert "Random span" not in html
+    for frame in ("Attack", "Losing", "Giving", "Building", "Request", "Origin"):
+        assert html.count(f">{frame}</text>") == 3
+
+
+def test_the_browser_shows_every_example_of_the_draw_with_its_filters(world, sections, tmp_path):
+    items = [given for tag, given in Outline(sections["examples"]).tags if tag == "li" and "data-factor" in given]
+    factors = read_table(world["factors"]).to_pylist()
+    assert len(items) == len(factors)
+    assert sorted(item["data-frame"] for item in items) == sorted(row["frame"] for row in factors)
+    for name, state in (("f1", True), ("f4", None)):
+        said = {True: "yes", None: "uncounted"}[state]
+        wanted = sum(f"{name}:{said}" in item["data-factor"].split() for item in items)
+        assert wanted == sum(row[name] is state for row in factors) > 0
+        assert f'value="{name}:{said}"' in sections["examples"]
+    metrics, few = render(world, tmp_path, examples=5)
+    again = render(world, tmp_path, examples=5)[1]
+    assert metrics["examples"] == 5
+    assert few == again
+    assert few != render(world, tmp_path, examples=5, seed=1)[1]
+
+
+def test_sizes_differ_from_the_paper_s(sections):
+    assert ["complexity.simulate.simulations", "3", "200"] in Outline(sections["sizes"]).rows
+
+
+def test_other_worlds_are_not_explained_as_the_sample(world, tmp_path):
+    used = tmp_path / "params.yaml"
+    used.write_text(
+        world["used"].read_text(encoding="utf-8").replace("calor: sample", "calor: local"), encoding="utf-8"
+    )
+    _, fragment = render(world | {"used": used}, tmp_path)
+    assert "sample" not in "".join(each["html"] for each in fragment["sections"] if "sizes" not in each["id"])
+
+
+def test_effects_of_other_models_are_refused(world, tmp_path):
+    table = read_table(world["effects"])
+    write_table(tmp_path / "effects.parquet", table.filter(pc.not_equal(table["model"], "t5")))
+    with pytest.raises(BadInput, match="effects of other models"):
+        render(world | {"effects": tmp_path / "effects.parquet"}, tmp_path)

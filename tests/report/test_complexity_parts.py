@@ -1,0 +1,178 @@
+"""The parts of complexity's page by themselves: marks in a text, signs, weakness, the published numbers, figures."""
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from stages.complexity.factor_table import FACTORS
+from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.report.common import probability, signed
+from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part
+from stages.report.complexity_factors import findings, marks
+from stages.report.complexity_models import frame_points, order, weakness
+from stages.report.figures import forest, profile, trends
+
+PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
+CELL = {
+    "delta": -2.5,
+    "p": 0.01,
+    "yes": 60,
+    "no": 60,
+    "p_frame": 0.01,
+    "joint": -2.0,
+    "validated": True,
+    "significant": False,
+    "holm_significant": False,
+    "found": False,
+    "found_holm": False,
+}
+
+
+def test_pieces_join_to_the_text_and_marks_may_overlap():
+    text = "abcdefgh"
+    given = [Mark(Span(1, 5), "asked", "Agent"), Mark(Span(3, 7), "answer", ""), Mark(Span(3, 4), "trigger", "F")]
+    cut = pieces(text, given, Span(0, 8))
+    assert "".join(piece.text for piece in cut) == text
+    assert [(piece.text, piece.styles) for piece in cut] == [
+        ("a", ()),
+        ("bc", ("asked",)),
+        ("d", ("asked", "answer", "trigger")),
+        ("e", ("asked", "answer")),
+        ("fg", ("answer",)),
+        ("h", ()),
+    ]
+    assert [piece.labels for piece in cut] == [(), (("asked", "Agent"),), (("trigger", "F"),), (), (), ()]
+
+
+def test_a_long_text_is_cut_at_spaces_around_its_marks():
+    text = "un deux trois quatre cinq six sept"
+    place = Span(text.index("quatre"), text.index("quatre") + 6)
+    assert shown_part(text, [Mark(place, "answer", "")], 100) == Span(0, len(text))
+    assert shown_part(text, [Mark(place, "answer", "")], 7).of(text) == "trois quatre cinq"
+    assert shown_part(text, [Mark(place, "answer", "")], 0).of(text) == "quatre"
+    assert shown_part("aaaaaaaaaa", [Mark(Span(4, 6), "answer", "")], 2).of("aaaaaaaaaa") == "aaaaaa"
+
+
+@pytest.fixture
+def example():
+    text = "Jean vint. Il perdit la ville en mai."
+    elements = (
+        FrameElement("Owner", Span(11, 13), "core"),
+        FrameElement("Possession", Span(21, 29), "core"),
+        FrameElement("Time", Span(30, 36), "peripheral"),
+    )
+    frame = FrameInstance("Losing", LexicalUnit("perdre", "verb", Span(14, 20)), elements)
+    chain = (Span(0, 4), Span(11, 13))
+    annotated = AnnotatedText("t", "Titre", text, (frame,), (chain,))
+    return Example("q", annotated, "Qui perdit la ville ?", chain[0], frame, "Owner", ("Possession",), chain[::-1])
+
+
+def test_elements_are_told_apart_and_the_chain_is_shown(example):
+    shown = [(mark.span.of(example.text.text), mark.style, mark.label) for mark in marks_of(example)]
+    assert shown == [
+        ("perdit", "trigger", "Losing"),
+        ("Il", "asked", "Owner"),
+        ("la ville", "given", "Possession"),
+        ("en mai", "element", "Time"),
+        ("Il", "mention", ""),
+        ("Jean", "mention", ""),
+        ("Jean", "answer", "answer"),
+    ]
+
+
+def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
+    def row(model, kind, score, text="x"):
+        return {"model": model, "kind": kind, "rouge_l": score, "prediction": text}
+
+    factors = dict.fromkeys(FACTORS, False) | {"f1": True, "f4": None}
+    answers = [row("camembert", "extractive", 1.0), row("t5", "seq2seq", 0.5, "abcdef"), row("r", "baseline", 1.0)]
+    shown = item(example, factors, answers, margin=9, longest=4)
+    assert (shown["exact"], shown["models"], shown["right"]) == (1, 2, "some")
+    assert [answer["text"] for answer in shown["answers"]] == ["x", "abcd…", "x"]
+    assert [state for _, _, state in shown["factors"]] == ["no", "yes", "no", "no", "uncounted", "no", "no"]
+    assert item(example, factors, answers[:1], margin=9, longest=4)["right"] == "all"
+    assert item(example, factors, answers[1:], margin=9, longest=4)["right"] == "none"
+
+
+def test_signs_of_a_cell():
+    assert marks(CELL, 0.05) == "↓"
+    assert marks(CELL | {"significant": True}, 0.05) == "↓*"
+    assert marks(CELL | {"significant": True, "holm_significant": True, "found": True}, 0.05) == "↓**◆"
+    assert marks(CELL | {"significant": True, "found": True, "found_holm": True}, 0.05) == "↓*◆◆"
+    gain = CELL | {"delta": 2.0, "validated": False}
+    assert marks(gain, 0.05) == "↑"
+    assert marks(gain | {"p": 0.2}, 0.05) == ""
+    assert marks(gain | {"delta": None, "p": None}, 0.05) == ""
+
+
+def test_findings_compare_signs_and_analyses():
+    cells = {"camembert": dict.fromkeys(FACTORS, CELL), "gpt": dict.fromkeys(FACTORS, CELL)}
+    cells["camembert"] = cells["camembert"] | {
+        "f5": CELL | {"significant": True, "p_frame": 0.3, "joint": 1.0, "no": 12},
+        "f6": CELL | {"delta": None},
+    }
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, 0.05)}
+    assert rows["f1"]["other_sign"] == ["GPT"]  # +4 in the paper
+    assert rows["f1"]["paper_negative"] == 5
+    assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
+    assert rows["f5"]["smaller"] == 12
+    assert (rows["f6"]["models"], rows["f6"]["validated"]) == (1, ["GPT"])
+
+
+def test_weak_models_and_why():
+    good = {"m_em": 0.4, "m_rouge_l_low": 0.5, "m_shuffled_rouge_l": 0.2, "m_over_baseline_low": 0.1}
+    assert weakness("m", good, 0.25) is None
+    assert weakness("m", good | {"m_over_baseline_low": 0.0}, 0.25) is not None
+    assert "shuffled" in weakness("m", good | {"m_shuffled_rouge_l": 0.5}, 0.25)
+    assert weakness("m", good, 0.45) == "only 40 % exactly right"
+
+
+def test_models_stand_as_in_the_paper_then_others_then_baselines():
+    kinds = {"random_span": "baseline", "mine": "brought", "t5": "seq2seq", "camembert": "extractive"}
+    assert order(kinds, PUBLISHED) == ["camembert", "t5", "mine", "random_span"]
+
+
+def test_frame_means_are_over_seeds_and_questions():
+    table = pa.table({"id": ["a", "b", "c", "a", "b", "c"], "rouge_l": [1.0, 0.0, 0.5, 0.0, 0.0, 0.5]})
+    texts, frames = {"a": "t1", "b": "t2", "c": "t3"}, {"a": "F", "b": "F", "c": "G"}
+    points = frame_points(table, texts, frames, confidence=0.95, resamples=50, seed=0)
+    assert [(name, value) for name, value, _ in points] == [("F", 0.25), ("G", 0.5)]
+    low, high = points[0][2]
+    assert 0 <= low <= 0.25 <= high <= 0.5
+    assert points[1][2] is None  # one text
+
+
+def test_published_numbers_are_whole():
+    models = PUBLISHED["table_1"]["rows"]
+    assert list(models) == list(PUBLISHED["table_2"]["rows"])
+    assert PUBLISHED["table_2"]["factors"] == list(FACTORS)
+    assert all(len(row) == 7 for row in [PUBLISHED["table_2"]["shares"], *PUBLISHED["table_2"]["rows"].values()])
+    assert all(0 < row["values"][0] < 1 < row["values"][1] <= 100 for row in models.values())
+    deltas = [value for row in PUBLISHED["table_2"]["rows"].values() for value in row]
+    assert (min(deltas), max(deltas), sum(value < 0 for value in deltas)) == (-13, 4, 40)
+
+
+def test_numbers_as_people_read_them():
+    assert (signed(-3), signed(2.25, 1), signed(-0.5, 2)) == ("−3", "2.2", "−0.50")
+    assert (probability(0.0004), probability(0.0312)) == ("< 0.001", "= 0.031")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: profile([("F <b>$x$", 0.2, (0.1, 0.3)), ("G", 0.9, None)], title="T", xlabel="x"),
+        lambda: forest(["F <b>$x$", "G"], {"a": [(1, 0, 2), None], "b": [None, None]}, title="T", xlabel="x"),
+        lambda: trends(["F <b>$x$", "G"], {rf"$\m{n}$": [0.1, None] for n in range(12)}, title="T", ylabel="y"),
+    ],
+    ids=["profile", "forest", "trends"],
+)
+def test_figures_take_any_name_as_text_and_are_the_same_every_time(draw):
+    svg = draw()
+    assert svg == draw()
+    root = ElementTree.fromstring(svg)
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"] == "T"
+    assert "F <b>$x$" in "".join(root.itertext())
