@@ -99,13 +99,6 @@ def rare_cut(counts: Sequence[int], adaptation: LexicalUnits, balance: str) -> i
     return None if cut is None else int(cut)
 
 
-def _presence(example: Example, known: Inflections) -> tuple[bool, bool, bool]:
-    """Is the trigger in the question, in the answer, and was it found in the question by its stem alone?"""
-    lemma = example.frame.lexical_unit.lemma
-    asked = known.presence(lemma, example.question)
-    return asked is not None, known.presence(lemma, example.answer_text) is not None, asked == "stem"
-
-
 def factor_rows(
     examples: Sequence[Example], corpora: Corpora, parameters: FactorsParameters
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
@@ -123,11 +116,12 @@ def factor_rows(
     for example, count in zip(examples, counts, strict=True):
         unit, elements = example.frame.lexical_unit, len(example.frame.elements)
         way = arcs(corpora.syntax.get(example.text.id, ()), unit.span, example.answer)
-        in_question, in_answer, by_stem = _presence(example, corpora.inflections)
+        asked = corpora.inflections.presence(unit.lemma, example.question)
+        answered = corpora.inflections.presence(unit.lemma, example.answer_text)
         entropy = bits.get(example.frame.frame)
-        both = None if in_question != in_answer else not in_question
-        seen.update({"f0_absent": count == 0, "f3_by_stem": by_stem, "f3_other_reading": both is None})
-        seen[f"f4_{way.case}"] += 1
+        both = None if (asked is None) != (answered is None) else asked is None
+        seen.update({"f0_absent": count == 0, "f3_other_reading": both is None})
+        seen.update([f"f3_{asked}", f"f4_{way.case}"])
         rows.append(
             {
                 "id": example.id,
@@ -137,7 +131,7 @@ def factor_rows(
                 "f0": None if cut is None else count <= cut,
                 "f1": bool(example.chain),
                 "f2": {"noun": True, "verb": False}.get(unit.part_of_speech),
-                "f3": both if parameters.f3_reading == "both" else not in_question,
+                "f3": both if parameters.f3_reading == "both" else asked is None,
                 "f4": way.count >= parameters.f4_arcs if way.case == "path" and way.count is not None else None,
                 "f5": elements <= parameters.f5_elements,
                 "f6": None if entropy is None or threshold is None else entropy > threshold,
@@ -153,7 +147,8 @@ def factor_rows(
         "examples": float(len(examples)),
         "known_forms": float(len(corpora.inflections)),
         "f0_frame_absent": float(seen["f0_absent"]),
-        "f3_found_by_stem": float(seen["f3_by_stem"]),
+        "f3_found_by_stem": float(seen["f3_stem"]),
+        "f3_found_by_homograph": float(seen["f3_homograph"]),
         "f3_uncounted_if_both": float(seen["f3_other_reading"]),
         **{f"f4_{case}": float(seen[f"f4_{case}"]) for case in ("trigger_in_answer", "other_sentence", "no_token")},
         **{f"f0_share_{name}": float(np.mean(np.array(counts) <= at)) for name, at in cuts.items() if at is not None},

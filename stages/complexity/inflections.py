@@ -3,8 +3,8 @@
 No lemmatiser of French comes without a download, and questions are not parsed. What is parsed are the texts: their
 syntax and their annotated triggers say of each form which lemmas it has. A word is an inflection of the trigger when
 that table gives it the trigger's lemma; a word that the table does not hold is one when its Snowball stem is that of
-the lemma or of one of its known forms. Homographs of another part of speech count ("attaque", verb and noun): it is
-the same word that the reader sees.
+the lemma or of one of its known forms. Homographs of another lemma count ("arrivée" of `arriver` and of `arrivée`), for
+the reader sees the same word; they are told apart so that they can be counted.
 """
 
 from collections import defaultdict
@@ -17,7 +17,8 @@ from stages.complexity.conllu import Sentence
 from stages.complexity.records import AnnotatedText
 from stages.measures.french import words
 
-Presence = Literal["lemma", "stem"]
+Presence = Literal["lemma", "homograph", "stem"]
+_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "stem")  # from sure to unsure
 _STEMMER = snowballstemmer.stemmer("french")
 
 
@@ -40,19 +41,23 @@ class Inflections:
         return len(self._lemmas)
 
     def presence(self, lemma: str, text: str) -> Presence | None:
-        """How the lemma occurs in a text: by the table ("lemma"), only by stems ("stem"), or not at all (None).
+        """How the lemma occurs in a text, at the best; None when it does not.
 
-        Of a lemma of several words ("prendre fin") each must occur.
+        "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "stem": an unknown
+        form with its stem. Of a lemma of several words ("prendre fin") each must occur, and the least sure one counts.
         """
         found = words(text)
         kinds = [self._word(part, found) for part in words(lemma)]
         if not kinds or None in kinds:
             return None
-        return "stem" if "stem" in kinds else "lemma"
+        return max((kind for kind in kinds if kind is not None), key=_ORDER.index)
 
     def _word(self, lemma: str, found: list[str]) -> Presence | None:
-        if any(word == lemma or lemma in self._lemmas.get(word, ()) for word in found):
+        forms = [word for word in found if word == lemma or lemma in self._lemmas.get(word, ())]
+        if any(word == lemma or len(self._lemmas[word]) == 1 for word in forms):
             return "lemma"
+        if forms:
+            return "homograph"
         unknown = [word for word in found if word not in self._lemmas]
         stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
         return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from stages.measures.effects import YES
 
@@ -59,23 +60,34 @@ def joint_regression(
     dummies = np.eye(len(names))[element][:, 1:]
     design = np.hstack([np.ones((len(columns), 1)), dummies, columns])
     at = design.shape[1] - len(factors) + np.arange(len(factors))
+    told = np.array([_told_apart(design, column) for column in at])
+    design, at = _independent(design, at[told]), np.arange(told.sum())
     shape = (len(scores), len(factors))
     coefficient, low, high, p, p_frame = np.full((5, *shape), np.nan)
-    told = np.array([_told_apart(design, column) for column in at])
     groups = [np.unique(labels, return_inverse=True)[1] for labels in (texts, frames)]
     clusters = [group.max() + 1 for group in groups]
-    if told.any() and clusters[0] > 1 and len(design) > np.linalg.matrix_rank(design):
+    if not told.any() or clusters[0] < 2 or len(design) <= design.shape[1]:
+        return Joint(coefficient, low, high, p, p_frame)
+    with np.errstate(invalid="ignore"):  # few examples: a variance of 0 may come out below it
         for row, values in enumerate(scores):
             plain = sm.OLS(100 * values, design).fit()
             robust = plain.get_robustcov_results("cluster", groups=groups[0], use_t=True)
-            coefficient[row] = robust.params[at]
-            low[row], high[row] = robust.conf_int(alpha=1 - confidence)[at].T
-            p[row] = robust.pvalues[at]
+            coefficient[row, told] = robust.params[at]
+            low[row, told], high[row, told] = robust.conf_int(alpha=1 - confidence)[at].T
+            p[row, told] = robust.pvalues[at]
             if clusters[1] > 1:
-                p_frame[row] = plain.get_robustcov_results("cluster", groups=groups[1], use_t=True).pvalues[at]
-    for values in (coefficient, low, high, p, p_frame):
-        values[:, ~told] = np.nan
+                by_frame = plain.get_robustcov_results("cluster", groups=groups[1], use_t=True)
+                p_frame[row, told] = by_frame.pvalues[at]
     return Joint(coefficient, low, high, p, p_frame)
+
+
+def _independent(design: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The columns `at`, which no others make up, then as many of the others as make up all of them."""
+    others = np.delete(design, at, axis=1)
+    triangle, pivots = qr(others, mode="r", pivoting=True)
+    size = np.abs(np.diag(triangle))
+    kept = np.sort(pivots[: int((size > np.sqrt(_COLLINEAR) * size[0]).sum())])
+    return np.hstack([design[:, at], others[:, kept]])
 
 
 def _told_apart(design: NDArray[np.float64], column: int) -> bool:

@@ -1,6 +1,7 @@
 """Do models agree on which examples are hard? Rank correlations, concordance, overlap of the hardest quarter."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,16 +34,14 @@ def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
     W = (12 Σ R_i² - 3m²n(n + 1)²) / (m²(n³ - n) - m Σ T_j) with R_i the rank sum of example i and T_j = Σ(t³ - t).
 
     Args:
-        scores: (models, examples), at least two examples.
+        scores: (models, examples).
 
     Raises:
-        ValueError: not finite, or fewer than two examples.
+        ValueError: not finite, or no examples.
     """
     scores = np.asarray(scores, dtype=np.float64)
     ranks, ties = midranks(scores)
     m, n = scores.shape
-    if n < 2:
-        raise ValueError(f"expected at least two examples, got {n}")
     sums = ranks.sum(axis=0)
     possible = m * m * (n**3 - n) - m * ties.sum()
     concordance = (12 * (sums**2).sum() - 3 * m * m * n * (n + 1) ** 2) / possible if possible > 0 else np.nan
@@ -60,11 +59,11 @@ def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
     either = size[:, None] + size - both
     agreed = (n - either + both) / n
     chance = (np.outer(size, size) + np.outer(n - size, n - size)) / n**2
-    kendall = np.eye(m)
-    for a in range(m):
-        for b in range(a):
-            kendall[a, b] = kendall[b, a] = kendalltau(scores[a], scores[b]).statistic
-    kendall[norm == 0] = kendall[:, norm == 0] = np.nan
+    kendall = np.full((m, m), np.nan)
+    varies = np.flatnonzero(norm)
+    kendall[varies, varies] = 1.0
+    for a, b in combinations(varies, 2):
+        kendall[a, b] = kendall[b, a] = kendalltau(scores[a], scores[b]).statistic
     with np.errstate(invalid="ignore"):
         return HardnessAgreement(
             spearman=spearman,

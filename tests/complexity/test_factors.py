@@ -114,6 +114,7 @@ def test_f3_is_a_trigger_that_the_question_lacks():
     values, metrics = column("f3")
     assert values == [False, True, False, False, False, True]
     assert metrics["f3_found_by_stem"] == 1
+    assert metrics["f3_found_by_homograph"] == 0
     assert metrics["f3_uncounted"] == 0
 
 
@@ -131,11 +132,14 @@ def test_inflections():
     assert known.presence("prendre", "Qui veut prendre la ville ?") == "lemma"
     assert known.presence("prendre", "Qui l’assiège ?") is None
     assert known.presence("assiéger", "Qui l’assiégeait ?") == "stem"
-    assert known.presence("porte", "Où est la porte ?") == known.presence("porter", "Qui porte cela ?") == "lemma"
+    assert known.presence("porte", "Où est la porte ?") == "lemma"
+    assert known.presence("porter", "Qui porte cela ?") == "homograph"
+    assert known.presence("porter", "Qui porte cela et peut le porter ?") == "lemma"
     # A known form of another lemma is no inflection, whatever its stem.
     assert Inflections([("installation", "installation")]).presence("installer", "Quelle installation ?") is None
     assert known.presence("prendre fin", "Quand cela prit-il fin ?") == "lemma"
     assert known.presence("prendre fin", "Quand cela prit-il ?") is None
+    assert known.presence("porter secours", "Qui lui porte secours ?") == "homograph"
 
 
 @pytest.mark.parametrize("form", ["assiégea", "ASSIÉGEA", "assie\u0301gea"])

@@ -55,5 +55,12 @@ def test_an_easy_corpus_is_not_hard_throughout():
 def test_refuses():
     with pytest.raises(ValueError, match="finite"):
         hardness_agreement([[1, np.nan]])
-    with pytest.raises(ValueError, match="at least two examples"):
-        hardness_agreement([[1.0]])
+    with pytest.raises(ValueError, match="matrix of finite numbers"):
+        hardness_agreement(np.ones((2, 0)))
+
+
+def test_one_example_ranks_nothing():
+    agreement = hardness_agreement([[1.0], [0.5]])
+    assert np.isnan(agreement.concordance)
+    assert np.isnan(agreement.spearman[0, 1])
+    assert np.isnan(agreement.kendall[0, 1])
