@@ -156,11 +156,9 @@ def definition(part: Part, chosen: Sequence[str]) -> str:
 def card(part: Part, rows: Sequence[Mapping[str, Any]], chosen: Sequence[str], measure: str) -> str:
     """The data set's README: definition, size, every model's score, its place from easiest to hardest."""
     own = [row for row in rows if row["partition"] == part.name]
-    order = sorted(
-        {row["rank"]: row for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}.items()
-    )
+    ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}
     scores = "\n".join(f"| {row['model']} | {row['score']:.4f} |" for row in own)
-    places = ", ".join(f"`{row['partition']}`" for _, row in order)
+    places = ", ".join(f"`{name}`" for name in sorted(ranks, key=lambda name: (ranks[name], name)))
     return (
         "---\nlanguage: fr\ntask_categories:\n- question-answering\n---\n"
         f"# {part.name}\n\n{definition(part, chosen)}\n\n"
@@ -225,7 +223,8 @@ def main(
         "factors": float(len(chosen)),
         **{f"uses_{name}": float(name in chosen) for name in FACTORS},
         "partitions": float(len(parts)),
-        "models_falling": float((np.diff(by_level, axis=1) < 0).all(axis=1).sum()),
+        "partitions_without_examples": float(len(chosen) + 1 + 2 * len(FACTORS) - len(parts)),
+        "models_falling": float((np.diff(by_level, axis=1) < 0).all(axis=1).sum() if len(counts) > 1 else 0),
         **{f"{part.name}_examples": float(part.members.sum()) for part in parts},
         **{f"{row['partition']}_score": row["score"] for row in rows if row["model"] == MEAN},
     }

@@ -31,7 +31,7 @@ class Confounding(Parameters):
 
     factor: str = Field(description="Which factor's labels are drawn anew", pattern="^f[0-6]$")
     strength: float = Field(ge=0, le=1, description="0: independent of the element, 1: determined by it")
-    effect: float = Field(description="Of the hard elements, on the scale of the score")
+    effect: float = Field(lt=0, description="Of the hard elements, on the scale of the score")
 
 
 class SimulateParameters(Parameters):

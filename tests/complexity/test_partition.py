@@ -94,6 +94,7 @@ def test_parts_by_how_many_factors_hold(world):
     assert not (world / "partitions" / "f1-yes").exists()  # holds for nobody
     assert (metrics["fallback"], metrics["factors"], metrics["uses_f4"]) == (0, 2, 0)
     assert metrics["models_falling"] == 2
+    assert (metrics["partitions"], metrics["partitions_without_examples"]) == (13, 4)  # f0 to f3 hold for nobody
     assert metrics["holding-1_examples"] == 4
     assert metrics["holding-1_score"] == pytest.approx((2.0 / 4 + 1.8 / 4) / 2)
     curve = {row["level"]: row for row in rows if row["kind"] == "count" and row["model"] == "small"}
@@ -123,6 +124,13 @@ def test_a_card_says_what_a_part_is(world):
     side = (world / "partitions" / "f6-no" / "README.md").read_text()
     assert "factor f6 (varied triggers (entropy)) does not hold" in side
     assert "easiest to hardest: `f6-no`, `f6-yes`" in side
+
+
+def test_parts_of_equal_score_share_a_rank(world):
+    write_scores(world / "scores.parquet", table().ids, {("big", "extractive", 0): np.full(6, 0.5)})
+    _, rows = run(world)
+    assert {row["rank"] for row in rows} == {"1"}
+    assert "`holding-0`, `holding-1`, `holding-2`" in (world / "partitions" / "holding-2" / "README.md").read_text()
 
 
 def test_majority_is_more_than_a_share(world):
