@@ -165,12 +165,21 @@ def figure_2_html(
     factors: pa.Table,
     models: Sequence[str],
     metrics: Metrics,
+    judged: Sequence[Mapping[str, Any]],
     *,
     confidence: float,
     resamples: int,
     seed: int,
 ) -> str:
-    """Figure 2 of every model: frames sorted by their mean score, with intervals and the test whether they differ."""
+    """Figure 2 of every model, and of its human scores where there are judgements: frames sorted by their mean.
+
+    Args:
+        scores, factors: of stages score and factors.
+        models: in the order of the page.
+        metrics: of stage score: spread of the frames, and the test whether they differ.
+        judged: rows of stage judgements: model, frame, judged, correct.
+        confidence, resamples, seed: see `frame_points`.
+    """
     ids = factors["id"].to_pylist()
     texts = dict(zip(ids, factors["text_id"].to_pylist(), strict=True))
     frames = dict(zip(ids, factors["frame"].to_pylist(), strict=True))
@@ -188,4 +197,11 @@ def figure_2_html(
                 "p": metrics.get(f"{model}_frame_p"),
             }
         )
-    return environment().get_template("complexity_frames.html").render(drawn=drawn, confidence=confidence)
+    human = []
+    for model in models:
+        shares = [(row["frame"], row["correct"], None) for row in judged if row["model"] == model]
+        if shares:
+            shares.sort(key=lambda point: (point[1], point[0]))
+            svg = profile(shares, title=f"Judged correct by frame: {label(model)}", xlabel="share judged correct")
+            human.append({"label": label(model), "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
+    return environment().get_template("complexity_frames.html").render(drawn=drawn, human=human, confidence=confidence)

@@ -274,6 +274,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         "agreement": folder / "agreement.csv",
         "curves": folder / "partitions.csv",
         "frames": folder / "frames.csv",
+        "judged": folder / "judged_frames.csv",
         "kvqae": folder / "kvqae.csv",
         "folder": folder / "metrics",
         "published": Path(__file__).parents[1] / "published" / "complexity.yaml",

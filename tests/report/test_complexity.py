@@ -1,6 +1,7 @@
 """The page of complexity on a small corpus: every section, hostile text, absent models, numbers where they belong."""
 
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pyarrow.compute as pc
@@ -9,7 +10,7 @@ import pytest
 from stages.report.complexity import ComplexityFragmentParameters, main
 from stages.report.page import page
 from stages.stage import BadInput
-from stages.tables import read_json, read_table, write_table
+from stages.tables import read_json, read_table, write_json, write_table
 from tests.report.complexity_world import HOSTILE, PARAMETERS, run_stages
 
 SECTIONS = (
@@ -140,6 +141,21 @@ def test_figure_2_shows_every_model_but_no_baseline(sections):
     assert "Random span" not in html
     for frame in ("Attack", "Losing", "Giving", "Building", "Request", "Origin"):
         assert html.count(f">{frame}</text>") == 3
+
+
+def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
+    judged = tmp_path / "judged.csv"
+    judged.write_text("model,frame,judged,correct\ncamembert,Attack,4,0.75\ncamembert,Losing,2,0.5\n", encoding="utf-8")
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    write_json(folder / "judgements.json", {"camembert_correct": 2 / 3, "camembert_judged": 6.0, "kappa": 0.61})
+    _, fragment = render(world | {"judged": judged, "folder": folder}, tmp_path)
+    html = {each["id"]: each["html"] for each in fragment["sections"]}
+    camembert = next(row for row in Outline(html["complexity-table-1"]).rows if row[0].startswith("CamemBERT"))
+    assert camembert[6] == "67of 6"
+    assert "κ 0.61" in html["complexity-table-1"]
+    assert html["complexity-figure-2"].count("<svg") == 4
+    assert "frames spread over 25 points" in html["complexity-figure-2"]
 
 
 def test_the_browser_shows_every_example_of_the_draw_with_its_filters(world, sections, tmp_path):
