@@ -34,10 +34,10 @@ _RIVER = ("ne", "se", "ve", "ge", "ze")
 _REAL = ("Alvin", "Morgan", "Mordor", "Norvin", "Valvin", "Alville", "Corse", "Sarde", "Orge", "Orne", "Olga", "Valdo")
 _ERAS = {"war": range(1203, 1499, 7), "city": range(1105, 1399, 7), "dig": range(1823, 1989, 4)}
 _COUNTS = {"towns": 26, "peoples": 10, "rivers": 6, "persons": 14}
-_INDEFINITE = ("object", "document", "text", "building", "supply", "art", "component", "tool", "demand")
+_INDEFINITE = ("object", "document", "text", "building", "supply", "art", "component", "tool", "demand", "workers")
 _BARE = ("post", "site", "hideout", "purpose", "cause")
 _SINGLE_TOWN = 0.5
-_PROTAGONIST, _FAMILIAR = 0.7, 0.85
+_PROTAGONIST, _FAMILIAR = 0.8, 0.9
 
 
 @dataclass(frozen=True)

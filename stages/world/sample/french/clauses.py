@@ -16,7 +16,7 @@ _PASSIVE_MATRIX = (("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("sembler"
 _TENSES = ("past",) * 7 + ("perfect", "pluperfect")
 # Kinds of which something else can be said while the event is told beside it.
 _CATEGORIES = {
-    **dict.fromkeys(("person", "band", "army"), "people"),
+    **dict.fromkeys(("person", "band", "army", "workers"), "people"),
     **dict.fromkeys(("town", "region"), "place"),
     **dict.fromkeys(("monument", "building", "object", "document", "text", "art", "component"), "thing"),
 }

@@ -93,7 +93,7 @@ def chosen_roles(frame: Frame, asked: str, *, few: bool, rng: random.Random) -> 
     sizes = {size: weight for size, weight in SIZES.items() if size <= most} or {most: 1.0}
     size = 2 if few else rng.choices(list(sizes), list(sizes.values()))[0]
     rest = [role for role in frame.elements if role != asked]
-    weights = {"agent": 3.0, "theme": 4.0, "third": 1.5}
+    weights = {"agent": 4.0, "theme": 4.0, "third": 1.5}
     roles = {asked}
     while len(roles) < min(size, most):
         left = [role for role in rest if role not in roles]

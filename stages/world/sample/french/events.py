@@ -6,7 +6,7 @@ from stages.world.sample.french.bank import Frame, Unit
 from stages.world.sample.french.phrases import adposition, phrase, the
 from stages.world.sample.french.tree import Node
 
-PEOPLE = ("person", "band", "army")
+PEOPLE = ("person", "band", "army", "workers")
 _ONCE_INDEFINITE = ("object", "document", "text", "building", "art", "component", "tool")
 _LOCATED = ("site", "hideout")
 

@@ -92,7 +92,7 @@ class TextWriter:
     def _fitness(self, frame: Frame, cells: Sequence[Cell]) -> float:
         """The weight of a frame; more when it is about such things as the cells are, so that events share them."""
         asked = {kind for cell in cells for kind in cell.frame.kinds.get("theme", ())}
-        return self.weight(frame) * (4 if asked & {*frame.kinds.get("theme", ())} else 1)
+        return self.weight(frame) * (8 if asked & {*frame.kinds.get("theme", ())} else 1)
 
     def _years(self, domain: str, count: int) -> list[int]:
         """Years in order, some of them the same."""

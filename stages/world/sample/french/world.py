@@ -17,7 +17,8 @@ from stages.world.sample.french.cast import Names, draw_names
 from stages.world.sample.french.design import Cell, cells
 from stages.world.sample.french.texts import Document, TextWriter
 
-_SENTENCES, _ASKED = 4, 3
+_SENTENCES, _ASKED = 3, (2, 3)
+_ALIKE = 0.7
 _DOMAINS = ("war", "city", "dig")
 
 
@@ -67,7 +68,7 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
         for split, count in (("train", train), ("validation", validation))
     }
     frame_annotated = {
-        split: builder.documents(f"calor-{split}", count * _ASKED, lambda frame: frame.evaluation)[:count]
+        split: builder.documents(f"calor-{split}", count * max(_ASKED), lambda frame: frame.evaluation)[:count]
         for split, count in (("train", frame_texts), ("validation", max(1, frame_texts // 5)))
     }
     return FrenchWorld(
@@ -141,13 +142,18 @@ def _asked(document: Document) -> set[tuple[str, str, str]]:
 
 
 def _group(waiting: list[Cell], rng: random.Random) -> tuple[str, list[Cell]]:
-    """The next few cells that can stand in one text: of one domain, none that could be taken for another."""
+    """The next few cells that can stand in one text: of one domain, none that could be taken for another.
+
+    Mostly they are about such things as the first (towns, objects), which then take part in several events.
+    """
     first = waiting[rng.randrange(min(len(waiting), 40))]
     domain = rng.choice(first.frame.domains)
-    group, taken, chained = [first], {first.frame.near}, first.chain
-    for cell in waiting[:60]:
+    group, taken, chained, size = [first], {first.frame.near}, first.chain, rng.choice(_ASKED)
+    kinds = {*first.frame.kinds.get("theme", ())}
+    alike = rng.random() < _ALIKE
+    for cell in sorted(waiting[:80], key=lambda cell: alike and kinds.isdisjoint(cell.frame.kinds.get("theme", ()))):
         fits = domain in cell.frame.domains and cell.frame.near not in taken and not (cell.chain and chained)
-        if len(group) < _ASKED and fits:
+        if len(group) < size and fits:
             group.append(cell)
             taken.add(cell.frame.near)
             chained = chained or cell.chain
