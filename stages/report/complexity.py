@@ -133,7 +133,9 @@ def main(
         ("table-2", "Table 2: what factors cost"): table_2_html(
             by_model, printed, found["validate"], risk=risk, confidence=confidence
         ),
-        ("findings", "What it says"): findings_html(by_model, printed, risk=risk, sample=world == "sample"),
+        ("findings", "What it says"): findings_html(
+            by_model, printed, found["factors"], risk=risk, sample=world == "sample"
+        ),
         ("forest", "All factors together"): forest_html(by_model, confidence),
         ("instrument", "Does the analysis work?"): simulation_html(found["simulate"], section["simulate"]),
         ("agreement", "Do models agree?"): agreement_html(

@@ -129,8 +129,14 @@ def shares_html(metrics: Metrics, published: Mapping[str, Any]) -> str:
     return environment().get_template("complexity_shares.html").render(rows=rows, metrics=metrics)
 
 
-def findings(found: Cells, published: Mapping[str, Any], risk: float) -> list[dict[str, Any]]:
+def findings(found: Cells, published: Mapping[str, Any], metrics: Metrics, risk: float) -> list[dict[str, Any]]:
     """What our analysis and the paper's table say of each factor, and what our numbers offer as reasons.
+
+    Args:
+        found: the effects.
+        published: tests/published/complexity.yaml.
+        metrics: of stage factors: how far each factor is tied to the element asked for.
+        risk: of the tests.
 
     Returns:
         For each factor: models with δ < 0 here and in the paper, models of each verdict, and the models whose cells
@@ -156,6 +162,8 @@ def findings(found: Cells, published: Mapping[str, Any], risk: float) -> list[di
                 "found": models(lambda cell: cell["found"]),
                 "paper_models": len(printed),
                 "paper_negative": sum(values[place] < 0 for values in printed.values()),
+                "gains": models(lambda cell: cell["delta"] > 0 and cell["p"] is not None and cell["p"] <= risk),
+                "balance": metrics.get(f"{factor}_balance"),
                 "other_sign": [
                     label(model) for model in both if (known[model]["delta"] < 0) != (printed[model][place] < 0)
                 ],
@@ -171,9 +179,9 @@ def findings(found: Cells, published: Mapping[str, Any], risk: float) -> list[di
     return rows
 
 
-def findings_html(found: Cells, published: Mapping[str, Any], *, risk: float, sample: bool) -> str:
-    """The findings in words, factor by factor."""
-    rows = findings(found, published, risk)
+def findings_html(found: Cells, published: Mapping[str, Any], metrics: Metrics, *, risk: float, sample: bool) -> str:
+    """The findings in words, factor by factor; `metrics` are those of stage factors."""
+    rows = findings(found, published, metrics, risk)
     return environment().get_template("complexity_findings.html").render(rows=rows, risk=risk, sample=sample)
 
 

@@ -113,12 +113,16 @@ def test_findings_compare_signs_and_analyses():
     cells["camembert"] = cells["camembert"] | {
         "f5": CELL | {"significant": True, "p_frame": 0.3, "joint": 1.0, "no": 12},
         "f6": CELL | {"delta": None},
+        "f2": CELL | {"delta": 3.0, "validated": False},
     }
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, 0.05)}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, 0.05)}
     assert rows["f1"]["other_sign"] == ["GPT"]  # +4 in the paper
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
     assert rows["f5"]["smaller"] == 12
+    assert (rows["f5"]["balance"], rows["f6"]["balance"]) == (0.4, None)
+    assert rows["f2"]["gains"] == rows["f2"]["other_sign"] == ["CamemBERT"]
+    assert rows["f1"]["gains"] == []
     assert (rows["f6"]["models"], rows["f6"]["validated"]) == (1, ["GPT"])
 
 
