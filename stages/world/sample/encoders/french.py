@@ -1,7 +1,8 @@
 """Stand-ins for the public models that learn to read French: their architectures, small, with one tokenizer of ours.
 
-Weights are random, except MiniLM's (see text.py): readers learn in `complexity-finetune` alone. What a generative
-model gets from pretraining above all is to copy what it attends to; it starts near that (stages/nets/near_copying.py).
+Weights are random, except MiniLM's (see text.py): readers learn in `complexity-finetune` alone. Of what pretraining
+gives, they start near the two things that a small network does not find in a minute: to match a word of the context
+with that of the question (stages/nets/near_matching.py), and to copy what is attended to (near_copying.py).
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,8 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from stages.nets.near_copying import near_copying
+from stages.nets.near_matching import near_matching
 from stages.world.complexity_base_models import Decoder, Encoder, EncoderDecoder
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -33,8 +36,8 @@ TEMPLATES = {  # as each architecture marks one text and a pair of texts
     "t5": ("$A </s>", "$A </s> $B:1 </s>:1"),
     "llama": ("<s> $A", "<s> $A <s>:1 $B:1"),
 }
-# A word with the apostrophe of its elision (l' | armée), one digit, one sign; the space before belongs to it.
-_PIECE = Regex(r" ?[\p{L}\p{M}]+['’]?| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]|\s+")
+# A word with the apostrophe of its elision (l' | armée), up to four digits, or a sign, each with the space before it.
+_PIECE = Regex(r" ?[\p{L}\p{M}]+['’]?| ?\p{N}{1,4}| ?[^\s\p{L}\p{M}\p{N}]|\s+")
 
 
 def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
@@ -65,7 +68,9 @@ def save_tokenizer(tokenizer: Tokenizer, template: str, folder: Path) -> None:
     own = Tokenizer.from_str(tokenizer.to_str())
     own.post_processor = processors.Sequence(
         [
-            processors.ByteLevel(add_prefix_space=False, trim_offsets=True),  # the space before a word is no part of its characters
+            processors.ByteLevel(
+                add_prefix_space=False, trim_offsets=True
+            ),  # the space before a word is no part of its characters
             processors.TemplateProcessing(
                 single=single, pair=pair, special_tokens=[(token, own.token_to_id(token)) for token in (START, END)]
             ),
@@ -85,17 +90,19 @@ def save_tokenizer(tokenizer: Tokenizer, template: str, folder: Path) -> None:
 
 
 def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
-    """Write a CamemBERT encoder of random weights; returns its parameters."""
+    """Write a CamemBERT encoder of random weights that starts near matching; returns its parameters."""
     config = CamembertConfig(
         hidden_size=sizes.width,
         num_hidden_layers=sizes.layers,
         num_attention_heads=sizes.heads,
         intermediate_size=sizes.feed_forward,
         max_position_embeddings=POSITIONS + 2,
-        type_vocab_size=2,  # so that question and context differ from the start
+        type_vocab_size=2,  # near_matching tells question and context apart by it
         **_ids(tokenizer),
     )
-    return _save(CamembertModel(config, add_pooling_layer=False), tokenizer, "camembert", folder)
+    model = CamembertModel(config, add_pooling_layer=False)
+    near_matching(model, _generator())
+    return _save(model, tokenizer, "camembert", folder)
 
 
 def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, version: str) -> int:
@@ -107,8 +114,6 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
         folder: to write to.
         version: `t5`; `flan_t5`, which is T5 v1.1 (gated feed-forward, output embeddings of its own); or `mt5`.
     """
-    from stages.nets.near_copying import near_copying
-
     gated = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
     shape: dict[str, Any] = {
         "d_model": sizes.width,
@@ -127,7 +132,7 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
         if version == "mt5"
         else T5ForConditionalGeneration(T5Config(**shape))
     )
-    near_copying(model, torch.Generator().manual_seed(int(torch.initial_seed())))
+    near_copying(model, _generator())
     return _save(model, tokenizer, "t5", folder)
 
 
@@ -143,6 +148,10 @@ def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
         **_ids(tokenizer),
     )
     return _save(LlamaForCausalLM(config), tokenizer, "llama", folder)
+
+
+def _generator() -> torch.Generator:
+    return torch.Generator().manual_seed(torch.initial_seed())
 
 
 def _ids(tokenizer: Tokenizer) -> dict[str, Any]:
