@@ -27,7 +27,7 @@ def noun_phrase(
     root = Node(unit.lemma, "NOUN", gender=unit.gender)
     elements: dict[str, Node] = {}
     inside = {role: filler for role, filler in event.fillers.items() if role not in without}
-    agent_after = "theme" in event.frame.elements and unit.of == "de"
+    agent_after = {"theme", "time"} <= {*event.frame.elements} and unit.of == "de"  # what has an origin does nothing
     order = ("theme", "third", "agent") if agent_after else ("agent", "theme", "third")
     for role in order:
         if role not in inside or (possessor and role == "agent"):

@@ -60,7 +60,7 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
         StuckError: a design that cannot be put into French.
     """
     names = draw_names(random.Random(f"french names {seed}"))
-    builder = _Builder(names, seed)
+    builder = Builder(names, seed)
     test = builder.documents("calor-test", evaluation, lambda frame: frame.evaluation)
     builder.hold_out()
     adaptation = {
@@ -90,7 +90,7 @@ def _squad(example: Example) -> SquadQuestion:
     return SquadQuestion(example.id, text.title, text.text, example.question, answers)
 
 
-class _Builder:
+class Builder:
     """Makes the texts of one split after the other, none of them twice."""
 
     def __init__(self, names: Names, seed: int) -> None:

@@ -1,5 +1,6 @@
 """Properties of a whole generated world."""
 
+import random
 import re
 from collections import Counter
 from math import log2
@@ -14,6 +15,8 @@ from stages.complexity.records import AnnotatedText, Example
 from stages.complexity.squad import read_squad, write_squad
 from stages.world.sample.french import FrenchWorld, build_french, statistics
 from stages.world.sample.french.bank import frames
+from stages.world.sample.french.cast import draw_names
+from stages.world.sample.french.world import Builder
 
 VOWEL = "aeiouâàéèêëîïôœ"
 MUTE_H = "h(?:abitant|istor|iver|omme|ymne|ypoth|éritier|onor|orloge)"
@@ -241,6 +244,16 @@ def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
     assert not asked & {(example.answer_text, example.question) for example in world.examples}
     keys = [(example.frame.frame, example.answer_text, example.question) for example in world.examples]
     assert len(keys) == len(set(keys))
+
+
+def test_what_is_done_to_what_by_whom_is_held_out() -> None:
+    builder = Builder(draw_names(random.Random(0)), seed=0)
+    builder.documents("first", 150, lambda frame: frame.evaluation)
+    asked = set(builder.combinations)
+    builder.hold_out()
+    later = builder.documents("second", 150, lambda frame: frame.adaptation)
+    assert asked
+    assert not asked & {combination for document in later for combination in document.combinations}
 
 
 def test_the_lexicon_is_shared_and_small(world: FrenchWorld) -> None:
