@@ -1,0 +1,94 @@
+"""The example browser in a real browser: filters, keyboard, a phone's width, cells of Table 2, no console error."""
+
+import shutil
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from stages.report.complexity import ComplexityFragmentParameters, main
+from stages.report.page import page
+from stages.tables import read_json
+from tests.report.complexity_world import PARAMETERS, run_stages
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    parameters = ComplexityFragmentParameters(**PARAMETERS["fragment"])
+    main(parameters, None, **run_stages(folder), out=folder / "complexity.json")
+    (folder / "index.html").write_text(page([read_json(folder / "complexity.json")]), encoding="utf-8")
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def browser(request, address, tmp_path):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not there (Debian: apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={tmp_path}",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.add_experimental_option(
+        "mobileEmulation", {"deviceMetrics": {"width": request.param[0], "height": request.param[1], "pixelRatio": 1}}
+    )
+    window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    window.get(address)
+    yield window
+    window.quit()
+
+
+def shown(browser):
+    return [item for item in browser.find_elements(By.CSS_SELECTOR, ".examples > li") if item.is_displayed()]
+
+
+def choose(browser, by, value):
+    Select(browser.find_element(By.CSS_SELECTOR, f"[data-by={by}]")).select_by_value(value)
+
+
+def test_filters_by_factor_and_frame(browser):
+    every = shown(browser)
+    choose(browser, "factor", "f5:yes")
+    few = shown(browser)
+    assert 0 < len(few) < len(every)
+    assert all("f5:yes" in item.get_attribute("data-factor").split() for item in few)
+    assert browser.find_element(By.CSS_SELECTOR, "[data-shown]").text == f"{len(few)} of {len(every)}"
+    frame = few[0].get_attribute("data-frame")
+    choose(browser, "frame", frame)
+    both = shown(browser)
+    assert 0 < len(both) <= len(few)
+    assert {item.get_attribute("data-frame") for item in both} == {frame}
+    choose(browser, "factor", "")
+    choose(browser, "frame", "")
+    assert len(shown(browser)) == len(every)
+    assert browser.get_log("browser") == []
+
+
+def test_examples_and_cells_open_by_keyboard(browser):
+    for selector in (".examples > li:nth-child(2) details", ".effects details.cell"):
+        details = browser.find_element(By.CSS_SELECTOR, selector)
+        assert details.get_attribute("open") is None
+        details.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+        assert details.get_attribute("open") is not None
+
+
+def test_nothing_is_wider_than_the_screen(browser):
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    browser.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert browser.execute_script(wide) <= 0
