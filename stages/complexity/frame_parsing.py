@@ -87,21 +87,30 @@ def find_triggers(
 
 @torch.inference_mode()
 def frames_of_triggers(
-    parser: FrameParser, texts: Sequence[str], given: Sequence[tuple[Window, int]], batch_size: int, *, masked: bool
+    parser: FrameParser,
+    given: Sequence[tuple[Window, int]],
+    allowed: Sequence[NDArray[np.bool_] | None],
+    batch_size: int,
 ) -> list[int]:
-    """The best frame of each given trigger (a window and the trigger's first word)."""
-    restrict = lexicon_mask(parser, texts)
+    """The best frame of each given trigger.
+
+    Args:
+        parser: in evaluation mode.
+        given: windows, and the trigger's first word there.
+        allowed: (frames,) those each may evoke; None for any.
+        batch_size: readings at a time.
+    """
     best: list[int] = []
 
-    def read(part: Sequence[tuple[Window, int]]) -> None:
-        logits, _ = parser.logits([Asked(window) for window, _ in part])
-        scores = logits.cpu().numpy()
-        for row, (window, word) in zip(scores, part, strict=True):
-            if masked:
-                restrict(Asked(window), row)
-            best.append(int(row[word, 1::2].argmax()))
+    def read(places: Sequence[int]) -> None:
+        logits, _ = parser.logits([Asked(given[place][0]) for place in places])
+        for place, row in zip(places, logits.cpu().numpy(), strict=True):
+            scores = row[given[place][1], 1::2]
+            if (mask := allowed[place]) is not None:
+                scores = np.where(mask, scores, -np.inf)
+            best.append(int(scores.argmax()))
 
-    for _ in halving_batches(given, batch_size, read):
+    for _ in halving_batches(range(len(given)), batch_size, read):
         pass
     return best
 

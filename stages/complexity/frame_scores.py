@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
+
+import numpy as np
 
 from stages.complexity.frame_baseline import MostFrequentFrame, ambiguous_units
 from stages.complexity.frame_data import Placed, place_frames
+from stages.complexity.frame_labels import Unit
 from stages.complexity.frame_model import FrameParser
 from stages.complexity.frame_parsing import find_elements, find_triggers, frames_of_triggers, parse, span_of
 from stages.complexity.frame_windows import Window, windows_of
@@ -90,7 +94,7 @@ def evaluate(
         permutations=permutations,
         seed=seed,
     )
-    right = _accuracies(parser, texts, placed, baseline, batch_size, metrics)
+    right = _accuracies(parser, texts, placed, batch_size, metrics)
     metrics |= _given_frames(parser, texts, placed, batch_size).named("element_given_frame")
     return FrameScores(metrics, _by_frame(parser, found, texts, right))
 
@@ -112,53 +116,49 @@ def _accuracies(
     parser: FrameParser,
     texts: Sequence[AnnotatedText],
     placed: Sequence[Placed],
-    baseline: MostFrequentFrame,
     batch_size: int,
     metrics: dict[str, float],
 ) -> list[tuple[str, bool, bool]]:
     """Adds accuracies given the gold trigger; returns (frame, parser right, baseline right) of every gold frame.
 
-    A trigger outside the windows counts as wrong for the parser.
+    Like the baseline, the parser is told the gold lexical unit: it chooses among the frames that the lexicon has for
+    it. A trigger outside the windows counts as wrong for the parser.
     """
-    plain = [text.text for text in texts]
+    labels = parser.labels
+    baseline = MostFrequentFrame(labels)
     given = [(each.window, each.first) for each in placed]
-    chosen = {
-        masked: {
-            (each.text, id(each.instance)): parser.labels.frames[frame]
-            for each, frame in zip(
-                placed, frames_of_triggers(parser, plain, given, batch_size, masked=masked), strict=True
-            )
+    known = [labels.units.get(_unit(each.instance)) for each in placed]
+    masks = [None if unit is None else np.array([frame in unit for frame in labels.frames]) for unit in known]
+    chosen, unmasked = (
+        {
+            id(each.instance): labels.frames[frame] == each.instance.frame
+            for each, frame in zip(placed, frames_of_triggers(parser, given, allowed, batch_size), strict=True)
         }
-        for masked in (True, False)
-    }
-    ambiguous = ambiguous_units(parser.labels)
-    rows, unmasked, among = [], [], []
-    for place, text in enumerate(texts):
-        for instance in text.frames:
-            unit = (instance.lexical_unit.lemma, instance.lexical_unit.part_of_speech)
-            key = (place, id(instance))
-            rows.append(
-                (instance.frame, chosen[True].get(key) == instance.frame, baseline.frame(*unit) == instance.frame)
-            )
-            unmasked.append(chosen[False].get(key) == instance.frame)
-            among.append(unit in ambiguous)
-    if not rows:
-        return rows
-    mine, theirs = [row[1] for row in rows], [row[2] for row in rows]
+        for allowed in (masks, [None] * len(given))
+    )
+    gold = [instance for text in texts for instance in text.frames]
+    if not gold:
+        return []
+    ambiguous = ambiguous_units(labels)
+    among = [_unit(instance) in ambiguous for instance in gold]
+    mine = [chosen.get(id(instance), False) for instance in gold]
+    theirs = [baseline.frame(*_unit(instance)) == instance.frame for instance in gold]
     metrics |= {
         "frame_accuracy": _mean(mine),
-        "frame_accuracy_unmasked": _mean(unmasked),
+        "frame_accuracy_unmasked": _mean([unmasked.get(id(instance), False) for instance in gold]),
         "baseline_frame_accuracy": _mean(theirs),
         "frame_accuracy_margin": _mean(mine) - _mean(theirs),
         "frame_accuracy_margin_p": mcnemar_exact(mine, theirs),
         "ambiguous_share": _mean(among),
     }
     if any(among):
-        metrics["ambiguous_frame_accuracy"] = _mean([each for each, is_in in zip(mine, among, strict=True) if is_in])
-        metrics["baseline_ambiguous_frame_accuracy"] = _mean(
-            [each for each, is_in in zip(theirs, among, strict=True) if is_in]
-        )
-    return rows
+        metrics["ambiguous_frame_accuracy"] = _mean(list(compress(mine, among)))
+        metrics["baseline_ambiguous_frame_accuracy"] = _mean(list(compress(theirs, among)))
+    return [(each.frame, *right) for each, right in zip(gold, zip(mine, theirs, strict=True), strict=True)]
+
+
+def _unit(instance: FrameInstance) -> Unit:
+    return instance.lexical_unit.lemma, instance.lexical_unit.part_of_speech
 
 
 def _given_frames(

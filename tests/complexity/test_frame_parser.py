@@ -15,7 +15,7 @@ from stages.complexity.frame_data import place_frames, teach
 from stages.complexity.frame_labels import FrameLabels, collect_labels, occurrences
 from stages.complexity.frame_model import Asked, load_parser, start_parser
 from stages.complexity.frame_parser import FrameParserParameters, main
-from stages.complexity.frame_parsing import find_elements, parse, read_tags
+from stages.complexity.frame_parsing import find_elements, frames_of_triggers, parse, read_tags
 from stages.complexity.frame_scores import elements_in, frames_in
 from stages.complexity.frame_training import rows_of_step
 from stages.complexity.frame_windows import windows_of
@@ -338,3 +338,17 @@ def test_bad_input(tmp_path, base, corpus, trained):
     save_file({**heads, "elements.bias": heads["elements.bias"][:-2].clone()}, broken / "heads.safetensors")
     with pytest.raises(BadInput, match=r"weights do not fit(?s:.*)elements\.bias"):
         load_parser(broken)
+
+
+def test_a_gold_trigger_evokes_a_frame_of_its_lexical_unit(trained):
+    parser = load_parser(trained[0] / "parser")
+    text = "Le roi découvrit le complot. La légion perdit le temple en 212."
+    windows, _ = windows_of([text], parser.tokenizer, 60)
+    given = [(windows[0], 2), (windows[1], 2)]
+    assert [parser.labels.frames[frame] for frame in frames_of_triggers(parser, given, [None, None], 1)] == [
+        "Realising",
+        "Losing",
+    ]
+    for only, name in enumerate(parser.labels.frames):
+        mask = np.arange(3) == only
+        assert {parser.labels.frames[frame] for frame in frames_of_triggers(parser, given, [mask, mask], 2)} == {name}
