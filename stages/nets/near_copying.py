@@ -1,22 +1,32 @@
 """A start near copying for small encoder-decoders that learn to read from nothing (sample-worlds.md).
 
-What pretraining gives T5 above all is that its decoder can write what it attends to. Random value and output matrices
-must find that by chance, and a small network stays at guessing for minutes. Here they start near the identity,
+What pretraining gives T5 above all is that its decoder can write what it attends to, and go on there. A small network
+that begins at random stays at guessing for minutes; this one begins with such a copier built by hand, in four parts:
 
-    W = I + noise · N(0, 1/inputs),
+1. Value and output of every cross-attention start near the identity, W = I + noise · N(0, 1/inputs): an attended
+   token's vector arrives as it is, and the output embeddings, which T5 shares with the input's, name it.
+2. One head of the encoder looks at the token before, by its relative position, and writes the first n parts of that
+   token's vector beside those of its own, into parts n … 2n − 1.
+3. The decoder's cross-attention compares the first n parts of the token just written with parts n … 2n − 1 of each
+   token of the encoder: it finds what stands after that token (an induction head, Olsson et al. 2022).
+4. Other layers write little at first, so that vectors stay near their embeddings, and logits are not yet sure.
 
-so that an attended token's vector arrives as it is, and output embeddings, which T5 shares with the input's, name it.
+Where to begin, where to stop, and which of several places is meant is left to training.
 """
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 NOISE = 0.1
+SMALL = 0.3  # of their usual start: other layers' outputs, and the random part of what is compared
+BEFORE = 6.0  # log-odds of the token before
+MATCH = 0.5
+CALM = 0.15  # of their usual size: logits that T5 v1.1 and mT5 do not scale
 
 
 @torch.no_grad()
 def near_copying(model: nn.Module, generator: torch.Generator) -> None:
-    """Overwrite the value and output matrices of every cross-attention, in place.
+    """Change the weights of a freshly made network, in place.
 
     Args:
         model: a T5 or MT5ForConditionalGeneration.
@@ -25,12 +35,44 @@ def near_copying(model: nn.Module, generator: torch.Generator) -> None:
     Raises:
         ValueError: the model has no cross-attention of T5's.
     """
-    found = [part for name, part in model.named_modules() if name.endswith("EncDecAttention")]
-    if not found:
+    parts = dict(model.named_modules())
+    crossing = [part for name, part in parts.items() if name.endswith("EncDecAttention")]
+    if not crossing:
         raise ValueError(f"no cross-attention of T5's in {type(model).__name__}")
-    for attention in found:
-        for layer in (attention.get_submodule("v"), attention.get_submodule("o")):
-            weight = layer.get_parameter("weight")
+    for name, parameter in model.named_parameters():
+        if name.endswith((".wo.weight", "SelfAttention.o.weight")):
+            parameter.mul_(SMALL)
+    if not getattr(model.config, "scale_decoder_outputs", False):
+        _weight(parts["decoder"], "final_layer_norm").mul_(CALM)
+    looking = parts["encoder.block.0.layer.0.SelfAttention"]
+    heads, size, width = (getattr(model.config, name) for name in ("num_heads", "d_kv", "d_model"))
+    compared = min(size, width // 2)
+    one = torch.eye(compared)
+    _look_before(looking, size, one)
+    for attention in crossing:
+        for name in ("v", "o"):
+            weight = _weight(attention, name)
             outputs, inputs = weight.shape
             noise = torch.randn(outputs, inputs, generator=generator) * (NOISE * inputs**-0.5)
             weight.copy_(torch.eye(outputs, inputs) + noise)
+        for name, first in (("q", 0), ("k", compared)):
+            weight = _weight(attention, name)
+            weight.mul_(SMALL)
+            for head in range(heads):
+                rows = slice(head * size, head * size + compared)
+                weight[rows, first : first + compared] += one * (MATCH if name == "q" else 1.0)
+
+
+def _look_before(attention: nn.Module, size: int, one: Tensor) -> None:
+    """The first head attends to the token before, and moves its first parts to the second ones."""
+    compared = len(one)
+    _weight(attention, "relative_attention_bias")[1, 0] += BEFORE  # bucket 1: one place to the left
+    _weight(attention, "q")[:size] *= NOISE
+    value, output = _weight(attention, "v"), _weight(attention, "o")
+    value[:size], output[:, :size] = 0, 0
+    value[:compared, :compared] = one
+    output[compared : 2 * compared, :compared] = one
+
+
+def _weight(part: nn.Module, name: str) -> Tensor:
+    return part.get_submodule(name).get_parameter("weight")

@@ -1,18 +1,36 @@
-"""A start near copying: identity in the right place, and an effect on a task that needs nothing else."""
+"""A start near copying: what is attended to arrives, what stands next is found, and copying is learnt sooner."""
 
 import pytest
 import torch
-from transformers import BertConfig, BertModel, MT5Config, MT5ForConditionalGeneration
+from transformers import (
+    BertConfig,
+    BertModel,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 from stages.nets.near_copying import NOISE, near_copying
 
-WORDS, LENGTH, MARK = 40, 8, 3
+WORDS, LENGTH, MARK = 200, 12, 3
+SIZES = {"d_model": 64, "d_kv": 32, "d_ff": 64, "num_layers": 1, "num_heads": 2, "dropout_rate": 0.0}
 
 
-def network(seed, **changes):
+def network(seed, version="mt5", **changes):
     torch.manual_seed(seed)
-    sizes = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2, "dropout_rate": 0.0}
-    return MT5ForConditionalGeneration(MT5Config(vocab_size=WORDS, decoder_start_token_id=0, **{**sizes, **changes}))
+    shape = {"vocab_size": WORDS, "decoder_start_token_id": 0, **SIZES, **changes}
+    return (
+        MT5ForConditionalGeneration(MT5Config(**shape))
+        if version == "mt5"
+        else T5ForConditionalGeneration(T5Config(**shape, tie_word_embeddings=version == "t5"))
+    ).eval()
+
+
+def copier(seed=0, version="mt5", **changes):
+    model = network(seed, version, **changes)
+    near_copying(model, torch.Generator().manual_seed(5))
+    return model
 
 
 def matrices(model, name):
@@ -20,18 +38,14 @@ def matrices(model, name):
 
 
 @pytest.mark.parametrize("changes", [{}, {"num_heads": 3}, {"d_kv": 8, "num_decoder_layers": 2}])
-def test_values_and_outputs_are_near_the_identity_and_the_rest_is_left(changes):
-    plain, model = network(0, **changes), network(0, **changes)
-    near_copying(model, torch.Generator().manual_seed(5))
+def test_values_and_outputs_are_near_the_identity(changes):
+    model = copier(**changes)
     inner = model.config.num_heads * model.config.d_kv
-    for name, shape in (("v", (inner, 32)), ("o", (32, inner))):
+    for name, shape in (("v", (inner, 64)), ("o", (64, inner))):
         for weight in matrices(model, name):
             noise = weight - torch.eye(*shape)
             assert weight.shape == shape
             assert float(noise.detach().std()) == pytest.approx(NOISE / shape[1] ** 0.5, rel=0.15)
-    changed = {key for key, weight in model.state_dict().items() if not torch.equal(weight, plain.state_dict()[key])}
-    assert all(".EncDecAttention.v." in key or ".EncDecAttention.o." in key for key in changed)
-    assert len(changed) == 2 * model.config.num_decoder_layers
 
 
 def test_the_generator_alone_decides_the_noise():
@@ -43,42 +57,52 @@ def test_the_generator_alone_decides_the_noise():
 
 
 def test_what_is_attended_to_arrives_as_it_is():
-    model = network(0)
-    near_copying(model, torch.Generator().manual_seed(5))
-    attention = model.decoder.block[0].layer[1].EncDecAttention
-    one = torch.randn(1, 1, 32)  # a single token takes all attention
-    output = attention(torch.randn(1, 4, 32), key_value_states=one)[0]
-    similarity = torch.cosine_similarity(output, one.expand(1, 4, 32), dim=-1)
+    attention = copier().decoder.block[0].layer[1].EncDecAttention
+    one = torch.randn(1, 1, 64)  # a single token takes all attention
+    output = attention(torch.randn(1, 4, 64), key_value_states=one)[0]
+    similarity = torch.cosine_similarity(output, one.expand(1, 4, 64), dim=-1)
     assert float(similarity.min()) > 0.95
 
 
-def batch(generator, size=64):
-    """The word after the mark is the answer: to be copied, not known."""
+@pytest.mark.parametrize("version", ["t5", "flan_t5", "mt5"])
+def test_untrained_it_goes_on_as_the_text_does(version):
+    texts = torch.stack([torch.randperm(WORDS - 1)[:LENGTH] + 1 for _ in range(40)])
+    shares = {}
+    for name, model in (("copier", copier(0, version)), ("plain", network(0, version))):
+        with torch.no_grad():
+            logits = model(input_ids=texts, decoder_input_ids=texts[:, 2:-1]).logits
+        # Of the words of the text (it may still repeat the word it has just written), the likeliest comes next.
+        logits.scatter_(2, texts[:, 2:-1, None], -torch.inf)
+        shares[name] = float((logits.argmax(-1) == texts[:, 3:]).float().mean())
+    assert shares["copier"] > 0.8
+    assert shares["plain"] < 0.1
+
+
+def batch(generator, size=32):
+    """The two words after the mark are the answer: to be copied, not known."""
     ids = torch.randint(MARK + 1, WORDS, (size, LENGTH), generator=generator)
-    place = torch.randint(0, LENGTH - 1, (size,), generator=generator)
+    place = torch.randint(0, LENGTH - 2, (size,), generator=generator)
     rows = torch.arange(size)
     ids[rows, place] = MARK
-    return ids, ids[rows, place + 1, None]
+    return ids, torch.stack([ids[rows, place + 1], ids[rows, place + 2]], 1)
 
 
-def accuracy(seed, *, copying, steps=120):
-    model, generator = network(seed), torch.Generator().manual_seed(seed)
-    if copying:
-        near_copying(model, generator)
+def accuracy(seed, *, copying, steps=40):
+    model, generator = (copier if copying else network)(seed), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     for _ in range(steps):
         ids, labels = batch(generator)
         optimizer.zero_grad()
         model(input_ids=ids, labels=labels).loss.backward()
         optimizer.step()
-    ids, labels = batch(generator, 512)
+    ids, labels = batch(generator, 256)
     with torch.no_grad():
         return float((model(input_ids=ids, labels=labels).logits.argmax(-1) == labels).float().mean())
 
 
 def test_copying_is_learnt_sooner():
-    pairs = [(accuracy(seed, copying=True), accuracy(seed, copying=False)) for seed in range(2)]
-    assert all(near > plain + 0.2 for near, plain in pairs)
+    for seed in range(2):
+        assert accuracy(seed, copying=True) > accuracy(seed, copying=False) + 0.3
 
 
 def test_a_model_without_cross_attention_is_refused():
