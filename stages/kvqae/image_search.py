@@ -7,8 +7,10 @@ them.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -33,29 +35,48 @@ class ImageSearchParameters(Parameters):
     depth: int = Field(ge=1, description="Articles, and passages, kept a question and system")
 
 
-def search(
-    system: str, queries: NDArray[np.floating], base: IllustratedBase, depth: int
-) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
-    """Rank articles and passages for query images that one system serves.
+@dataclass(frozen=True)
+class ImageIndex:
+    """What one system searches, opened once for any number of queries.
 
-    Args:
-        system: one of `SYSTEMS`.
-        queries: (n, dimension) embeddings.
-        base: what to search.
-        depth: articles, and passages, a query.
-
-    Returns:
-        For each query the articles' cosines and the passages' scores, best article first.
+    Attributes:
+        matrix: (images, dimension) embeddings, memory-mapped.
+        rows: the rows of `matrix` that belong to the system's part of the knowledge base, ascending.
+        owners: the articles of each of these rows.
+        starts: (articles + 1,) first passage of each article.
     """
-    parts = base.parts()
-    chosen = parts["humans_with_face"] if system == "arcface" else parts["non_humans"] & base.readable()
-    owners: dict[int, list[int]] = defaultdict(list)
-    for image, article in zip(base.images[chosen].tolist(), base.articles[chosen].tolist(), strict=True):
-        owners[image].append(article)
-    rows = np.array(sorted(owners), dtype=np.int64)
-    cosines, images = exact_search(queries, base.features.matrix(system), depth, rows=rows, cosine=True)
-    articles = [articles_of(*ranked, owners, depth) for ranked in zip(images, cosines, strict=True)]
-    return articles, [passages_of(ranked, base.starts, depth) for ranked in articles]
+
+    matrix: NDArray[np.float16]
+    rows: NDArray[np.int64]
+    owners: dict[int, list[int]]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, base: IllustratedBase, system: str) -> Self:
+        """The part of the knowledge base that one of `SYSTEMS` searches."""
+        parts = base.parts()
+        chosen = parts["humans_with_face"] if system == "arcface" else parts["non_humans"] & base.readable()
+        owners: dict[int, list[int]] = defaultdict(list)
+        for image, article in zip(base.images[chosen].tolist(), base.articles[chosen].tolist(), strict=True):
+            owners[image].append(article)
+        rows = np.array(sorted(owners), dtype=np.int64)
+        return cls(base.features.matrix(system), rows, owners, base.starts)
+
+    def search(
+        self, queries: NDArray[np.floating], depth: int
+    ) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
+        """Rank articles and passages for query images that the system serves.
+
+        Args:
+            queries: (n, dimension) embeddings.
+            depth: articles, and passages, a query.
+
+        Returns:
+            For each query the articles' cosines and the passages' scores, best article first.
+        """
+        cosines, images = exact_search(queries, self.matrix, depth, rows=self.rows, cosine=True)
+        articles = [articles_of(*ranked, self.owners, depth) for ranked in zip(images, cosines, strict=True)]
+        return articles, [passages_of(ranked, self.starts, depth) for ranked in articles]
 
 
 def articles_of(
@@ -140,7 +161,7 @@ def main(
     for system in SYSTEMS:
         served = routing.filter(face if system == "arcface" else readable & ~face)
         queries = features.matrix(system)[served["image"].to_numpy()]
-        found = search(system, queries, base, parameters.depth)  # all splits in one pass over the knowledge base
+        found = ImageIndex.of(base, system).search(queries, parameters.depth)  # all splits in one pass over the knowledge base
         for suffix, lists in zip(("_articles", ""), found, strict=True):
             for split in splits:
                 owners = zip(served["split"].to_pylist(), served["question"].to_pylist(), lists, strict=True)

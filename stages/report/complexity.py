@@ -17,7 +17,6 @@ from stages.report.complexity_factors import (
     cells,
     findings_html,
     forest_html,
-    kvqae_html,
     shares_html,
     table_2_html,
 )
@@ -36,7 +35,6 @@ STAGES = (
     "frame_parser",
     "syntax",
     "partition",
-    "analyse_kvqae",
 )
 
 
@@ -77,7 +75,6 @@ def main(
     curves: Path,
     frames: Path,
     judged: Path,
-    kvqae: Path,
     folder: Path,
     published: Path,
     used: Path,
@@ -149,9 +146,6 @@ def main(
             csv.read_csv(frames).to_pylist(), models, printed
         ),
         ("examples", "Examples"): browser,
-        ("kvqae", "The same for KVQAE"): kvqae_html(
-            csv.read_csv(kvqae).to_pylist(), found["analyse_kvqae"], section["analyse_kvqae"]["confidence"]
-        ),
         ("sizes", "Sizes used"): sizes_html({"complexity": section}, read_parameters(paper)),
     }
     fragment = {

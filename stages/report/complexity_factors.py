@@ -183,8 +183,3 @@ def findings_html(found: Cells, published: Mapping[str, Any], metrics: Metrics, 
     """The findings in words, factor by factor; `metrics` are those of stage factors."""
     rows = findings(found, published, metrics, risk)
     return environment().get_template("complexity_findings.html").render(rows=rows, risk=risk, sample=sample)
-
-
-def kvqae_html(rows: Sequence[Cell], metrics: Metrics, confidence: float) -> str:
-    """The same validation on the KVQAE reader's answers: rows and metrics of stage analyse_kvqae."""
-    return environment().get_template("complexity_kvqae.html").render(rows=rows, metrics=metrics, confidence=confidence)

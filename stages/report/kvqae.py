@@ -13,7 +13,7 @@ from stages.kvqae.questions import read_questions
 from stages.measures.runs import PADDING
 from stages.report.common import environment, sizes_html
 from stages.report.gallery import gallery_items, pictures_missing
-from stages.report.kvqae_reading import READING_ROWS, reading_html, sweep_html
+from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
 from stages.report.kvqae_retrieval import TABLES, overlap_html, retrieval_html
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import Images, read_json, read_run_over, read_table, write_json
@@ -37,6 +37,8 @@ def main(
     overlap: Path,
     overlap_metrics: Path,
     sweep: Path,
+    difficulty: Path,
+    difficulty_metrics: Path,
     published: Path,
     used: Path,
     paper: Path,
@@ -66,6 +68,9 @@ def main(
     stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])
     figure_4 = overlap_html(read_table(overlap), stems)
     sections.append({"id": "kvqae-figure-4", "title": "Figure 4: lexical overlap", "html": figure_4})
+    confidence = parameters_used["kvqae"]["difficulty"]["confidence"]
+    hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), confidence)
+    sections.append({"id": "kvqae-difficulty", "title": "What makes questions hard", "html": hard})
     answered = read_table(answers, ["id", "seed", "prediction"])
     first_seed = answered.filter(pc.equal(answered["seed"], answered["seed"][0])).to_pylist()
     routes = read_table(routing, ["question", "face"]).to_pylist()

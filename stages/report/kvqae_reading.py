@@ -1,6 +1,6 @@
-"""KVQAE's Table 7, and the score by number of passages read."""
+"""KVQAE's Table 7, the score by number of passages read, and what makes questions hard."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -54,3 +54,9 @@ def sweep_html(table: pa.Table) -> str:
     caption = "The number of passages at inference is chosen on validation; the paper finds 5 clearly best."
     drawn = curves(lines, title=title, xlabel="passages", ylabel="%")
     return f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
+
+
+def difficulty_html(rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, float], confidence: float) -> str:
+    """Which factors make questions hard for the reader: rows and metrics of stage difficulty."""
+    template = environment().get_template("kvqae_difficulty.html")
+    return template.render(rows=rows, metrics=metrics, confidence=confidence)

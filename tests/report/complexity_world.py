@@ -11,7 +11,6 @@ import yaml
 from stages.complexity import factors, judgements, partition, score, simulate, validate
 from stages.complexity.conllu import Sentence, Token, write_conllu
 from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.effect_rows import write_effects
 from stages.complexity.predictions import write_predictions
 from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.tables import write_json, write_table
@@ -61,7 +60,6 @@ PARAMETERS: dict[str, Any] = {
         "resamples": 50,
         "seed": 0,
     },
-    "analyse_kvqae": {"confidence": 0.95},
     "partition": {"measure": "rouge_l", "majority": 0.5},
     "fragment": {
         "examples": 30,
@@ -254,13 +252,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out_curves=folder / "partitions.csv",
         out_frames=folder / "frames.csv",
     )
-    known = dict.fromkeys(("delta", "delta_floor", "low", "high", "p", "p_holm"), -1.5)
-    joint = dict.fromkeys(("joint", "joint_low", "joint_high", "joint_p"))
-    verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), True)
-    row: dict[str, Any] = {"model": "kvqae_reader", "factor": "no_face", "yes": 4, "no": 6}
-    rows = [row | known | joint | verdicts]
-    write_effects(folder / "kvqae.csv", rows)
-    metrics["analyse_kvqae"] = {"questions": 20.0, "f1": 0.475}
     for stage, found in metrics.items():
         write_json(folder / "metrics" / f"{stage}.json", found)
     tree = {"world": {"calor": "sample"}, "complexity": PARAMETERS}
@@ -275,7 +266,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         "curves": folder / "partitions.csv",
         "frames": folder / "frames.csv",
         "judged": folder / "judged_frames.csv",
-        "kvqae": folder / "kvqae.csv",
         "folder": folder / "metrics",
         "published": Path(__file__).parents[1] / "published" / "complexity.yaml",
         "used": folder / "params.yaml",

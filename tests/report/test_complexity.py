@@ -15,7 +15,7 @@ from tests.report.complexity_world import HOSTILE, PARAMETERS, run_stages
 
 SECTIONS = (
     *("table-1", "figure-2", "factors", "table-2", "findings", "forest", "instrument", "agreement", "parsers"),
-    *("partitions", "illustrations", "examples", "kvqae", "sizes"),
+    *("partitions", "illustrations", "examples", "sizes"),
 )
 
 

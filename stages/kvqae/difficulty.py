@@ -27,8 +27,8 @@ _MENTION = re.compile(r"\b(?:this|that|these|those)\s+(\w+)", re.IGNORECASE)
 _VAGUE = frozenset(["man", "woman", "person", "people", "place", "thing", "object"])
 
 
-class AnalyseKvqaeParameters(Parameters):
-    """Section `complexity.analyse_kvqae`."""
+class DifficultyParameters(Parameters):
+    """Section `kvqae.difficulty`."""
 
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
     smallest_set: int = Field(ge=1, description="Fewest questions that either set of an analysed factor must hold")
@@ -91,7 +91,7 @@ def read_scores(path: Path, ids: Sequence[str]) -> NDArray[np.float64]:
 
 
 def main(
-    parameters: AnalyseKvqaeParameters,
+    parameters: DifficultyParameters,
     context: Context,
     *,
     questions: Path,
@@ -139,4 +139,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.analyse_kvqae", AnalyseKvqaeParameters)
+    run_stage(main, "kvqae.difficulty", DifficultyParameters)
