@@ -161,7 +161,8 @@ def main(
     for system in SYSTEMS:
         served = routing.filter(face if system == "arcface" else readable & ~face)
         queries = features.matrix(system)[served["image"].to_numpy()]
-        found = ImageIndex.of(base, system).search(queries, parameters.depth)  # all splits in one pass over the knowledge base
+        # All splits in one pass over the knowledge base.
+        found = ImageIndex.of(base, system).search(queries, parameters.depth)
         for suffix, lists in zip(("_articles", ""), found, strict=True):
             for split in splits:
                 owners = zip(served["split"].to_pylist(), served["question"].to_pylist(), lists, strict=True)

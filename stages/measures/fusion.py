@@ -85,16 +85,37 @@ def _default_minimum(candidates: Candidates) -> NDArray[np.float64]:
     return np.where(candidates.documents == PADDING, np.nan, filled)
 
 
+@dataclass(frozen=True)
+class Scale:
+    """Mean and standard deviation that standardise one system's scores."""
+
+    mean: float
+    deviation: float
+
+
+def scales(candidates: Candidates) -> list[Scale]:
+    """Each system's mean and standard deviation over its whole run, default minima included; (0, 1) without a list."""
+    measured = []
+    for system in _default_minimum(candidates):
+        present = system[~np.isnan(system)]
+        # Equal scores tell no documents apart; their computed deviation can be a rounding error instead of 0.
+        deviation = present.std() if len(present) and np.ptp(present) > 0 else 1.0
+        measured.append(Scale(float(present.mean()) if len(present) else 0.0, float(deviation)))
+    return measured
+
+
+def standardize(candidates: Candidates, by: Sequence[Scale]) -> NDArray[np.float64]:
+    """(x - μ) / σ, one scale a system; those of a run let a new question be scored as the questions of that run."""
+    scores = _default_minimum(candidates)
+    for system, scale in zip(scores, by, strict=True):
+        system -= scale.mean
+        system /= scale.deviation
+    return np.nan_to_num(scores, nan=0.0)
+
+
 def z_score(candidates: Candidates) -> NDArray[np.float64]:
     """(x - μ) / σ, one mean and standard deviation over a system's whole run, default minima included."""
-    scores = _default_minimum(candidates)
-    for system in scores:
-        present = system[~np.isnan(system)]
-        if len(present):
-            # Equal scores tell no documents apart; their computed deviation can be a rounding error instead of 0.
-            system -= present.mean()
-            system /= present.std() if np.ptp(present) > 0 else 1.0
-    return np.nan_to_num(scores, nan=0.0)
+    return standardize(candidates, scales(candidates))
 
 
 def min_max(candidates: Candidates) -> NDArray[np.float64]:

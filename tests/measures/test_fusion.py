@@ -10,6 +10,8 @@ from stages.measures.fusion import (
     linear_fusion,
     normalize,
     reciprocal_rank_fusion,
+    scales,
+    standardize,
     unit_sum,
 )
 from stages.measures.runs import Run
@@ -50,6 +52,23 @@ def test_gather_aligns_scores_and_ranks_on_the_union():
     np.testing.assert_array_equal(candidates.scores[0], [[4, 2, nan, nan], [1, nan, nan, nan]])
     np.testing.assert_array_equal(candidates.scores[1], [[nan, 5, 9, 1], [nan] * 4])
     assert candidates.ranks.tolist() == [[[1, 2, 0, 0], [1, 0, 0, 0]], [[0, 2, 1, 3], [0, 0, 0, 0]]]
+
+
+def test_one_question_standardised_by_the_scales_of_a_run_scores_as_in_that_run():
+    runs = synthetic(5)
+    together = gather(runs)
+    of_run = normalize(together, "z_score")
+    for row, query in enumerate(together.queries):
+        alone = gather([run.select([query]) for run in runs])
+        width = alone.documents.shape[1]
+        assert (alone.documents[0] == together.documents[row, :width]).all()
+        np.testing.assert_array_equal(standardize(alone, scales(together))[:, 0], of_run[:, row, :width])
+
+
+def test_scales_of_equal_scores_and_of_no_list():
+    equal, none = scales(gather([Run.from_dict({"q": {1: 0.1, 2: 0.1, 3: 0.1}}), Run.from_dict({"q": {}})]))
+    assert (equal.mean, equal.deviation) == (pytest.approx(0.1), 1.0)
+    assert (none.mean, none.deviation) == (0.0, 1.0)
 
 
 def test_z_score_fills_first_then_takes_one_mean_over_the_run():
