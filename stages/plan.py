@@ -112,13 +112,13 @@ def plan(
         cores: of this machine.
     """
     machine = costs["machine"]
+    names = {**parameters, **_quantities(costs, parameters)}
     for stage, definition in graph["stages"].items():
         cells = math.prod(len(_axis(axis, parameters)) for axis in _axes(definition))
         row = costs["stages"].get(stage)
         if row is None:
             yield Cost(stage, cells, known=False)
             continue
-        names = {**parameters, **_quantities(stage, costs, parameters)}
         one = {name: float(evaluate(row.get(name, 0), names, f"{stage}.{name}")) for name in COLUMNS}
         transfer = one["downloads"] / (machine["network_mb_a_second"] * 3.6)
         busy = one["core_hours"] / cores
@@ -133,15 +133,14 @@ def plan(
         )
 
 
-def _quantities(stage: str, costs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Quantities of the world a stage belongs to; what the user brings is taken to be as large as the hub's."""
-    source = stage.partition("-")[0]
-    worlds = costs["worlds"].get(source, {})
-    chosen = parameters.get("world", {}).get(source)
-    chosen = "hub" if chosen == "local" else chosen
+def _quantities(costs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The quantities of every source's world; files of one's own are as large as those of the hub."""
     values: dict[str, Any] = {}
-    for name, formula in worlds.get(chosen, {}).items():  # a later one may use an earlier one
-        values[name] = evaluate(formula, {**parameters, **values}, f"worlds.{source}.{chosen}.{name}")
+    for source, worlds in costs["worlds"].items():
+        chosen = parameters.get("world", {}).get(source)
+        chosen = "hub" if chosen == "local" else chosen
+        for name, formula in worlds.get(chosen, {}).items():  # a later one may use an earlier one
+            values[name] = evaluate(formula, {**parameters, **values}, f"worlds.{source}.{chosen}.{name}")
     return values
 
 

@@ -139,9 +139,19 @@ def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -
     except pydantic.ValidationError as error:
         problems = []
         for item in error.errors():
-            name = ".".join(str(part) for part in (section, *item["loc"]))
+            name = ".".join((section, *_keys(item["loc"], values)))
             problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
         raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
+
+
+def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
+    """The keys on the way to an error: without the tag that pydantic puts in where the kind of a mapping is chosen."""
+    for depth, part in enumerate(place):
+        if isinstance(values, dict) and part not in values and depth < len(place) - 1:
+            continue
+        yield str(part)
+        inside = isinstance(values, dict) or (isinstance(values, list | tuple) and isinstance(part, int))
+        values = values[part] if inside and depth < len(place) - 1 else None
 
 
 def seed_everything(seed: int) -> None:

@@ -127,3 +127,16 @@ def test_infinity_is_refused(section):
         reduce(lambda node, key: node[key], parents, broken)[last] = float("inf")
         with pytest.raises(BadInput):
             validate(model_of(section), broken, section, PARAMS)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_readers_that_are_scored_are_those_that_are_trained(scale):
+    complexity = parameters(scale)["complexity"]
+    for key in ("run", "seeds"):
+        assert complexity["score"][key] == complexity["finetune"][key]
+    kinds = {name: model["kind"] for name, model in complexity["finetune"]["models"].items()}
+    assert complexity["score"]["readers"] == kinds
+    assert {complexity["finetune"]["models"][name]["base"] for name in complexity["finetune"]["run"]} <= set(
+        complexity["base_models"]["models"]
+    )
+    assert complexity["score"]["prompted"] == list(complexity["prompt"]["models"])

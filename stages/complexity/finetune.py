@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Annotated
 
 import torch
 from pydantic import Field, model_validator
@@ -24,7 +25,9 @@ class FinetuneParameters(Parameters):
     """Section `complexity.finetune`."""
 
     run: tuple[str, ...] = Field(min_length=1, description="Models that are trained and asked, names of `models`")
-    seeds: tuple[int, ...] = Field(min_length=1, description="Trainings of each model: new weights, order, dropout")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        min_length=1, description="Trainings of each model: new weights, order, dropout"
+    )
     validation_questions: int = Field(ge=1, description="Validation questions asked at the end, spread over the file")
     validation_batch: int = Field(ge=1, description="Readings together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
