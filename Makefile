@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro test test-all check format report bench mlflow readme scale doctor plan thorough clean
+.PHONY: help setup repro test test-all check format report bench mlflow readme scale doctor plan thorough ask clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -12,6 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 P ?=
 S ?=
+PORT ?=
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +47,9 @@ report: $(BIN)/.ready  ## rebuild the page from what is in metrics/ and say wher
 
 bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/
 	@python -m bench
+
+ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
+	@python -m stages.kvqae.ask_page $(if $(PORT),--port $(PORT))
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
 	@python -m stages.tracking --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000

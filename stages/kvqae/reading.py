@@ -103,7 +103,8 @@ def read_pairs(
     lengths = [len(question) + sum(map(len, texts[passage])) for question, passage in pairs]
     order = np.argsort(-np.array(lengths), kind="stable").tolist()  # similar lengths together, longest first
     found: list[Reading] = []
-    with tqdm(total=len(pairs), desc="reading", unit="pair", mininterval=5, leave=False) as progress:
+    short = len(pairs) <= batch
+    with tqdm(total=len(pairs), desc="reading", unit="pair", mininterval=5, leave=False, disable=short) as progress:
         for part in halving_batches(order, batch, read):
             found += part
             progress.update(len(part))

@@ -1,0 +1,172 @@
+"""`make ask`: ask about a picture in the browser; the models stay in memory (gradio, on this machine only).
+
+    python -m stages.kvqae.ask_page --port 7860
+
+The page needs no network: no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder,
+for an hour at most, and goes with the server.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stages.kvqae.ask import read_image
+from stages.stage import BadInput
+
+if TYPE_CHECKING:
+    import gradio
+
+    from stages.kvqae.asking import Asker
+
+SAMPLES = 8  # test questions to pick from
+HOUR = 3600
+WAITING = 256  # questions in the queue; more are turned away
+TITLE = "Ask about a picture"
+
+
+def respond(asker: "Asker", question: str, picture: str | None) -> str:
+    """HTML of the answer, or of why there is none.
+
+    Args:
+        asker: the pipeline.
+        question: as typed; anything.
+        picture: path of the upload, None without one.
+    """
+    from stages.kvqae.ask_html import answer_html, problem_html
+    from stages.kvqae.asking import MAX_CHARACTERS
+
+    try:
+        try:
+            image = None if picture is None else read_image(Path(picture))
+        except BadInput:
+            raise BadInput("the picture is no longer there: choose it again") from None
+        answer = asker.ask(question, image)
+    except BadInput as problem:
+        return problem_html(str(problem))
+    return answer_html(question[:MAX_CHARACTERS], image, answer)
+
+
+def samples(root: Path, folder: Path) -> list[list[str]]:
+    """[path, question] of the first test questions with a picture; the pictures are written to `folder`."""
+    from stages.kvqae.ask_project import made
+    from stages.kvqae.questions import read_questions
+    from stages.tables import Images
+
+    images = Images(made(root, "data/kvqae/raw/images/questions"))
+    picked: list[list[str]] = []
+    for question in read_questions(made(root, "data/kvqae/raw/viquae/test.jsonl")):
+        if len(picked) < SAMPLES and question.image is not None and question.image in images:
+            path = folder / f"{len(picked)}.jpg"
+            path.write_bytes(images.read(question.image))
+            picked.append([str(path), question.text])
+    return picked
+
+
+def build(asker: "Asker", examples: list[list[str]]) -> "gradio.Blocks":
+    """The page: a picture, a question, the answer."""
+    import gradio
+
+    class Picture(gradio.Image):
+        """An upload that the pipeline decodes itself, with its own limits and messages."""
+
+        is_template = True
+
+        def preprocess(self, payload: Any) -> str | None:
+            return None if payload is None else str(payload.path)
+
+    with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
+        gradio.Markdown(
+            f"# {TITLE}\nThe picture shows a person, a place or a thing that the question does not name. "
+            "The answer is read in the passages below it."
+        )
+        with gradio.Row():
+            picture = Picture(
+                label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
+            )
+            with gradio.Column():
+                question = gradio.Textbox(
+                    label="Question", lines=2, placeholder="Which constituency did this man represent?"
+                )
+                ask = gradio.Button("Ask", variant="primary", elem_id="ask")
+        answer = gradio.HTML(elem_id="answer")
+        gradio.Examples(examples, [picture, question], label="Questions of the test set", examples_per_page=SAMPLES)
+        gradio.on(
+            [ask.click, question.submit],
+            lambda question, picture: respond(asker, question, picture),
+            [question, picture],
+            answer,
+            api_name="ask",
+            concurrency_limit=2,  # one is answered while another is decoded, drawn or sent
+        )
+    return page.queue(max_size=WAITING)
+
+
+@contextmanager
+def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
+    """Load everything, answer one question to warm up, serve; yields the page's address.
+
+    Raises:
+        BadInput: as `Asker`, or the port is taken.
+    """
+    with tempfile.TemporaryDirectory(prefix="trivium-ask-") as folder:
+        os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder}  # read when gradio is imported
+        import gradio
+
+        from stages.kvqae.ask_html import style
+        from stages.kvqae.asking import MAX_BYTES, Asker
+
+        with Asker(root, row) as asker:
+            (Path(folder) / "samples").mkdir()
+            examples = samples(root, Path(folder) / "samples")
+            for path, question in examples[:2]:  # a network's first look at a new shape is slow
+                asker.ask(question, Path(path).read_bytes())
+            page = build(asker, examples)
+            try:
+                _, address, _ = page.launch(
+                    server_name=host,
+                    server_port=port,
+                    share=False,
+                    quiet=True,
+                    prevent_thread_lock=True,
+                    max_file_size=MAX_BYTES,
+                    footer_links=[],
+                    ssr_mode=False,
+                    theme=gradio.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+                    css=style(),
+                )
+            except OSError as error:
+                raise BadInput(f"the page cannot be served: {error}", field="--port", got=port) from None
+            try:
+                yield address
+            finally:
+                page.close(verbose=False)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serve until Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="python -m stages.kvqae.ask_page", description="Ask about a picture, a page")
+    parser.add_argument("--port", type=int, default=7860, help="of the page (%(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to bind; only this machine sees %(default)s")
+    parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
+    arguments = parser.parse_args(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
+    try:
+        with serving(Path.cwd(), row=arguments.row, host=arguments.host, port=arguments.port) as address:
+            print(f"ask at {address} (Ctrl-C ends it)", flush=True)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        pass
+    except BadInput as error:
+        print(f"ask: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

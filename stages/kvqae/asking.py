@@ -1,0 +1,246 @@
+"""A question of one's own about a picture: the pipeline's systems, fusion and reader on one question, kept in memory.
+
+The z-normalisation takes each system's mean and deviation from the test questions' lists (one question alone has
+none), so a question of the test set gets the passages and the answer that the stages gave it.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+
+from stages.device import pick_device
+from stages.kvqae.article_passages import ArticlePassages
+from stages.kvqae.ask_project import Project
+from stages.kvqae.ask_systems import QUERY, Bm25, Dpr, FaceFound, ImageSystems
+from stages.kvqae.fuse import IMAGE, PASSAGE_ROWS, RECORD, read_split
+from stages.kvqae.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
+from stages.kvqae.reader_model import load_reader
+from stages.kvqae.reading import answer, passage_weights, read_pairs
+from stages.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
+from stages.measures.runs import PADDING, Run
+from stages.stage import BadInput
+from stages.tables import Images, read_json, read_table
+
+ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
+SPLIT = "test"  # whose lists the scales come from
+MAX_CHARACTERS = 1000  # of a question
+MAX_BYTES = 32 * 2**20  # of a picture's file
+
+
+@dataclass(frozen=True)
+class Support:
+    """A passage that the answer was read in.
+
+    Attributes:
+        passage: its number.
+        title, text: its own.
+        score: Σ of the contributions.
+        contributions: α · z of each system of the row; 0 for one that has no list for this question.
+        mark: (start, end) characters of the answer in `text`; None when it stands elsewhere.
+        picture: the article's, encoded as it was brought; None when there is none.
+    """
+
+    passage: int
+    title: str
+    text: str
+    score: float
+    contributions: Mapping[str, float]
+    mark: tuple[int, int] | None
+    picture: bytes | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the pipeline says.
+
+    Attributes:
+        text: the answer; empty when no passage was found.
+        score: P(start)·P(end) of the reader.
+        supports: the passages that were read, best first.
+        face: the face that was searched for, if any.
+        notes: what the asker should know: no picture, a question cut short, several faces.
+        seconds: of each step.
+    """
+
+    text: str
+    score: float
+    supports: Sequence[Support]
+    face: FaceFound | None
+    notes: Sequence[str]
+    seconds: Mapping[str, float]
+
+
+class Asker:
+    """Everything that `dvc repro` made, loaded once; questions of any number of threads are answered in turn.
+
+    The networks and the Java machine live in one thread of their own: they are not safe to share.
+
+    Args:
+        root: folder of the project.
+        row: row of `kvqae.fuse.weights` to rank passages by.
+
+    Raises:
+        BadInput: no such row, bad parameters, or something is not there yet: run `make repro` first.
+    """
+
+    def __init__(self, root: Path, row: str = ROW) -> None:
+        self._thread = ThreadPoolExecutor(1, "asking")
+        try:
+            self._pipeline = self._thread.submit(_Pipeline, root, row).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    def ask(self, question: str, image: bytes | None) -> Answer:
+        """Answer a question about a picture.
+
+        Raises:
+            BadInput: no question, or a picture that cannot be read.
+        """
+        if not question.strip():
+            raise BadInput("the question is empty")
+        if image is not None and len(image) > MAX_BYTES:
+            raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
+        return self._thread.submit(self._pipeline.ask, question, image).result()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Pipeline:
+    """One thread's work."""
+
+    def __init__(self, root: Path, row: str) -> None:
+        if row not in PASSAGE_ROWS:
+            raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=PASSAGE_ROWS)
+        self._project = project = Project.open(root)
+        self._systems = PASSAGE_ROWS[row]
+        weights = project.fuse.weights[row]
+        record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
+        if record != {"depth": project.fuse.depth, "weights": weights}:
+            raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
+        self._shares = unit_sum([weights[system] for system in self._systems])
+        every = dict.fromkeys(system for systems in PASSAGE_ROWS.values() for system in systems)
+        lists = read_split([project.made(f"data/kvqae/runs/{name}") for name in every], SPLIT, articles=False)
+        self._scales = scales(gather([lists[system] for system in self._systems]))
+
+        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        self._texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))
+        self._article_of = ArticlePassages(passages).article_of
+        self._picture_of = read_table(articles, ["image"])["image"]
+        self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
+        self._reader, self._tokenizer = load_reader(
+            project.made(f"models/kvqae/reader/few_shot/seed-{project.read.seeds[0]}"), project.read.max_tokens
+        )
+        torch.nn.Module.to(self._reader, pick_device())
+        self._row = project.read.rows[project.read.sweep_row]
+        self._depth = self._row.passages
+        if self._depth == "validation":
+            self._depth = int(read_json(project.made("metrics/kvqae/read.json"))["passages"])
+        self._text_systems = {
+            system: Bm25(project) if system == "bm25" else Dpr(project, system)
+            for system in self._systems
+            if system not in IMAGE
+        }
+        self._image_systems = ImageSystems(project) if set(self._systems) & set(IMAGE) else None
+
+    def ask(self, question: str, image: bytes | None) -> Answer:
+        seconds: dict[str, float] = {}
+        notes: list[str] = []
+        question = self._cut(question, notes)
+        runs = {system: Run.from_dict({QUERY: {}}, name=system) for system in self._systems}
+        face = None
+        with _measured(seconds, "image"):
+            if image is None:
+                notes.append("No picture was given: the answer comes from the text systems alone.")
+            elif self._image_systems is None:
+                notes.append("This row does not look at the picture: the answer comes from the text systems alone.")
+            else:
+                found, face = self._image_systems.search(image)
+                runs |= found
+                if face is None:
+                    notes.append("No face was found: the whole picture was searched for among things and places.")
+                elif face.faces > 1:
+                    notes.append(f"{face.faces} faces were found; the most probable one was searched for.")
+        with _measured(seconds, "text"):
+            runs |= {name: system.search(question) for name, system in self._text_systems.items()}
+        with _measured(seconds, "fusion"):
+            ranked, contributions = self._fuse([runs[system] for system in self._systems])
+        with _measured(seconds, "reading"):
+            passages = [int(passage) for passage in ranked.documents[0, : self._depth] if passage != PADDING]
+            readings = read_pairs(
+                self._reader,
+                self._tokenizer,
+                [(question, passage) for passage in passages],
+                self._texts,
+                max_tokens=self._project.read.max_tokens,
+                longest=self._project.read.answer_tokens,
+                batch=self._project.read.batch,
+            )
+            scores = ranked.scores[0, : len(passages)]
+            weights = passage_weights(scores) if self._row.weighted and len(passages) else None
+            given = answer(question, passages, readings, weights)
+        supports = []
+        for passage, score in zip(passages, scores.tolist(), strict=True):
+            title, text = self._texts[passage]
+            before = len(title) + len(SEPARATOR)
+            here = passage == given.passage and given.start >= before
+            mark = (given.start - before, given.end - before) if here else None
+            picture = self._picture(passage)
+            supports.append(Support(passage, title, text, score, contributions[passage], mark, picture))
+        if not passages:
+            notes.append("Nothing in the knowledge base matches.")
+        return Answer(given.prediction, given.score, supports, face, notes, seconds)
+
+    def _cut(self, question: str, notes: list[str]) -> str:
+        """A question of bounded length that a tokenizer takes; a note says what was cut."""
+        question = question.encode("utf-8", "replace").decode()  # lone halves of surrogate pairs, from a terminal
+        if len(question) > MAX_CHARACTERS:
+            notes.append(
+                f"The question is too long: only its first {MAX_CHARACTERS} of {len(question)} characters count."
+            )
+            question = question[:MAX_CHARACTERS]
+        tokens = len(self._tokenizer.tokenize(question))
+        if not tokens:
+            raise BadInput("the question is empty", got=question, expected="some words")
+        longest = min(self._project.dpr_encode.max_tokens, self._project.read.max_tokens) - 2
+        if tokens > longest:
+            notes.append(f"The models read about the first {longest} of the question's {tokens} word pieces.")
+        return question
+
+    def _fuse(self, runs: Sequence[Run]) -> tuple[Run, dict[int, dict[str, float]]]:
+        """The fused run, and what each system gave to each passage."""
+        candidates = gather(runs)
+        normalized = standardize(candidates, self._scales)
+        fused = weighted_sum(normalized, self._shares)
+        ranked = Run.from_scores(candidates.queries, candidates.documents, fused, depth=self._project.fuse.depth)
+        given = self._shares[:, None] * normalized[:, 0]
+        return ranked, {
+            passage: dict(zip(self._systems, given[:, place].tolist(), strict=True))
+            for place, passage in enumerate(candidates.documents[0].tolist())
+        }
+
+    def _picture(self, passage: int) -> bytes | None:
+        name = self._picture_of[int(self._article_of[passage])].as_py()
+        return self._pictures.read(name) if name in self._pictures else None
+
+
+@contextmanager
+def _measured(seconds: dict[str, float], step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    seconds[step] = time.perf_counter() - started
