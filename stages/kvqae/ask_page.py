@@ -69,17 +69,13 @@ def samples(root: Path, folder: Path) -> list[list[str]]:
     return picked
 
 
+def _path(payload: Any) -> str | None:
+    return None if payload is None else str(payload.path)
+
+
 def build(asker: "Asker", examples: list[list[str]]) -> "gradio.Blocks":
     """The page: a picture, a question, the answer."""
     import gradio
-
-    class Picture(gradio.Image):
-        """An upload that the pipeline decodes itself, with its own limits and messages."""
-
-        is_template = True
-
-        def preprocess(self, payload: Any) -> str | None:
-            return None if payload is None else str(payload.path)
 
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
         gradio.Markdown(
@@ -87,9 +83,11 @@ def build(asker: "Asker", examples: list[list[str]]) -> "gradio.Blocks":
             "The answer is read in the passages below it."
         )
         with gradio.Row():
-            picture = Picture(
+            picture = gradio.Image(
                 label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
             )
+            # The pipeline decodes pictures itself, with its own limits and messages.
+            picture.preprocess = _path  # type: ignore[method-assign]
             with gradio.Column():
                 question = gradio.Textbox(
                     label="Question", lines=2, placeholder="Which constituency did this man represent?"

@@ -1,0 +1,100 @@
+"""The answer as HTML: nothing a user or an article wrote becomes markup; bars and frame are where they belong."""
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from stages.kvqae.ask_html import answer_html, framed, problem_html, style
+from stages.kvqae.ask_page import respond, samples
+from stages.kvqae.ask_systems import FaceFound
+from stages.kvqae.asking import Answer, Support
+from stages.stage import BadInput
+
+EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
+
+
+def jpeg(width=200, height=100, colour="white"):
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), colour).save(out, "JPEG")
+    return out.getvalue()
+
+
+def picture(address):
+    return Image.open(io.BytesIO(base64.b64decode(address.split(",")[1])))
+
+
+def support(contributions, mark=None, image=None):
+    return Support(0, EVIL, f"{EVIL} in Bern.", sum(contributions.values()), contributions, mark, image)
+
+
+def test_nothing_becomes_markup():
+    mark = (len(EVIL) + 4, len(EVIL) + 8)
+    html = answer_html(EVIL, None, Answer(EVIL, 1.0, [support({"bm25": 1.0}, mark)], None, [EVIL], {"text": 0.1}))
+    assert "<script" not in html
+    assert "<mark>Bern</mark>" in html
+    assert html.count("&lt;script&gt;") == 5  # question, answer, note, title, text
+    assert "<script" not in problem_html(EVIL)
+
+
+def test_a_bar_for_each_system_that_gave_something_as_long_as_its_share():
+    given = [support({"dpr_few_shot": 1.0, "arcface": -0.5, "clip": 0.0}), support({"dpr_few_shot": 0.25})]
+    html = answer_html("who?", None, Answer("x", 1.0, given, None, [], {"text": 0.1}))
+    assert re.findall(r'class="(ask-more|ask-less)" style="width:([\d.]+)%"', html) == [
+        ("ask-more", "50.0"),
+        ("ask-less", "25.0"),
+        ("ask-more", "12.5"),
+    ]
+    assert "+1.00" in html
+    assert "−0.50" in html
+    assert "CLIP" not in html
+
+
+def test_no_passage_and_no_picture():
+    html = answer_html("who?", None, Answer("", 0.0, [], None, ["Nothing matches."], {"text": 0.1}))
+    assert "(no answer)" in html
+    assert "<img" not in html
+
+
+@pytest.mark.parametrize(("width", "height"), [(200, 100), (3000, 1500)])
+def test_the_frame_is_around_the_face_at_any_size(width, height):
+    face = FaceFound((0.25, 0.2, 0.75, 1.2), 0.99, 1)  # a box may reach out of the picture
+    image = np.asarray(picture(framed(jpeg(width, height), face)).convert("RGB")).astype(int)
+    orange = (np.abs(image - (255, 149, 0)) < 60).all(axis=2)
+    rows, columns = np.nonzero(orange)
+    shape = np.array(image.shape[:2])
+    assert max(shape) <= 480
+    assert [columns.min() / shape[1], columns.max() / shape[1]] == pytest.approx([0.25, 0.75], abs=0.03)
+    assert rows.min() / shape[0] == pytest.approx(0.2, abs=0.03)
+    plain = np.asarray(picture(framed(jpeg(width, height), None)).convert("RGB"))
+    assert (plain > 250).all()
+
+
+def test_an_articles_picture_that_cannot_be_read_is_left_out():
+    html = answer_html("who?", None, Answer("x", 1.0, [support({"clip": 1.0}, image=b"no")], None, [], {"text": 0.1}))
+    assert "no picture" in html
+    html = answer_html("who?", None, Answer("x", 1.0, [support({"clip": 1.0}, image=jpeg())], None, [], {"text": 0.1}))
+    assert "data:image/jpeg" in html
+
+
+def test_colours_are_the_themes():
+    assert "var(--body-text-color)" in style()
+    assert re.findall(r"#[0-9a-f]{3,6}|url\(|@import", style()) == []
+
+
+class Refusing:
+    def ask(self, question, image):
+        raise BadInput(f"no {EVIL}")
+
+
+def test_a_problem_is_shown_as_text_and_a_lost_upload_is_said(tmp_path):
+    assert respond(Refusing(), "who?", None) == problem_html(f"no {EVIL}")
+    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / "gone.jpg"))
+
+
+def test_samples_need_the_data(tmp_path):
+    with pytest.raises(BadInput, match="run `make repro` first"):
+        samples(tmp_path, tmp_path)
