@@ -1,7 +1,7 @@
 """Answers that were paid for, kept for ever: one JSON object a line, only ever appended to.
 
-A line is written with one call and forced to disk before the next question is asked, so a killed run loses at most the
-answers in flight. What a kill cut short is no JSON: it is counted and passed over, and the next line starts afresh.
+A line is forced to disk before the next question is asked, so a killed run loses at most the answers in flight. What a
+kill or a full disk cut short is no JSON: it is counted and passed over, and the next line starts afresh.
 """
 
 import hashlib
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from stages.tables import write_atomically
 
 FILE = "answers.jsonl"
 
@@ -31,10 +33,19 @@ class Reply:
     prompt_tokens: int
     completion_tokens: int
 
+    @property
+    def final(self) -> bool:
+        """Words, or silence by the model's own will; not silence after a filter, a tool call, or at max_tokens."""
+        return bool(self.content.strip()) or self.finish == "stop"
 
-def key_of(endpoint: str, model: str, messages: list[dict[str, str]], sampling: Mapping[str, float]) -> str:
-    """sha256 of everything that decides an answer, in hexadecimal digits."""
-    asked = {"endpoint": endpoint, "model": model, "messages": messages, "sampling": dict(sampling)}
+
+def key_of(model: str, messages: list[dict[str, str]], sampling: Mapping[str, float]) -> str:
+    """sha256 of everything that decides an answer, in hexadecimal digits.
+
+    The endpoint's address is not among it: a local server on another port, or another host of the same model, would be
+    paid for again. Other weights need another name of the model, therefore.
+    """
+    asked = {"model": model, "messages": messages, "sampling": dict(sampling)}
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
@@ -65,13 +76,20 @@ class AnswerCache:
         return self._replies.get(key)
 
     def put(self, key: str, reply: Reply, *, model: str) -> None:
-        """Append a reply; on return it is on disk."""
+        """Append a reply; on return it is on disk.
+
+        Raises:
+            OSError: the disk is full, say; the reply is not kept then.
+        """
         line = json.dumps({"key": key, "model": model, **asdict(reply)}).encode() + b"\n"
         with self._lock:
             if self._cut_short:
                 line = b"\n" + line
-            with self._path.open("ab", buffering=0) as out:
+            self._cut_short = True
+            # Buffered: a raw write may take less than the whole line and not say so.
+            with self._path.open("ab") as out:
                 out.write(line)
+                out.flush()
                 os.fsync(out.fileno())
             self._cut_short = False
             self._replies[key] = reply
@@ -89,3 +107,23 @@ class AnswerCache:
             self.broken += 1
             return
         self._replies[texts[0]] = Reply(texts[1], texts[2], *numbers)
+
+
+def merge_answers(source: Path, target: Path) -> int:
+    """Add to a folder's answers the lines of another folder that it lacks; returns how many.
+
+    A line cut short stays behind; nothing is written when nothing is new. The file is replaced, since DVC may have
+    linked it to its own cache.
+    """
+    if not (source / FILE).is_file():
+        return 0
+    path = target / FILE
+    here = path.read_bytes() if path.is_file() else b""
+    known = set(here.split(b"\n"))
+    whole = (source / FILE).read_bytes().split(b"\n")[:-1]
+    new = [line for line in dict.fromkeys(whole) if line not in known]
+    if new:
+        here += b"\n" if here and not here.endswith(b"\n") else b""
+        with write_atomically(path) as beside:
+            beside.write_bytes(here + b"".join(line + b"\n" for line in new))
+    return len(new)

@@ -155,7 +155,7 @@ def key_from_environment(variable: str | None) -> str:
     """The secret in an environment variable; "" where the endpoint needs none.
 
     Raises:
-        BadInput: the variable is not set.
+        BadInput: the variable is not set, or holds what no header can carry; the value is not shown.
     """
     if variable is None:
         return ""
@@ -163,6 +163,10 @@ def key_from_environment(variable: str | None) -> str:
     if not key:
         raise BadInput("no key in the environment", field="key_variable", got=variable,
                        expected="the variable set, or null where the endpoint needs no key")  # fmt: skip
+    if not (key.isascii() and key.isprintable()):
+        # The client's own message would show the key, escaped and hence past all redaction.
+        raise BadInput("the key holds control or non-ASCII characters", field="key_variable", got=variable,
+                       expected="printable ASCII")  # fmt: skip
     return key
 
 

@@ -34,7 +34,7 @@ class PromptedModel(Parameters):
 
     label: str = Field(min_length=1, description="Name in messages while it is asked")
     endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
-    model: str = Field(min_length=1, description="The endpoint's name for the model")
+    model: str = Field(min_length=1, description="The endpoint's name for the model; cached answers go by it")
     examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")
     temperature: float = Field(ge=0, le=2, description="0: the likeliest token every time")
     max_tokens: int = Field(ge=1, description="Longest answer, in the model's tokens")
@@ -81,20 +81,27 @@ class PromptParameters(Parameters):
 def ask_all(
     model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache
 ) -> tuple[dict[str, Reply], Counter[str]]:
-    """Replies to the chats (by key), from the cache or from the endpoint into the cache; and counts.
+    """Replies to the chats (by key), from the cache or from the endpoint; and counts.
+
+    Only a reply that is final goes into the cache; what a filter withheld may be asked again.
 
     Raises:
-        BadInput: no key, or the endpoint fails; what came before is in the cache.
+        BadInput: no key, every question is refused, or the endpoint fails; what came before is in the cache.
     """
-    missing = [key for key in chats if cache.get(key) is None]
+    missing = {key: messages for key, messages in chats.items() if cache.get(key) is None}
     counts = Counter(cached=len(chats) - len(missing))
+    replies: dict[str, Reply] = {}
     if missing:
-        counts.update(_ask(model, {key: chats[key] for key in missing}, cache))
-    return {key: reply for key in chats if (reply := cache.get(key)) is not None}, counts
+        replies, requests = _ask(model, missing, cache, before=counts["cached"])
+        counts.update(requests)
+    known = ((key, replies.get(key) or cache.get(key)) for key in chats)
+    return {key: reply for key, reply in known if reply is not None}, counts
 
 
-def _ask(model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache) -> Counter[str]:
-    """Put what the endpoint replies into the cache; returns its counts."""
+def _ask(
+    model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache, *, before: int
+) -> tuple[dict[str, Reply], Counter[str]]:
+    """What the endpoint replies, by key, and its counts; `before`: how many were answered in an earlier run."""
     endpoint = Endpoint(
         str(model.endpoint),
         model.model,
@@ -104,15 +111,17 @@ def _ask(model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache
         retries=model.retries,
         backoff_s=model.backoff_s,
     )
+    replies: dict[str, Reply] = {}
     refused: list[str] = []
-    before = len(cache)
 
     def ask(key: str) -> None:
         try:
-            cache.put(key, endpoint.ask(chats[key], model.sampling), model=model.model)
+            reply = replies[key] = endpoint.ask(chats[key], model.sampling)
+            if reply.final:
+                cache.put(key, reply, model=model.model)
         except RefusedError as error:
             refused.append(key)
-            if len(refused) >= _HOPELESS and len(cache) == before:
+            if not before and not replies and len(refused) >= min(_HOPELESS, len(chats)):
                 endpoint.stop()
                 raise BadInput(f"every question is refused: {error}", file=model.endpoint) from None
             print(f"{model.label}: a question is refused: {error}")
@@ -126,7 +135,7 @@ def _ask(model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache
     finally:
         endpoint.stop()
         pool.shutdown(cancel_futures=True)
-    return endpoint.counts
+    return replies, endpoint.counts + Counter(not_kept=sum(not reply.final for reply in replies.values()))
 
 
 def main(
@@ -143,8 +152,9 @@ def main(
 
     Returns:
         `<model>_run` (0 or 1); for those run `_questions`, `_cached`, the counts of `Endpoint`, `_refused` (no answer),
-        one count each of `KINDS`, `_cut` (at max_tokens), `_prompt_tokens`, `_completion_tokens` (of all answers,
-        paid for now or before); `cache_broken_lines`.
+        `_not_kept` (silence that is not final: asked again in the next run), one count each of `KINDS`, `_cut` (at
+        max_tokens), `_prompt_tokens`, `_completion_tokens` (of all answers, paid for now or before);
+        `cache_broken_lines`.
     """
     examples = read_examples(questions, texts)
     training = read_squad(train).questions
@@ -176,10 +186,7 @@ def answer(
     model: PromptedModel, examples: Sequence[Example], chats: Mapping[str, Messages], cache: AnswerCache
 ) -> tuple[dict[str, str], dict[str, int]]:
     """Answers by question, those refused left out; and counts (see `main`)."""
-    keys = {
-        identifier: key_of(str(model.endpoint), model.model, messages, model.sampling)
-        for identifier, messages in chats.items()
-    }
+    keys = {identifier: key_of(model.model, messages, model.sampling) for identifier, messages in chats.items()}
     known, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
     replies = {each: known[keys[each.id]] for each in examples if keys[each.id] in known}
     extracts = {each.id: extract(reply.content, each.text.text) for each, reply in replies.items()}

@@ -167,3 +167,11 @@ def test_keys_come_from_the_environment(monkeypatch):
     monkeypatch.setenv("TRIVIUM_TEST_KEY", "")
     with pytest.raises(BadInput, match="no key in the environment; got 'TRIVIUM_TEST_KEY'"):
         key_from_environment("TRIVIUM_TEST_KEY")
+
+
+@pytest.mark.parametrize("key", ["sk-sec\nret", "sk-sec\x7fret", "sk-sécret", "sk-sec\u200bret", "\ufeffsk-secret"])
+def test_a_key_that_no_header_carries_is_refused_and_not_shown(monkeypatch, key):
+    monkeypatch.setenv("TRIVIUM_TEST_KEY", key)
+    with pytest.raises(BadInput, match="control or non-ASCII characters; got 'TRIVIUM_TEST_KEY'") as caught:
+        key_from_environment("TRIVIUM_TEST_KEY")
+    assert not any(part in str(caught.value) for part in ("sk-", "ret"))

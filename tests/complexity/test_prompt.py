@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages.complexity.answer_cache import FILE, AnswerCache, Reply, key_of
+from stages.complexity.answer_cache import FILE, AnswerCache, Reply, key_of, merge_answers
 from stages.complexity.corpora import write_examples, write_texts
 from stages.complexity.extracts import extract
 from stages.complexity.predictions import read_predictions
@@ -176,8 +177,58 @@ def test_refused_questions_have_no_answer_but_the_others_do(world):
         assert run(world, tiny={"endpoint": server.address})["tiny_requests"] == 1
     with Loopback(lambda *_: failed(400, "no such option")) as server:
         with pytest.raises(BadInput, match="every question is refused: .*400.*no such option"):
-            run(world, tiny={"endpoint": server.address, "parallel": 1})
+            run(world, tiny={"endpoint": server.address, "model": "other", "parallel": 1})
         assert len(server.requests) < 12
+
+
+@pytest.mark.parametrize("refused", [6, 11])
+def test_a_rerun_after_many_refusals_finishes(world, refused):
+    def behave(number, payload):
+        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
+        return failed(400, "filtered") if which > 11 - refused else reader(number, payload)
+
+    with Loopback(behave) as server:
+        first, second = (run(world, tiny={"endpoint": server.address, "parallel": 1}) for _ in range(2))
+    assert first["tiny_refused"] == second["tiny_refused"] == predictions(world).missing == refused
+    assert (second["tiny_cached"], second["tiny_requests"]) == (12 - refused, refused)
+
+
+def test_nothing_answered_is_no_result_however_few_are_asked(world):
+    examples = [example(number) for number in range(2)]
+    write_texts(world / "texts.jsonl", [each.text for each in examples])
+    write_examples(world / "questions.jsonl", examples)
+    with (
+        Loopback(lambda *_: failed(400, "no such option")) as server,
+        pytest.raises(BadInput, match="every question is refused: .*no such option"),
+    ):
+        run(world, tiny={"endpoint": server.address})
+    assert not (world / "prompted").exists()
+
+
+def test_silence_is_kept_only_where_the_model_chose_it(world):
+    finishes = {0: "stop", 1: "length", 2: "content_filter", 3: "tool_calls"}
+
+    def behave(number, payload):
+        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
+        return said(None, finish=finishes[which]) if which in finishes else reader(number, payload)
+
+    with Loopback(behave) as server:
+        metrics = run(world, tiny={"endpoint": server.address})
+        assert (metrics["tiny_empty"], metrics["tiny_not_kept"], metrics["tiny_refused"]) == (4, 3, 0)
+        assert (predictions(world).missing, predictions(world).empty) == (0, 4)
+        server.behave = reader
+        metrics = run(world, tiny={"endpoint": server.address})
+    assert (metrics["tiny_cached"], metrics["tiny_requests"], metrics["tiny_empty"]) == (9, 3, 1)
+    assert "tiny_not_kept" not in metrics
+
+
+def test_the_same_model_at_another_address_is_not_asked_again(world):
+    with Loopback(reader) as server:
+        run(world, tiny={"endpoint": server.address})
+    with Loopback(reader) as elsewhere:
+        metrics = run(world, tiny={"endpoint": elsewhere.address})
+    assert metrics["tiny_cached"] == 12
+    assert not elsewhere.requests
 
 
 def test_what_is_said_is_told_apart_and_counted(world):
@@ -270,10 +321,49 @@ def test_the_cache_survives_a_line_cut_short(tmp_path):
     assert (again.broken, len(again)) == (3, 3)
 
 
+@pytest.mark.parametrize("room", [0, 1, 40, 90])
+def test_a_full_disk_is_no_answer_and_harms_none(tmp_path, room):
+    cache = AnswerCache(tmp_path)
+    cache.put("k0", Reply("before", "stop", 1, 2), model="m")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / FILE).stat().st_size + room, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            cache.put("k1", Reply("while full", "stop", 1, 2), model="m")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert cache.get("k1") is None
+    cache.put("k2", Reply("after", "stop", 1, 2), model="m")
+    again = AnswerCache(tmp_path)
+    assert again.get("k0") == Reply("before", "stop", 1, 2)
+    assert again.get("k2") == Reply("after", "stop", 1, 2)
+    assert (len(again), again.broken) == (2, 1 if room else 0)
+
+
+def test_answers_of_two_folders_are_joined(tmp_path):
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    assert merge_answers(theirs, ours) == 0
+    assert not ours.exists()
+    for folder, keys in ((ours, "ab"), (theirs, "bcd")):
+        cache = AnswerCache(folder)
+        for key in keys:
+            cache.put(key, Reply(f"« {key} »\u2028", "stop", 1, 2), model="m")
+    (ours / FILE).write_bytes((ours / FILE).read_bytes() + b'{"key": "e", "cut')
+    (theirs / FILE).write_bytes((theirs / FILE).read_bytes()[:-9])
+    kept = tmp_path / "linked"
+    kept.hardlink_to(ours / FILE)
+    before = kept.read_bytes()
+    assert [merge_answers(theirs, ours) for _ in range(2)] == [1, 0]
+    joined = AnswerCache(ours)
+    assert (len(joined), joined.broken) == (3, 1)
+    assert joined.get("c") == Reply("« c »\u2028", "stop", 1, 2)
+    assert kept.read_bytes() == before
+
+
 def test_keys_tell_apart_whatever_decides_an_answer():
-    asked = {"endpoint": "e", "model": "m", "messages": [{"role": "user", "content": "é"}], "sampling": {"t": 0.0}}
-    others = [{"endpoint": "f"}, {"model": "n"}, {"messages": []}, {"sampling": {"t": 1.0}}, {}]
-    assert len({key_of(**asked | other) for other in others}) == 5
+    asked = {"model": "m", "messages": [{"role": "user", "content": "é"}], "sampling": {"t": 0.0}}
+    others = [{"model": "n"}, {"messages": []}, {"sampling": {"t": 1.0}}, {}]
+    assert len({key_of(**asked | other) for other in others}) == 4
     assert key_of(**asked) == key_of(**{name: asked[name] for name in reversed(asked)})
 
 
