@@ -1,6 +1,7 @@
 """Human judgements as they are brought: Label Studio's JSON export, or CSV."""
 
 import csv
+import io
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ def read_judgements(folder: Path, ids: set[str], answers: Answers) -> tuple[list
         The judgements, and counts: stale (of answers that no model gives now), unjudged_tasks, skipped_annotations.
 
     Raises:
-        BadInput: an unknown question, model or verdict, or an annotator who judged an answer twice.
+        BadInput: an unknown question, model or verdict, an annotator who judged an answer twice, a CSV that is not
+            UTF-8.
     """
     counts = Counter(stale=0, unjudged_tasks=0, skipped_annotations=0)
     judgements: list[Judgement] = []
@@ -84,21 +86,40 @@ def _from_label_studio(
 
 
 def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str]) -> Iterator[tuple[int, Judgement]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = csv.DictReader(file)
+    lines = csv.DictReader(io.StringIO(_text_of(path), newline=""))
+    try:
         missing = [name for name in COLUMNS if name not in (lines.fieldnames or ())]
         if missing:
             raise BadInput("missing columns", file=path, row=1, got=missing, choices=lines.fieldnames or ())
         for line in lines:
-            row = lines.line_num
-            for field, choices in (("id", ids), ("model", answers), ("verdict", VERDICTS)):
-                if line[field] not in choices:
-                    shown = None if field == "id" else choices
-                    raise BadInput(f"unknown {field}", file=path, row=row, field=field, got=line[field], choices=shown)
-            if not line["annotator"]:
-                raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
-            identifier, model = line["id"], line["model"]
-            if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
+            found = _judgement(line, path, lines.line_num, ids, answers)
+            if found is None:
                 counts["stale"] += 1
-                continue
-            yield row, Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
+            else:
+                yield lines.line_num, found
+    except csv.Error as error:
+        raise BadInput(f"not CSV: {error}", file=path, row=lines.reader.line_num) from None
+
+
+def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], answers: Answers) -> Judgement | None:
+    """One line's; None when the model has another answer now."""
+    for field, choices in (("id", ids), ("model", answers), ("verdict", VERDICTS)):
+        if line[field] not in choices:
+            shown = None if field == "id" else choices
+            raise BadInput(f"unknown {field}", file=path, row=row, field=field, got=line[field], choices=shown)
+    if not line["annotator"]:
+        raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
+    identifier, model = line["id"], line["model"]
+    if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
+        return None
+    return Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
+
+
+def _text_of(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        raise BadInput("not UTF-8", file=path, row=row, got=content[error.start : error.start + 1],
+                       expected="UTF-8 (spreadsheets call it “CSV UTF-8”)") from None  # fmt: skip

@@ -208,6 +208,37 @@ def test_bad_csv(tmp_path, world, lines, message):
         run(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "id,model,annotator,verdict\nq1,small,Zoé,correct\n".encode("cp1252"),
+            r"more\.csv:2: not UTF-8; got b'\\xe9'",
+        ),
+        ("id,model,annotator,verdict\nq1,small,z,correct\n".encode("utf-16"), r"more\.csv:1: not UTF-8.*CSV UTF-8"),
+        (b"id,model,annotator,verdict\nq1,small,z," + b"x" * 140_000 + b"\n", r"more\.csv:2: not CSV: field larger"),
+        (b"id,model,annotator,verdict" + b"x" * 140_000 + b"\n", r"more\.csv:1: not CSV: field larger"),
+    ],
+)
+def test_a_csv_that_cannot_be_read(tmp_path, world, content, message):
+    run(tmp_path)
+    (tmp_path / "judgements/more.csv").write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        run(tmp_path)
+
+
+def test_a_csv_from_a_spreadsheet(tmp_path, world):
+    run(tmp_path)
+    lines = [
+        "id,model,annotator,verdict,prediction",
+        'q0,small,Zoé,correct,"L’armée belge"',
+        "q1,large,Zoé,correct,Ypres",
+    ]
+    (tmp_path / "judgements/more.csv").write_bytes("\ufeff".encode() + "\r\n".join([*lines, ""]).encode())
+    metrics = run(tmp_path)
+    assert (metrics["judgements"], metrics["stale"], metrics["small_judged"]) == (2, 0, 1)
+
+
 def test_other_bad_files(tmp_path, world):
     run(tmp_path)
     write_csv(tmp_path, header="id,model,correct")
