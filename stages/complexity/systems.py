@@ -13,6 +13,18 @@ from stages.measures.french import words
 from stages.stage import BadInput
 
 NO_SEED = -1
+# Columns that stand beside the models' in the tables of stage partition.
+RESERVED = (
+    "core_elements",
+    "elements",
+    "entropy",
+    "examples",
+    "frame",
+    "mean",
+    "occurrences",
+    "other_elements",
+    "triggers",
+)
 
 
 @dataclass(frozen=True)
@@ -80,9 +92,12 @@ def baselines(examples: Sequence[Example], seed: int) -> list[System]:
 
 
 def check_names(systems: Sequence[System]) -> None:
-    """`BadInput` when two models have one name."""
+    """`BadInput` when two models have one name, or one has that of a column."""
     kinds: dict[str, str] = {}
     for system in systems:
+        if system.model in RESERVED:
+            raise BadInput(f"no name for a model ({system.kind}): tables have a column of it", field="model",
+                           got=system.model, expected=f"none of {', '.join(RESERVED)}")  # fmt: skip
         if system.model in kinds:
             raise BadInput(
                 f"two models of one name, {kinds[system.model]} and {system.kind}", field="model", got=system.model

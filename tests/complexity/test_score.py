@@ -11,7 +11,7 @@ from scipy.stats import kruskal
 from stages.complexity.predictions import Predictions
 from stages.complexity.score import ScoreParameters, main, shuffled
 from stages.complexity.squad import read_squad
-from stages.complexity.systems import NO_SEED, System
+from stages.complexity.systems import NO_SEED, RESERVED, System
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import rouge_l
 from stages.stage import BadInput
@@ -182,6 +182,13 @@ def test_same_seed_same_result_whatever_else_was_brought(tmp_path, world):
     answer(tmp_path, "brought/zzz.jsonl", GOLD)
     after = run(tmp_path)
     assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_model_named_as_a_column_is_refused(tmp_path, world, name):
+    answer(tmp_path, f"brought/{name}.jsonl", GOLD)
+    with pytest.raises(BadInput, match=rf"field 'model': no name for a model \(brought\).*; got '{name}'"):
+        run(tmp_path)
 
 
 def test_bad_input(tmp_path, world):
