@@ -2,6 +2,7 @@
 
 The copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
 and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from.
+Answers of prompted models are the exception: they are paid for, so the copy gets those here and gives back its own.
 """
 
 import argparse
@@ -15,11 +16,13 @@ from typing import Any
 
 import yaml
 
+from stages.complexity.answer_cache import merge_answers
 from stages.scale import rescale
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
 
 SCALE = Path("scales/thorough.yaml")
+ANSWERS = Path("data/complexity/prompt_cache")
 # World seeds of each pipeline; a pipeline that repeats its trainings over model seeds takes one world.
 SEEDS = {"kvqae": (3, 4, 5), "complexity": (3,)}
 
@@ -43,7 +46,11 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
     run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
     with_seed(root / SCALE, pipeline, seed, copy / ".work" / "thorough.yaml")
     rescale(copy / "params.yaml", copy / ".work" / "thorough.yaml")
-    run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy)
+    merge_answers(root / ANSWERS, copy / ANSWERS)
+    try:
+        run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy)
+    finally:
+        merge_answers(copy / ANSWERS, root / ANSWERS)
     found: dict[str, float] = {}
     for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
         found |= {f"{file.stem}.{name}": value for name, value in read_json(file).items()}
@@ -61,7 +68,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         print("thorough: commit your changes first: results are kept with the commit they come from", file=sys.stderr)
         raise SystemExit(1)
     commit = run("git", "rev-parse", "HEAD", cwd=root)
-    copy = root / ".work" / "thorough" / commit[:12]
+    copies = root / ".work" / "thorough"
+    for killed in sorted(copies.glob(f"*/{ANSWERS}")):
+        merge_answers(killed, root / ANSWERS)
+    copy = copies / commit[:12]
     if not copy.exists():
         run("git", "clone", "-q", str(root), str(copy), cwd=root)
         run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=copy)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stages import thorough
+from stages.complexity.answer_cache import FILE, AnswerCache, Reply
 
 ROOT = Path(__file__).parents[1]
 STAGE = """stages:
@@ -24,6 +25,22 @@ kvqae = yaml.safe_load(open("params.yaml"))["kvqae"]
 folder = pathlib.Path("metrics/kvqae")
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], "grid": kvqae["read"]["grid"]}))
+"""
+
+# A question is answered at a cost, which the metric counts; then it breaks off unless a file is there.
+PROMPT = """
+import json, pathlib, sys, yaml
+sys.path.insert(0, sys.argv[1])
+from stages.complexity.answer_cache import AnswerCache, Reply
+seed = yaml.safe_load(open("params.yaml"))["complexity"]["world"]["seed"]
+cache = AnswerCache(pathlib.Path("data/complexity/prompt_cache"))
+asked = [key for key in ("same", f"world {seed}") if cache.get(key) is None]
+for key in asked:
+    cache.put(key, Reply(key, "stop", 1, 1), model="m")
+assert pathlib.Path(sys.argv[2]).exists(), "broken off"
+folder = pathlib.Path("metrics/complexity")
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "prompt.json").write_text(json.dumps({"asked": len(asked)}))
 """
 
 
@@ -73,3 +90,35 @@ def test_an_unknown_pipeline_is_refused(project, capsys):
     with pytest.raises(SystemExit):
         thorough.main(["--pipelines", "nothing"])
     assert "complexity" in capsys.readouterr().err
+
+
+def test_answers_that_were_paid_for_come_along_and_come_back(project):
+    stage = {
+        "cmd": f"python prompt.py {ROOT} {project / 'go'}",
+        "deps": ["prompt.py"],
+        "params": ["complexity.world"],
+        "outs": [{str(thorough.ANSWERS): {"persist": True}}],
+        "metrics": [{"metrics/complexity/prompt.json": {"cache": False}}],
+    }
+    (project / "dvc.yaml").write_text(json.dumps({"stages": {"complexity-prompt": stage}}))
+    (project / "prompt.py").write_text(PROMPT)
+    (project / "params.yaml").write_text("complexity: {world: {seed: 3}}\n")
+    (project / "scales" / "thorough.yaml").write_text("complexity: {}\n")
+    (project / ".gitignore").write_text(".work\n/data/\n")
+    run("git", "add", "-A", folder=project)
+    run("git", "commit", "-q", "-m", "Ask", folder=project)
+    ours = project / thorough.ANSWERS
+    AnswerCache(ours).put("same", Reply("paid for before", "stop", 1, 1), model="m")
+    with pytest.raises(subprocess.CalledProcessError):
+        thorough.main(["--pipelines", "complexity", "--seeds", "4"])
+    assert AnswerCache(ours).get("world 4") == Reply("world 4", "stop", 1, 1)
+    (project / "go").touch()
+    thorough.main(["--pipelines", "complexity", "--seeds", "4", "5"])
+    kept = json.loads((project / "metrics/thorough/complexity.json").read_text())
+    assert kept["seeds"] == {"4": {"prompt.asked": 0}, "5": {"prompt.asked": 1}}
+    assert (len(AnswerCache(ours)), AnswerCache(ours).broken) == (3, 0)
+    assert (ours / FILE).read_bytes().count(b"\n") == 3
+    # A copy whose run was killed never gave its answers back; the next run fetches them.
+    (ours / FILE).unlink()
+    thorough.main(["--pipelines", "complexity", "--seeds", "5"])
+    assert len(AnswerCache(ours)) == 3
