@@ -145,6 +145,7 @@ def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
         num_key_value_heads=sizes.heads,
         intermediate_size=sizes.feed_forward,
         max_position_embeddings=POSITIONS,
+        initializer_range=sizes.width**-0.5,  # LoRA leaves the head as it is: at 0.02 it could not tell tokens apart
         **_ids(tokenizer),
     )
     return _save(LlamaForCausalLM(config), tokenizer, "llama", folder)
