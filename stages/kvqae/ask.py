@@ -7,6 +7,7 @@ Prints the answer, then the passages it was read in and what each system gave to
 """
 
 import argparse
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -62,6 +63,15 @@ def read_image(path: Path) -> bytes:
         raise BadInput(f"the image cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
 
 
+def one_thread() -> None:
+    """One processor thread a question, unless `OMP_NUM_THREADS` says otherwise; before torch is imported.
+
+    On the sample's networks two threads gain nothing, and on a busy machine their waiting for each other cost ten times
+    the work.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Answer the question of the command line."""
     from stages.kvqae.fuse import PASSAGE_ROWS
@@ -71,7 +81,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
     parser.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
     arguments = parser.parse_args(argv)
+    one_thread()
     try:
+        if not arguments.question.strip():  # said before anything is loaded
+            raise BadInput("the question is empty")
         image = None if arguments.image is None else read_image(arguments.image)
         from stages.kvqae.asking import Asker
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.kvqae.ask import read_image
+from stages.kvqae.ask import one_thread, read_image
 from stages.stage import BadInput
 
 if TYPE_CHECKING:
@@ -31,26 +31,33 @@ WAITING = 256  # questions in the queue; more are turned away
 TITLE = "Ask about a picture"
 
 
-def respond(asker: "Asker", question: str, picture: str | None) -> str:
+def respond(asker: "Asker", question: str, picture: str | None, uploads: Path) -> str:
     """HTML of the answer, or of why there is none.
 
     Args:
         asker: the pipeline.
         question: as typed; anything.
         picture: path of the upload, None without one.
+        uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
     """
     from stages.kvqae.ask_html import answer_html, problem_html
     from stages.kvqae.asking import MAX_CHARACTERS
 
     try:
         try:
-            image = None if picture is None else read_image(Path(picture))
+            image = None if picture is None else _read_upload(Path(picture), uploads)
         except BadInput:
             raise BadInput("the picture is no longer there: choose it again") from None
         answer = asker.ask(question, image)
     except BadInput as problem:
         return problem_html(str(problem))
     return answer_html(question[:MAX_CHARACTERS], image, answer)
+
+
+def _read_upload(path: Path, uploads: Path) -> bytes:
+    if not path.resolve().is_relative_to(uploads.resolve()):
+        raise BadInput("not an upload", file=path)
+    return read_image(path)
 
 
 def samples(root: Path, folder: Path) -> list[list[str]]:
@@ -73,8 +80,8 @@ def _path(payload: Any) -> str | None:
     return None if payload is None else str(payload.path)
 
 
-def build(asker: "Asker", examples: list[list[str]]) -> "gradio.Blocks":
-    """The page: a picture, a question, the answer."""
+def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.Blocks":
+    """The page: a picture, a question, the answer; `uploads` is gradio's temporary folder."""
     import gradio
 
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
@@ -97,7 +104,7 @@ def build(asker: "Asker", examples: list[list[str]]) -> "gradio.Blocks":
         gradio.Examples(examples, [picture, question], label="Questions of the test set", examples_per_page=SAMPLES)
         gradio.on(
             [ask.click, question.submit],
-            lambda question, picture: respond(asker, question, picture),
+            lambda question, picture: respond(asker, question, picture, uploads),
             [question, picture],
             answer,
             api_name="ask",
@@ -125,7 +132,7 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
             examples = samples(root, Path(folder) / "samples")
             for path, question in examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
-            page = build(asker, examples)
+            page = build(asker, examples, Path(folder))
             try:
                 _, address, _ = page.launch(
                     server_name=host,
@@ -154,6 +161,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to bind; only this machine sees %(default)s")
     parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
     arguments = parser.parse_args(argv)
+    one_thread()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
     try:
         with serving(Path.cwd(), row=arguments.row, host=arguments.host, port=arguments.port) as address:

@@ -43,11 +43,13 @@ def test_a_file_that_cannot_be_read(tmp_path, name):
     [
         (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: the image cannot be read: No such file"),
         (["--row", "best", "who?"], "no such row"),
+        ([" \n"], "the question is empty"),
         (["who?"], "params.yaml: no such parameter file"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # put back afterwards
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 1

@@ -91,8 +91,20 @@ class Refusing:
 
 
 def test_a_problem_is_shown_as_text_and_a_lost_upload_is_said(tmp_path):
-    assert respond(Refusing(), "who?", None) == problem_html(f"no {EVIL}")
-    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / "gone.jpg"))
+    assert respond(Refusing(), "who?", None, tmp_path) == problem_html(f"no {EVIL}")
+    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / "gone.jpg"), tmp_path)
+
+
+@pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])
+def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
+    for folder in ("uploads", "uploads2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "secret.jpg").write_bytes(b"secret")
+    (tmp_path / "secret.jpg").write_bytes(b"secret")
+    (tmp_path / "uploads/link.jpg").symlink_to(tmp_path / "secret.jpg")
+    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / path), tmp_path / "uploads")
+    inside = respond(Refusing(), "who?", str(tmp_path / "uploads/secret.jpg"), tmp_path / "uploads")
+    assert inside == problem_html(f"no {EVIL}")
 
 
 def test_samples_need_the_data(tmp_path):

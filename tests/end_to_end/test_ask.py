@@ -1,0 +1,380 @@
+"""Questions of one's own to a built project: as the stages answered, on bad input, by many at once, in a browser."""
+
+import io
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import numpy as np
+import pytest
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from stages.kvqae.asking import MAX_BYTES, Asker
+from stages.kvqae.fuse import PASSAGE_ROWS
+from stages.kvqae.questions import read_questions
+from stages.stage import CPU_BF16, BadInput
+from stages.tables import Images, read_run, read_table
+
+TOLERANCE = (
+    0.02  # of a fused score: a question encoded alone and one encoded in a batch differ in the last bits of bf16
+)
+EVIL = "<img src=x onerror=alert(1)> ${alert(2)} {{ value }} who is this?"
+
+
+@pytest.fixture(scope="module")
+def asker(built):
+    before = os.environ.get(CPU_BF16)
+    with Asker(built.folder) as made:
+        yield made
+    os.environ.pop(CPU_BF16)
+    if before is not None:
+        os.environ[CPU_BF16] = before
+
+
+@pytest.fixture(scope="module")
+def asked(built):
+    """(question, its picture) of the test set."""
+    images = Images(built.folder / "data/kvqae/raw/images/questions")
+    questions = read_questions(built.folder / "data/kvqae/raw/viquae/test.jsonl")
+    return [(question, images.read(question.image)) for question in questions]
+
+
+@pytest.fixture(scope="module")
+def face(built, asked):
+    """A picture of the test set with one face."""
+    table = read_table(built.folder / "data/kvqae/features/questions/faces.parquet", ["name", "faces"]).to_pylist()
+    with_one = {row["name"] for row in table if row["faces"] == 1}
+    return next(image for question, image in asked if question.image in with_one)
+
+
+def encoded(image, kind="PNG"):
+    out = io.BytesIO()
+    image.save(out, kind)
+    return out.getvalue()
+
+
+def check_as_the_stages(asker, built, row, asked):
+    """Every passage has the score that it has in the row's run, and no passage above it is left out."""
+    run = read_run(built.folder / f"data/kvqae/runs/fused/{row}/test.trec")
+    lists = {query: (documents, scores) for query, documents, scores in zip(run.queries, run.documents, run.scores, strict=True)}  # fmt: skip
+    same, answers = 0, {}
+    for question, image in asked:
+        answers[question.id] = asker.ask(question.text, image)
+        documents, scores = lists[question.id]
+        expected = dict(zip(documents.tolist(), scores.tolist(), strict=True))
+        supports = answers[question.id].supports
+        assert [support.score for support in supports] == pytest.approx(scores[: len(supports)].tolist(), abs=TOLERANCE)
+        for support in supports:
+            assert support.score == pytest.approx(expected[support.passage], abs=TOLERANCE)
+            assert sum(support.contributions.values()) == pytest.approx(support.score)
+        same += [support.passage for support in supports] == documents[: len(supports)].tolist()
+    assert same >= 0.9 * len(asked)
+    return answers
+
+
+def test_passages_and_answers_are_those_of_the_stages(asker, built, asked):
+    answers = check_as_the_stages(asker, built, "dpr_few_shot_image", asked)
+    table = read_table(built.folder / "data/kvqae/answers/few_shot_fused.parquet", ["id", "prediction"]).to_pylist()
+    assert len(table) == len(asked)
+    different = [row["id"] for row in table if answers[row["id"]].text != row["prediction"]]
+    assert len(different) <= 0.1 * len(asked), different
+
+
+@pytest.mark.parametrize("row", [row for row in PASSAGE_ROWS if row != "dpr_few_shot_image"])
+def test_every_row_ranks_as_its_run(built, asked, row, monkeypatch):
+    monkeypatch.setenv(CPU_BF16, "0")
+    with Asker(built.folder, row) as asker:
+        check_as_the_stages(asker, built, row, asked[:4])
+
+
+def test_without_a_picture_the_text_systems_answer_and_it_is_said(asker, asked):
+    answer = asker.ask(asked[0][0].text, None)
+    assert answer.supports
+    assert all(support.contributions["arcface"] == support.contributions["clip"] == 0 for support in answer.supports)
+    assert answer.notes == ["No picture was given: the answer comes from the text systems alone."]
+
+
+def test_one_face_none_and_several(asker, asked, face):
+    question = asked[0][0].text
+    one = asker.ask(question, face)
+    assert one.face.faces == 1
+    assert one.notes == []
+    assert any(support.contributions["arcface"] for support in one.supports)
+
+    none = asker.ask(question, encoded(Image.new("RGB", (120, 120), "navy")))
+    assert none.face is None
+    assert "No face was found" in none.notes[0]
+    assert any(support.contributions["clip"] for support in none.supports)
+    assert not any(support.contributions["arcface"] for support in none.supports)
+
+    alone = Image.open(io.BytesIO(face)).convert("RGB")
+    twice = Image.new("RGB", (2 * alone.width, alone.height))
+    twice.paste(alone, (0, 0))
+    twice.paste(alone, (alone.width, 0))
+    several = asker.ask(question, encoded(twice))
+    assert several.face.faces == 2
+    assert several.notes == ["2 faces were found; the most probable one was searched for."]
+    middle = (several.face.box[0] + several.face.box[2]) / 2
+    assert min(abs(middle - 0.25), abs(middle - 0.75)) < 0.15
+
+
+def test_huge_pictures(asker, asked, face):
+    question = asked[0][0].text
+    large = Image.open(io.BytesIO(face)).convert("RGB").resize((6000, 6000))
+    assert asker.ask(question, encoded(large, "JPEG")).face is not None
+    with pytest.raises(BadInput, match="too many pixels"):
+        asker.ask(question, encoded(Image.new("1", (20_000, 10_000))))
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [(b"", "not an image"), (b"GIF89a no", "broken|not an image"), (b"%PDF-1.7", "not an image"),
+     (b"<svg onload='alert(1)'/>", "not an image")],
+)  # fmt: skip
+def test_not_an_image(asker, asked, image, message):
+    with pytest.raises(BadInput, match=message):
+        asker.ask(asked[0][0].text, image)
+
+
+def test_questions_of_any_kind(asker, asked, face):
+    answer = asker.ask("where? " * 2000, face)
+    assert answer.supports
+    assert any("only its first 1000 of 14000 characters count" in note for note in answer.notes)
+    assert any("word pieces" in note for note in answer.notes)
+    for question in (EVIL, "who\0is\udcffthis?", "誰ですか?", "x" * 10_000, "🦆"):
+        assert asker.ask(question, face).supports
+    for question in ("", "  ", "\u200b", "\0"):
+        with pytest.raises(BadInput, match="the question is empty"):
+            asker.ask(question, face)
+
+
+def test_eight_threads_get_what_one_gets(asker, asked):
+    one_by_one = [asker.ask(question.text, image) for question, image in asked[:8]]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda pair: asker.ask(pair[0].text, pair[1]), asked[:8] * 2))
+    for alone, again in zip(one_by_one * 2, together, strict=True):
+        assert (alone.text, alone.supports) == (again.text, again.supports)
+
+
+def test_what_is_missing_is_named(built, tmp_path, monkeypatch):
+    monkeypatch.setenv(CPU_BF16, "0")
+    shutil.copy(built.folder / "params.yaml", tmp_path)
+    for name in ("data", "metrics"):
+        (tmp_path / name).symlink_to(built.folder / name)
+    with pytest.raises(BadInput, match=r"models/kvqae/reader/few_shot/seed-0: not there: run `make repro` first"):
+        Asker(tmp_path)
+
+
+def test_the_command_line(built, asked, tmp_path):
+    photo = tmp_path / "-rf $(touch x) \n<b>.jpg"
+    photo.write_bytes(asked[0][1])
+    said = built.run(sys.executable, "-m", "stages.kvqae.ask", "--image", str(photo), asked[0][0].text)
+    assert re.match(r".+ {3}\(probability 0\.\d{3}, \d+\.\d s\)\n", said)
+    assert "\n1. " in said
+    assert "text, DPR" in said
+    built.run(sys.executable, "-m", "stages.kvqae.ask", "--image", "params.yaml", "who is this?", fails=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def page(built, tmp_path_factory):
+    """The address of a running page, its own process."""
+    folder = tmp_path_factory.mktemp("page")
+    log = folder / "log"
+    command = [sys.executable, "-m", "stages.kvqae.ask_page", "--port", str(free_port())]
+    with log.open("w") as out:
+        server = subprocess.Popen(
+            command, cwd=built.folder, env=built.environment(TMPDIR=str(folder)), stdout=out, stderr=subprocess.STDOUT
+        )
+    end = time.monotonic() + 120
+    while "ask at" not in log.read_text():
+        assert server.poll() is None, log.read_text()
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.2)
+    yield re.search(r"http://\S+", log.read_text())[0]
+    assert list(folder.glob("trivium-ask-*"))
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(timeout=30) == 0, log.read_text()
+    assert list(folder.glob("trivium-ask-*")) == []  # what was uploaded is gone
+    assert "stages/kvqae" not in log.read_text()  # no traceback but gradio's own about forged requests
+
+
+@pytest.mark.slow
+def test_two_hundred_requests_from_eight_clients_and_none_is_lost(page, asker, asked, tmp_path):
+    from gradio_client import Client, handle_file
+
+    photos = []
+    for number, (question, image) in enumerate(asked[:8]):
+        photos.append(tmp_path / question.image)
+        photos[number].write_bytes(image)
+    expected = [asker.ask(question.text, image).text for question, image in asked[:8]]
+
+    def one_client(number):
+        client = Client(page, verbose=False, analytics_enabled=False, download_files=False)
+        return [
+            client.predict(asked[each % 8][0].text, handle_file(photos[each % 8]), api_name="/ask")
+            for each in range(number, number + 25)
+        ]
+
+    started = time.monotonic()
+    with ThreadPoolExecutor(8) as clients:
+        replies = list(clients.map(one_client, range(8)))
+    print(f"200 requests in {time.monotonic() - started:.1f} s")
+    assert sum(map(len, replies)) == 200
+    texts = [re.search(r'class="ask-text">(.*?)</p>', html)[1] for of_client in replies for html in of_client]
+    right = [text == (expected[each % 8] or "(no answer)") for number in range(8) for text, each in
+             zip(texts[25 * number :], range(number, number + 25), strict=False)]  # fmt: skip
+    assert np.mean(right) >= 0.9  # of texts that HTML escapes, and of near ties
+
+
+def reply(page, *data):
+    """The events that end one call of the page's own interface."""
+    event = httpx.post(f"{page}gradio_api/call/ask", json={"data": data}).json()["event_id"]
+    return httpx.get(f"{page}gradio_api/call/ask/{event}", timeout=60).text
+
+
+def upload(page, name, data):
+    return httpx.post(f"{page}gradio_api/upload", files={"files": (name, data)}, timeout=60)
+
+
+def test_uploads_are_limited_and_stay_in_their_folder(page, face, tmp_path_factory):
+    assert upload(page, "large.jpg", bytes(MAX_BYTES + 1)).status_code == 413
+    sent = upload(page, "../../../../../../tmp/<b>evil'\n.jpg", face)
+    (path,) = sent.json()
+    assert re.fullmatch(r".*/trivium-ask-[^/]*/[0-9a-f]{64}/[^/]+", path)
+    picture = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    assert "face found" in reply(page, "who is this?", picture)
+
+
+@pytest.mark.parametrize("meta", [{"meta": {"_type": "gradio.FileData"}}, {}])
+@pytest.mark.parametrize("where", ["path", "url"])
+def test_no_file_of_the_server_and_no_address_is_read(page, face, tmp_path, meta, where):
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(face)
+    for place in (str(secret), f"file://{secret}", "http://127.0.0.1:1/secret.png"):
+        said = reply(page, "who is this?", {where: place} | meta)
+        assert "ask-passages" not in said
+
+
+@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def browser(request, page, tmp_path):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not there (Debian: apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    width, height = request.param
+    options.add_experimental_option(
+        "mobileEmulation", {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 1}}
+    )
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    chrome.get(page)
+    yield chrome
+    chrome.quit()
+
+
+def shown(browser, css):
+    return WebDriverWait(browser, 60).until(lambda page: page.find_elements(By.CSS_SELECTOR, css))
+
+
+def press(browser, item):
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", item)
+    item.click()
+
+
+def ask(browser, question):
+    """Type, press, wait for a new answer."""
+    box = shown(browser, "textarea")[0]
+    box.clear()
+    box.send_keys(question)
+    return press_and_wait(browser)
+
+
+def press_and_wait(browser):
+    old = "document.querySelectorAll('.ask-answer, .ask-problem').forEach(node => node.dataset.old = 1)"
+    browser.execute_script(old)
+    press(browser, shown(browser, "#ask")[0])
+    return shown(browser, ".ask-answer:not([data-old]), .ask-problem:not([data-old])")[0]
+
+
+@pytest.mark.browser
+def test_click_through(browser, face, tmp_path):
+    photo = tmp_path / "<b>&photo'.jpg"
+    photo.write_bytes(face)
+    assert "the question is empty" in ask(browser, " ").text
+
+    shown(browser, "#picture input[type=file]")[0].send_keys(str(photo))
+    shown(browser, "#picture img")
+    answer = ask(browser, EVIL)
+    assert browser.find_element(By.CSS_SELECTOR, ".ask-question").text == EVIL
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".ask-passages > li")) == 5
+    assert browser.find_elements(By.CSS_SELECTOR, ".ask-bars .ask-more, .ask-bars .ask-less")
+    assert "face, ArcFace" in answer.text
+    assert "face found" in browser.find_element(By.CSS_SELECTOR, ".ask-head figcaption").text
+
+    press(browser, shown(browser, "tbody tr")[0])  # a question of the test set, with its picture
+    box = browser.find_element(By.CSS_SELECTOR, "textarea")
+    WebDriverWait(browser, 30).until(lambda _: box.get_attribute("value") not in ("", EVIL))
+    press_and_wait(browser)
+    assert browser.find_element(By.CSS_SELECTOR, ".ask-question").text == box.get_attribute("value")
+
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.execute_script(wide) <= 0
+    broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).length"
+    assert browser.execute_script(broken) == 0
+    severe = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert severe == []
+    requests = re.findall(r'requestWillBeSent.*?"url":"(\w+://[^"/]*)', str(browser.get_log("performance")))
+    outside = [url for url in requests if not url.startswith(("http://127.0.0.1:", "chrome"))]
+    assert requests
+    assert outside == []  # the page works without a network
+
+
+@pytest.mark.browser
+def test_not_an_image_is_said(browser, tmp_path):
+    fake = tmp_path / "fake.jpg"
+    fake.write_text("<script>alert(1)</script>")
+    upload = shown(browser, "#picture input[type=file]")[0]
+    upload.send_keys(str(fake))
+    shown(browser, "#picture img")
+    assert "this is not an image that can be read" in ask(browser, "who is this?").text
+
+
+@pytest.mark.browser
+def test_dark(browser):
+    body = browser.find_element(By.TAG_NAME, "body")
+    light = body.value_of_css_property("background-color")
+    feature = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
+    browser.refresh()
+    shown(browser, "textarea")
+    body = browser.find_element(By.TAG_NAME, "body")
+    WebDriverWait(browser, 30).until(lambda _: body.value_of_css_property("background-color") != light)
