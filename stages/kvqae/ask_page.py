@@ -9,6 +9,7 @@ for an hour at most, and goes with the server.
 import argparse
 import os
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -113,6 +114,16 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
     return page.queue(max_size=WAITING)
 
 
+def check_port(host: str, port: int) -> None:
+    """Raise `BadInput` when no server can listen there; asked before anything is loaded."""
+    try:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except (OSError, OverflowError) as error:
+        raise BadInput(f"the page cannot be served there: {error}", field="--host, --port", got=(host, port)) from None
+
+
 @contextmanager
 def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
     """Load everything, answer one question to warm up, serve; yields the page's address.
@@ -120,6 +131,7 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
     Raises:
         BadInput: as `Asker`, or the port is taken.
     """
+    check_port(host, port)
     with tempfile.TemporaryDirectory(prefix="trivium-ask-") as folder:
         os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder}  # read when gradio is imported
         import gradio
@@ -133,21 +145,18 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
             for path, question in examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
             page = build(asker, examples, Path(folder))
-            try:
-                _, address, _ = page.launch(
-                    server_name=host,
-                    server_port=port,
-                    share=False,
-                    quiet=True,
-                    prevent_thread_lock=True,
-                    max_file_size=MAX_BYTES,
-                    footer_links=[],
-                    ssr_mode=False,
-                    theme=gradio.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-                    css=style(),
-                )
-            except OSError as error:
-                raise BadInput(f"the page cannot be served: {error}", field="--port", got=port) from None
+            _, address, _ = page.launch(
+                server_name=host,
+                server_port=port,
+                share=False,
+                quiet=True,
+                prevent_thread_lock=True,
+                max_file_size=MAX_BYTES,
+                footer_links=[],
+                ssr_mode=False,
+                theme=gradio.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+                css=style(),
+            )
             try:
                 yield address
             finally:

@@ -3,13 +3,14 @@
 import base64
 import io
 import re
+import socket
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from stages.kvqae.ask_html import answer_html, framed, problem_html, style
-from stages.kvqae.ask_page import respond, samples
+from stages.kvqae.ask_page import check_port, respond, samples
 from stages.kvqae.ask_systems import FaceFound
 from stages.kvqae.asking import Answer, Support
 from stages.stage import BadInput
@@ -110,3 +111,16 @@ def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
 def test_samples_need_the_data(tmp_path):
     with pytest.raises(BadInput, match="run `make repro` first"):
         samples(tmp_path, tmp_path)
+
+
+def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadInput, match=f"cannot be served there: .*in use; got .*{port}"):
+            check_port("127.0.0.1", port)
+    check_port("127.0.0.1", port)
+    for host, number in (("127.0.0.1", 70_000), ("192.0.2.1", 7860)):
+        with pytest.raises(BadInput, match="cannot be served there"):
+            check_port(host, number)
