@@ -151,7 +151,7 @@ def test_frames_with_both_sides_are_compared_within():
         for f in range(10)
     ]
     for row, p in zip(np.transpose(differences), level.p, strict=True):
-        assert p == pytest.approx(scipy.stats.wilcoxon(row, method="asymptotic").pvalue)
+        assert p == pytest.approx(scipy.stats.wilcoxon(row, method="exact").pvalue)
 
 
 def test_a_frame_takes_the_side_of_most_of_its_examples():

@@ -63,13 +63,25 @@ def test_u_refuses_what_it_cannot_compare():
 
 
 def test_signed_ranks_by_hand_and_by_scipy():
-    # |d| ranked 1 2 3.5 3.5 without the zero; W = 1 + 3.5, mean 5, variance (4·5·9 - 6/2) / 24.
-    p = signed_rank([[1, -2, 3, -3, 0]])
-    assert p[0] == pytest.approx(2 * scipy.stats.norm.sf(0.5 / (177 / 24) ** 0.5), rel=1e-13)
+    # |d| ranked 1 2 3.5 3.5 without the zero; W = 2, mean 5, variance (4·5·9 - 6/2) / 24; half a rank for continuity.
+    p = signed_rank([[-1, 2, -3, -3, 0], [-1, 2, 3, -3, 0]])
+    assert p == pytest.approx([2 * scipy.stats.norm.sf(z / (177 / 24) ** 0.5) for z in (2.5, 0)], rel=1e-13)
     differences = scores(6, 30, seed=3) - scores(6, 30, seed=4)
     for row, p in zip(differences, signed_rank(differences), strict=True):
-        theirs = scipy.stats.wilcoxon(row, zero_method="wilcox", method="asymptotic")
+        theirs = scipy.stats.wilcoxon(row, zero_method="wilcox", method="asymptotic", correction=True)
         assert p == pytest.approx(theirs.pvalue, rel=1e-12)
+
+
+def test_few_signed_ranks_are_exact():
+    # Five of one sign: the two most extreme of 2⁵ outcomes; no p at or below 0.05 exists.
+    assert signed_rank([[1, 2, 3, 4, 5], [-5, -1, -2, -3, -4]]).tolist() == [2 / 32, 2 / 32]
+    assert signed_rank([[1, 2, 3, 4, 5, 6]]).tolist() == [2 / 64]
+    assert signed_rank([[1, -2, 3, -4]]).tolist() == [14 / 16]  # W = 4 of 10: sums of 0, 1, 2, 3, 3, 4, 4
+    for n in (1, 2, 7, 24, 25, 26, 40):
+        differences = np.random.default_rng(n).normal(0.3, 1, (4, n))
+        method = {"method": "exact"} if n <= 25 else {"method": "asymptotic", "correction": True}
+        theirs = scipy.stats.wilcoxon(differences, axis=1, **method).pvalue
+        assert signed_rank(differences) == pytest.approx(theirs, rel=1e-12)
 
 
 def test_signed_ranks_of_nothing():
