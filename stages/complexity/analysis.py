@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stages.complexity.factor_table import FactorTable
 from stages.complexity.regression import Joint, joint_regression
 from stages.measures.cluster_bootstrap import cluster_bootstrap
-from stages.measures.effects import NO, YES, mean_differences
+from stages.measures.effects import NO, YES, below_zero, mean_differences
 from stages.measures.frame_level import FrameLevel, frame_level
 from stages.measures.mann_whitney import mann_whitney
 from stages.measures.significance import holm
@@ -52,8 +52,8 @@ class Effects:
 
     @property
     def validated(self) -> NDArray[np.bool_]:
-        """δ < 0 before the floor."""
-        return self.delta < 0
+        """δ < 0 before the floor, by more than rounding errors."""
+        return below_zero(self.delta)
 
     @property
     def significant(self) -> NDArray[np.bool_]:

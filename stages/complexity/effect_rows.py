@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stages.complexity.analysis import holm_table
 from stages.complexity.regression import joint_regression
 from stages.measures.cluster_bootstrap import cluster_bootstrap
-from stages.measures.effects import NEITHER, NO, YES, floor_points, mean_differences
+from stages.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
 from stages.measures.mann_whitney import mann_whitney
 from stages.tables import write_atomically
 
@@ -57,7 +57,7 @@ def effect_rows(
     for place, model in enumerate(scores):
         for column, factor in enumerate(factors):
             cell = {name: float(matrix[place, column]) for name, matrix in matrices.items()}
-            worse = cell["delta"] < 0
+            worse = bool(below_zero(cell["delta"]))
             rows.append(
                 {
                     "model": model,

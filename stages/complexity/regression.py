@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from stages.measures.effects import YES
+from stages.measures.effects import NEITHER, NO, YES
 
 _COLLINEAR = 1e-8  # share of a column's variance that the others leave, below which it has no coefficient of its own
+_INSIDE, _OUTSIDE = 0.9, 0.5  # a yes lies in another factor's uncounted examples: that share of it, less of its noes
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ def joint_regression(
 ) -> Joint:
     """Ordinary least squares of each model's scores: intercept, one dummy an answer element, one a factor.
 
-    A factor's column is 1 for yes and 0 for no. An example in neither set of some factor counts as a no of that factor,
-    so that it still speaks for the others (where f4 has no path, f1 mostly holds: leaving such examples out would leave
-    f1 out). Coefficients and cluster-robust covariance are statsmodels'.
+    A factor's column is 1 for yes and 0 for no. An example in neither set of some factor still speaks for the others,
+    and a dummy for these examples (`uncounted`) keeps what is special about them out of that factor's coefficient.
+    Coefficients and cluster-robust covariance are statsmodels'.
 
     Args:
         scores: (models, examples) in [0, 1].
@@ -62,6 +63,9 @@ def joint_regression(
     at = design.shape[1] - len(factors) + np.arange(len(factors))
     told = np.array([_told_apart(design, column) for column in at])
     design, at = _independent(design, at[told]), np.arange(told.sum())
+    for column in uncounted(factors).T:
+        wider = np.column_stack([design, column])
+        design = wider if _told_apart(wider, design.shape[1]) else design
     shape = (len(scores), len(factors))
     coefficient, low, high, p, p_frame = np.full((5, *shape), np.nan)
     groups = [np.unique(labels, return_inverse=True)[1] for labels in (texts, frames)]
@@ -79,6 +83,27 @@ def joint_regression(
                 by_frame = plain.get_robustcov_results("cluster", groups=groups[1], use_t=True)
                 p_frame[row, told] = by_frame.pvalues[at]
     return Joint(coefficient, low, high, p, p_frame)
+
+
+def uncounted(factors: NDArray[np.int8]) -> NDArray[np.float64]:
+    """(examples, n) dummies of the examples that a factor counts in neither set, for each factor that has some.
+
+    Where the yes of another factor lies in them by its nature (f1: without coreference resolved there is no path for
+    f4), it is taken out: else that factor would be compared with the remaining uncounted examples alone.
+
+    Args:
+        factors: (factors, examples) of 1, 0, -1.
+    """
+    columns = []
+    for codes in factors:
+        column = codes == NEITHER
+        for other in factors:
+            yes, no = column[other == YES], column[other == NO]
+            if yes.size and no.size and yes.mean() >= _INSIDE and no.mean() < _OUTSIDE:
+                column = column & (other != YES)
+        if column.any():
+            columns.append(column.astype(np.float64))
+    return np.stack(columns, axis=1) if columns else np.empty((factors.shape[1], 0))
 
 
 def _independent(design: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:

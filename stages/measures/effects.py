@@ -37,6 +37,11 @@ def floor_points(delta: ArrayLike) -> NDArray[np.float64]:
     return np.floor(np.asarray(delta, dtype=np.float64) + _ROUNDING)
 
 
+def below_zero(delta: ArrayLike) -> NDArray[np.bool_]:
+    """δ < 0 by more than rounding errors; NaN is not."""
+    return np.asarray(delta, dtype=np.float64) < -_ROUNDING
+
+
 def checked(scores: ArrayLike, factors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Both as arrays of matching shape; raises as `mean_differences`."""
     scores, codes = np.asarray(scores, dtype=np.float64), np.asarray(factors)

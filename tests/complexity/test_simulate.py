@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from stages.complexity.analysis import analyse
 from stages.complexity.factor_table import FACTORS
-from stages.complexity.simulate import METHODS, SCENARIOS, SimulateParameters, main, metrics_of, rates, simulate
+from stages.complexity.simulate import (
+    METHODS,
+    SCENARIOS,
+    SimulateParameters,
+    main,
+    metrics_of,
+    rates,
+    rejections,
+    simulate,
+)
 from stages.complexity.simulated_scores import Difficulty, confounded, simulated_scores
 from tests.complexity.analysis_world import factor_table, write_factors
 
@@ -77,6 +87,19 @@ def test_confounding_goes_with_the_elements_and_with_nothing_else():
     assert made.factors[5][hard].mean() == pytest.approx(0.9, abs=0.03)
     assert made.factors[5][~hard].mean() == pytest.approx(0.1, abs=0.03)
     assert (np.delete(made.factors, 5, axis=0) == np.delete(table.factors, 5, axis=0)).all()
+
+
+def test_hard_examples_that_a_factor_does_not_count_are_no_effect_of_it():
+    table = factor_table(900, 200)
+    rng = np.random.default_rng(7)
+    odd = rng.random(900) < 0.2
+    table = table.with_factor("f4", np.where(odd, -1, rng.random(900) < 0.3).astype(np.int8))
+    called = []
+    for seed in range(12):
+        scores = draw(table, element_effect=-0.5 * odd, seed=seed)
+        effects = analyse(scores, table, risk=0.05, resamples=50, confidence=0.95, seed=seed)
+        called.append(rejections(effects, worse_only=False)["joint"][:, 4])
+    assert np.mean(called) < 0.2
 
 
 def test_one_element_alone_cannot_be_hard():

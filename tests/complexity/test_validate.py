@@ -10,7 +10,7 @@ import statsmodels.formula.api as smf
 
 from stages.complexity.analysis import analyse, holm_table
 from stages.complexity.factor_table import FACTORS
-from stages.complexity.regression import joint_regression
+from stages.complexity.regression import joint_regression, uncounted
 from stages.complexity.score_table import read_scores
 from stages.complexity.validate import ValidateParameters, main
 from stages.measures.significance import holm
@@ -72,6 +72,48 @@ def test_factors_that_cannot_be_told_apart_have_no_coefficient():
     assert np.isnan(joint.p_frame).all(axis=0).tolist() == [False, False, True, True, False, False, True]
 
 
+def test_hard_uncounted_examples_are_no_effect_of_the_factor():
+    rng = np.random.default_rng(4)
+    table = factor_table(2000, 400)
+    odd = rng.random(2000) < 0.2  # in neither set of f4, and hard
+    table = table.with_factor("f1", (rng.random(2000) < 0.1).astype(np.int8))
+    table = table.with_factor("f4", np.where(odd, -1, rng.random(2000) < 0.3).astype(np.int8))
+    scores = np.clip(0.7 - 0.4 * odd + rng.normal(0, 0.3, (2, 2000)), 0, 1)
+    joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
+    assert (np.abs(joint.coefficient[:, 4]) < 4).all()  # beside easier "no" examples it would be +12
+    assert (joint.p[:, 4] > 0.01).all()
+    # The same as when all that f4 does not count is left out, for all other factors are without meaning.
+    kept = ~odd
+    labels = table.elements[kept], table.texts[kept], table.frames[kept]
+    alone = joint_regression(scores[:, kept], table.factors[:, kept], *labels, confidence=0.95)
+    assert joint.coefficient[:, 4] == pytest.approx(alone.coefficient[:, 4], abs=0.5)
+
+
+@pytest.mark.parametrize("beside", [0.0, 0.05])
+def test_a_factor_whose_yes_has_no_path_keeps_its_coefficient(beside):
+    rng = np.random.default_rng(5)
+    table = factor_table(2000, 400)
+    f1 = rng.random(2000) < 0.1
+    odd = ~f1 & (rng.random(2000) < beside)  # the trigger is in the answer: no path either, and very easy
+    table = table.with_factor("f1", f1.astype(np.int8))
+    table = table.with_factor("f4", np.where(f1 | odd, -1, rng.random(2000) < 0.3).astype(np.int8))
+    scores = np.clip(0.5 - 0.2 * f1 + 0.5 * odd + rng.normal(0, 0.1, (2, 2000)), 0, 1)
+    joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
+    assert joint.coefficient[:, 1] == pytest.approx(-20, abs=3)
+    assert (np.abs(joint.coefficient[:, 4]) < 2).all()
+
+
+def test_dummies_of_uncounted_examples_by_hand():
+    f1 = [1, 0, 0, 0, 0, 0, 0, 0]
+    f4 = [-1, -1, 0, 1, 0, 1, 0, 1]
+    assert uncounted(np.array([f1, f4])).T.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0]]
+    assert uncounted(np.array([f1, [-1, 0, 0, 1, 0, 1, 0, 1]])).shape == (8, 0)
+    assert uncounted(np.array([[0, 1] * 4, f4])).T.tolist() == [[1, 1, 0, 0, 0, 0, 0, 0]]
+    # Nearly all are uncounted (f3 in its other reading): that a yes is among them says nothing.
+    most = [-1, -1, -1, -1, -1, -1, 0, 1]
+    assert uncounted(np.array([f1, most])).T.tolist() == [[1] * 6 + [0] * 2]
+
+
 def test_a_factor_that_comes_from_the_mix_of_elements_is_not_found():
     rng = np.random.default_rng(0)
     table = factor_table(1200, 300)
@@ -104,6 +146,13 @@ def test_one_text_has_no_interval_and_one_frame_no_test():
     assert np.isnan(effects.joint.p).all()
     assert not np.isnan(effects.p).any()
     assert not effects.found.any()
+
+
+def test_rounding_is_no_effect():
+    table = factor_table(200)
+    effects = analyse(scores_of(table), table, **OPTIONS)
+    for delta, validated in ((-1e-12, False), (-1e-6, True), (1e-6, False), (np.nan, False)):
+        assert replace(effects, delta=np.full((3, 7), delta)).validated.tolist() == [[validated] * 7] * 3
 
 
 def test_equal_scores_are_no_effect():
