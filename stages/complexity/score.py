@@ -20,8 +20,7 @@ from scipy.stats import kruskal
 from stages.complexity import systems
 from stages.complexity.baselines import ALONE, same_group_donors
 from stages.complexity.corpora import read_examples
-from stages.complexity.records import Example
-from stages.complexity.squad import SquadQuestion, write_squad
+from stages.complexity.squad import as_squad, write_squad
 from stages.complexity.systems import System
 from stages.measures.clustered import clustered_interval
 from stages.measures.french import exact_match, f1
@@ -177,12 +176,6 @@ def scores_table(all_scored: Sequence[Scored]) -> pa.Table:
         for row, (seed, predictions) in enumerate(scored.system.by_seed.items())
     ]
     return pa.concat_tables(tables)
-
-
-def as_squad(example: Example) -> SquadQuestion:
-    """An example in SQuAD's format, for answering it elsewhere."""
-    answer = (example.answer_text, example.answer.start)
-    return SquadQuestion(example.id, example.text.title, example.text.text, example.question, (answer,))
 
 
 def main(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.complexity.fields import Field
-from stages.complexity.records import end_of
+from stages.complexity.records import Example, end_of
 from stages.stage import BadInput
 from stages.tables import read_json, write_json
 
@@ -111,6 +111,12 @@ def _why_not(asked: Field, question: str, answers: Sequence[tuple[str, int]]) ->
     if not answers:
         return "wrong_offset" if asked.value.get("answers") else "no_answer"
     return None
+
+
+def as_squad(example: Example) -> SquadQuestion:
+    """An example as a question with its one answer."""
+    answer = (example.answer_text, example.answer.start)
+    return SquadQuestion(example.id, example.text.title, example.text.text, example.question, (answer,))
 
 
 def write_squad(path: Path, questions: Sequence[SquadQuestion]) -> None:
