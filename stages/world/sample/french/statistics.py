@@ -81,7 +81,7 @@ def factor_table(world: FrenchWorld) -> dict[str, list[bool]]:
         "f2": [example.frame.lexical_unit.part_of_speech == "noun" for example in examples],
         "f3": [example.frame.lexical_unit.lemma not in lemmas[example.id] for example in examples],
         "f4": far,
-        "f5": [len(example.frame.elements) <= 2 for example in examples],
+        "f5": [len({each.name for each in example.frame.elements}) <= 2 for example in examples],
         "f6": [entropy[example.frame.frame] > mean for example in examples],
     }
 

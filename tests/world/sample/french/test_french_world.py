@@ -3,6 +3,7 @@
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from math import log2
 from pathlib import Path
 from statistics import fmean
@@ -16,6 +17,7 @@ from stages.complexity.squad import read_squad, write_squad
 from stages.world.sample.french import FrenchWorld, build_french, statistics
 from stages.world.sample.french.bank import frames
 from stages.world.sample.french.cast import draw_names
+from stages.world.sample.french.statistics import factor_table
 from stages.world.sample.french.world import Builder
 
 VOWEL = "aeiouâàéèêëîïôœ"
@@ -307,6 +309,12 @@ def test_shares_of_the_factors_are_the_paper_s(world: FrenchWorld) -> None:
         "f5": fmean(len(example.frame.elements) <= 2 for example in examples),
     }
     assert shares == pytest.approx({"f1": 0.06, "f2": 0.37, "f3": 0.45, "f4": 0.12, "f5": 0.59}, abs=0.01)
+
+
+def test_an_element_in_two_parts_counts_once(world: FrenchWorld) -> None:
+    short = [example for example in world.examples if len(example.frame.elements) <= 2]
+    doubled = [replace(example, frame=replace(example.frame, elements=2 * example.frame.elements)) for example in short]
+    assert all(factor_table(replace(world, examples=doubled))["f5"])
 
 
 def test_shares_that_hang_on_the_corpora(world: FrenchWorld) -> None:
