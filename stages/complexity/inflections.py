@@ -4,7 +4,9 @@ No lemmatiser of French comes without a download, and questions are not parsed. 
 syntax and their annotated triggers say of each form which lemmas it has. A word is an inflection of the trigger when
 that table gives it the trigger's lemma; a word that the table does not hold is one when its Snowball stem is that of
 the lemma or of one of its known forms. Homographs of another lemma count ("arrivée" of `arriver` and of `arrivée`), for
-the reader sees the same word; they are told apart so that they can be counted.
+the reader sees the same word; they are told apart so that they can be counted. A table made of texts may know such a
+form by the other lemma alone ("attaque", never seen as a verb): so it counts, too, when it is spelt as a regular form.
+Stems would not do there: they take "installation" for a form of `installer`.
 """
 
 from collections import defaultdict
@@ -17,8 +19,9 @@ from stages.complexity.conllu import Sentence
 from stages.complexity.records import AnnotatedText
 from stages.measures.french import words
 
-Presence = Literal["lemma", "homograph", "stem"]
-_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "stem")  # from sure to unsure
+Presence = Literal["lemma", "homograph", "stem", "spelling"]
+_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "stem", "spelling")  # from sure to unsure
+_ENDINGS = ("e", "es", "é", "ée", "és", "ées")  # of verbs in -er, those that nouns and adjectives have as well
 _STEMMER = snowballstemmer.stemmer("french")
 
 
@@ -44,7 +47,8 @@ class Inflections:
         """How the lemma occurs in a text, at the best; None when it does not.
 
         "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "stem": an unknown
-        form with its stem. Of a lemma of several words ("prendre fin") each must occur, and the least sure one counts.
+        form with its stem; "spelling": a form known by other lemmas alone, spelt as a regular form of this one. Of a
+        lemma of several words ("prendre fin") each must occur, and the least sure one counts.
         """
         found = words(text)
         kinds = [self._word(part, found) for part in words(lemma)]
@@ -60,7 +64,14 @@ class Inflections:
             return "homograph"
         unknown = [word for word in found if word not in self._lemmas]
         stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
-        return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None
+        if stems & set(_STEMMER.stemWords(unknown)):
+            return "stem"
+        return "spelling" if _regular_forms(lemma) & set(found) else None
+
+
+def _regular_forms(lemma: str) -> set[str]:
+    """Forms that a verb in -er shares with nouns and adjectives; of any other lemma, its plural in -s."""
+    return {lemma[:-2] + ending for ending in _ENDINGS} if lemma.endswith("er") else {lemma + "s"}
 
 
 def known_inflections(syntax: Mapping[str, list[Sentence]], texts: Iterable[AnnotatedText]) -> Inflections:
