@@ -1,11 +1,13 @@
 """The table of factors that later stages share: which examples each factor calls hard (complexity.md §4)."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from stages.measures.effects import NEITHER, NO, YES
@@ -13,15 +15,8 @@ from stages.stage import BadInput
 from stages.tables import read_table
 
 FACTORS = ("f0", "f1", "f2", "f3", "f4", "f5", "f6")
-NAMES = {
-    "f0": "rare frame in the adaptation corpus",
-    "f1": "coreference to resolve",
-    "f2": "nominal trigger",
-    "f3": "trigger absent from the question",
-    "f4": "two arcs or more between trigger and answer",
-    "f5": "two frame elements or fewer",
-    "f6": "varied triggers (entropy)",
-}
+_NAMES = b"names"  # of the file's metadata
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("id", "text_id", "frame", "answer_element")),
@@ -34,6 +29,37 @@ SCHEMA = pa.schema(
         ("trigger_in_answer", pa.bool_()),
     ]
 )
+
+
+def names_of(f3_reading: str, f4_arcs: int, f5_elements: int) -> dict[str, str]:
+    """What each factor says, by the parameters of stage complexity-factors of these names."""
+    arcs, elements = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in (f4_arcs, f5_elements))
+    return {
+        "f0": "rare frame in the adaptation corpus",
+        "f1": "coreference to resolve",
+        "f2": "nominal trigger",
+        "f3": f"trigger absent from {'question and answer' if f3_reading == 'both' else 'the question'}",
+        "f4": f"{arcs} {'arc' if f4_arcs == 1 else 'arcs'} or more between trigger and answer",
+        "f5": f"{elements} frame {'element' if f5_elements == 1 else 'elements'} or fewer",
+        "f6": "varied triggers (entropy)",
+    }
+
+
+def schema(names: Mapping[str, str]) -> pa.Schema:
+    """SCHEMA for a table whose factors say what `names` tells; the file keeps it for those who read the table."""
+    return SCHEMA.with_metadata({_NAMES: json.dumps(names)})
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """What each factor of a table says.
+
+    Raises:
+        BadInput: the file does not tell it of every factor.
+    """
+    names = json.loads((pq.read_schema(path).metadata or {}).get(_NAMES, b"{}"))
+    if set(names) != set(FACTORS):
+        raise BadInput("no names of the factors", file=path, expected="a file of stage complexity-factors")
+    return names
 
 
 @dataclass(frozen=True)

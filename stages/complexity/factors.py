@@ -17,7 +17,7 @@ from pydantic import Field
 from stages.complexity.arcs import arcs
 from stages.complexity.conllu import Sentence, read_conllu
 from stages.complexity.corpora import read_examples, read_texts
-from stages.complexity.factor_table import FACTORS, SCHEMA
+from stages.complexity.factor_table import FACTORS, names_of, schema
 from stages.complexity.inflections import Inflections, known_inflections
 from stages.complexity.records import AnnotatedText, Example
 from stages.measures.association import cramers_v
@@ -114,7 +114,7 @@ def factor_rows(
 
     rows, seen = [], Counter[str]()
     for example, count in zip(examples, counts, strict=True):
-        unit, elements = example.frame.lexical_unit, len(example.frame.elements)
+        unit, elements = example.frame.lexical_unit, len({each.name for each in example.frame.elements})
         way = arcs(corpora.syntax.get(example.text.id, ()), unit.span, example.answer)
         asked = corpora.inflections.presence(unit.lemma, example.question)
         answered = corpora.inflections.presence(unit.lemma, example.answer_text)
@@ -149,6 +149,7 @@ def factor_rows(
         "f0_frame_absent": float(seen["f0_absent"]),
         "f3_found_by_stem": float(seen["f3_stem"]),
         "f3_found_by_homograph": float(seen["f3_homograph"]),
+        "f3_found_by_spelling": float(seen["f3_spelling"]),
         "f3_uncounted_if_both": float(seen["f3_other_reading"]),
         **{f"f4_{case}": float(seen[f"f4_{case}"]) for case in ("trigger_in_answer", "other_sentence", "no_token")},
         **{f"f0_share_{name}": float(np.mean(np.array(counts) <= at)) for name, at in cuts.items() if at is not None},
@@ -194,7 +195,8 @@ def main(
         inflections=known_inflections(trees, [*trained, *evaluation]),
     )
     rows, metrics = factor_rows(examples, corpora, parameters)
-    write_table(out, pa.Table.from_pylist(rows, schema=SCHEMA))
+    names = names_of(parameters.f3_reading, parameters.f4_arcs, parameters.f5_elements)
+    write_table(out, pa.Table.from_pylist(rows, schema=schema(names)))
     return metrics
 
 

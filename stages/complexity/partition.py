@@ -2,20 +2,19 @@
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from stages.complexity.corpora import read_examples, read_texts
-from stages.complexity.factor_table import FACTORS, NAMES, FactorTable, read_factors
+from stages.complexity.factor_table import FACTORS, FactorTable, read_factors, read_names
 from stages.complexity.factors import lexical_units
+from stages.complexity.partition_card import Part, card
 from stages.complexity.records import AnnotatedText, Example
 from stages.complexity.score_table import Measure, ScoreTable, read_scores
-from stages.complexity.squad import SquadQuestion, write_squad
+from stages.complexity.squad import as_squad, write_squad
 from stages.measures.effects import NO, YES
 from stages.measures.frames import entropy_bits
 from stages.stage import BadInput, Context, Parameters, run_stage
@@ -31,25 +30,6 @@ class PartitionParameters(Parameters):
 
     measure: Measure = Field(description="The score that cards and curves show")
     majority: float = Field(ge=0, lt=1, description="A factor counts when validated for more than this share of models")
-
-
-@dataclass(frozen=True)
-class Part:
-    """A stretch of the evaluation set.
-
-    Attributes:
-        name: of its folder.
-        kind: "count" (how many of the chosen factors hold) or "factor".
-        factor: its factor; "" for a count.
-        level: how many hold, or "yes" or "no".
-        members: (examples,) which ones.
-    """
-
-    name: str
-    kind: str
-    factor: str
-    level: str
-    members: NDArray[np.bool_]
 
 
 def chosen_factors(effects: Path, majority: float) -> tuple[str, ...]:
@@ -136,43 +116,12 @@ def frame_rows(
                 "entropy": entropy_bits(counts) if counts else "",
                 "core_elements": len(names[frame][True]),
                 "other_elements": len(names[frame][False]),
-                "elements": float(np.mean([len(each.frame.elements) for each in here])),
+                "elements": float(np.mean([len({part.name for part in each.frame.elements}) for each in here])),
                 MEAN: float(means.mean()),
                 **dict(zip(scores.models, means.tolist(), strict=True)),
             }
         )
     return sorted(rows, key=lambda row: row[MEAN])
-
-
-def definition(part: Part, chosen: Sequence[str]) -> str:
-    """What a part holds, in a sentence."""
-    if part.kind == "count":
-        listed = "; ".join(f"{name} ({NAMES[name]})" for name in chosen)
-        return f"Questions for which exactly {part.level} of {len(chosen)} complexity factors hold: {listed}."
-    said = "holds" if part.level == "yes" else "does not hold"
-    return f"Questions for which factor {part.factor} ({NAMES[part.factor]}) {said}."
-
-
-def card(part: Part, rows: Sequence[Mapping[str, Any]], chosen: Sequence[str], measure: str) -> str:
-    """The data set's README: definition, size, every model's score, its place from easiest to hardest."""
-    own = [row for row in rows if row["partition"] == part.name]
-    ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}
-    scores = "\n".join(f"| {row['model']} | {row['score']:.4f} |" for row in own)
-    places = ", ".join(f"`{name}`" for name in sorted(ranks, key=lambda name: (ranks[name], name)))
-    return (
-        "---\nlanguage: fr\ntask_categories:\n- question-answering\n---\n"
-        f"# {part.name}\n\n{definition(part, chosen)}\n\n"
-        f"- questions: {own[0]['examples']}, {100 * own[0]['share']:.1f} % of the evaluation set\n"
-        f"- format: SQuAD (`data.json`)\n- easiest to hardest: {places}\n"
-        "- licence: that of the corpus it is cut from\n\n"
-        f"## Scores ({measure})\n| model | score |\n|---|---|\n{scores}\n"
-    )
-
-
-def as_squad(example: Example) -> SquadQuestion:
-    """An example as a question with its one answer."""
-    answer = (example.answer_text, example.answer.start)
-    return SquadQuestion(example.id, example.text.title, example.text.text, example.question, (answer,))
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> None:
@@ -198,7 +147,7 @@ def main(
 ) -> dict[str, float]:
     """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV)."""
     del context
-    table = read_factors(factors)
+    table, names = read_factors(factors), read_names(factors)
     examples = read_examples(questions, texts)
     if [each.id for each in examples] != list(table.ids):
         raise BadInput("factors of other questions", file=factors, expected=f"the questions of {questions}, in order")
@@ -212,7 +161,8 @@ def main(
             folder = beside / part.name
             folder.mkdir(parents=True)
             write_squad(folder / "data.json", [as_squad(examples[at]) for at in np.flatnonzero(part.members)])
-            (folder / "README.md").write_text(card(part, rows, chosen, parameters.measure), encoding="utf-8")
+            text = card(part, rows, chosen, names, validated=bool(validated), measure=parameters.measure)
+            (folder / "README.md").write_text(text, encoding="utf-8")
     _write_csv(out_curves, rows, PARTITION_COLUMNS)
     frames = frame_rows(table, read, examples, read_texts(training))
     _write_csv(out_frames, frames, frames[0])

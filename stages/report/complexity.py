@@ -10,7 +10,7 @@ from pyarrow import csv
 from pydantic import Field
 
 from stages.complexity.corpora import read_examples
-from stages.complexity.factor_table import FACTORS
+from stages.complexity.factor_table import FACTORS, read_names
 from stages.report.common import sizes_html
 from stages.report.complexity_examples import examples_html
 from stages.report.complexity_factors import (
@@ -87,7 +87,7 @@ def main(
     section, world = everything["complexity"], everything["world"]["calor"]
     found = {stage: read_json(folder / f"{stage}.json") for stage in STAGES}
     answered = read_table(scores, ["id", "model", "kind", "seed", "prediction", "rouge_l"])
-    table = read_table(factors, ["id", "text_id", "frame", *FACTORS])
+    table, names = read_table(factors, ["id", "text_id", "frame", *FACTORS]), read_names(factors)
     kinds = dict(zip(answered["model"].to_pylist(), answered["kind"].to_pylist(), strict=True))
     ordered = order(kinds, printed)
     models = [model for model in ordered if kinds[model] != "baseline"]
@@ -100,6 +100,7 @@ def main(
         read_examples(questions, texts),
         of_question,
         first_answers(answered, ordered),
+        names,
         count=parameters.examples,
         seed=parameters.seed,
         margin=parameters.margin,
@@ -126,21 +127,21 @@ def main(
             resamples=parameters.resamples,
             seed=parameters.seed,
         ),
-        ("factors", "Factors"): shares_html(found["factors"], printed),
+        ("factors", "Factors"): shares_html(found["factors"], printed, names),
         ("table-2", "Table 2: what factors cost"): table_2_html(
-            by_model, printed, found["validate"], risk=risk, confidence=confidence
+            by_model, printed, found["validate"], names, risk=risk, confidence=confidence
         ),
         ("findings", "What it says"): findings_html(
-            by_model, printed, found["factors"], risk=risk, sample=world == "sample"
+            by_model, printed, found["factors"], names, risk=risk, sample=world == "sample"
         ),
         ("forest", "All factors together"): forest_html(by_model, confidence),
-        ("instrument", "Does the analysis work?"): simulation_html(found["simulate"], section["simulate"]),
+        ("instrument", "Does the analysis work?"): simulation_html(found["simulate"], section["simulate"], names),
         ("agreement", "Do models agree?"): agreement_html(
             csv.read_csv(agreement).to_pylist(), models, found["validate"]
         ),
         ("parsers", "Frames and syntax"): parsers_html(found["frame_parser"], found["syntax"]),
         ("partitions", "Easiest to hardest"): partitions_html(
-            csv.read_csv(curves).to_pylist(), models, found["partition"]
+            csv.read_csv(curves).to_pylist(), models, found["partition"], names
         ),
         ("illustrations", "Hard and easy frames"): illustrations_html(
             csv.read_csv(frames).to_pylist(), models, printed

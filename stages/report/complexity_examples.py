@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from stages.complexity.factor_table import FACTORS, NAMES
+from stages.complexity.factor_table import FACTORS
 from stages.complexity.records import Example, Span
 from stages.report.common import environment
 from stages.report.complexity_models import label
@@ -82,6 +82,7 @@ def item(
     example: Example,
     factors: Mapping[str, bool | None],
     answers: Iterable[Mapping[str, Any]],
+    names: Mapping[str, str],
     *,
     margin: int,
     longest: int,
@@ -92,6 +93,7 @@ def item(
         example: the question with its text.
         factors: f0 to f6: yes, no, or None where it is not counted.
         answers: rows of scores.parquet of this example, one a model.
+        names: what each factor says.
         margin: characters of the text before the first and after the last mark.
         longest: characters of an answer; the rest of a longer one is cut off.
     """
@@ -120,7 +122,7 @@ def item(
         "question": example.question,
         "asked": example.answer_element,
         "reference": example.answer_text,
-        "factors": [(factor, NAMES[factor], state[factors[factor]]) for factor in FACTORS],
+        "factors": [(factor, names[factor], state[factors[factor]]) for factor in FACTORS],
         "answers": rows,
         "exact": sum(exact),
         "models": len(exact),
@@ -132,6 +134,7 @@ def examples_html(
     examples: Sequence[Example],
     factors: Mapping[str, Mapping[str, bool | None]],
     answers: Mapping[str, Sequence[Mapping[str, Any]]],
+    names: Mapping[str, str],
     *,
     count: int,
     seed: int,
@@ -144,11 +147,12 @@ def examples_html(
         examples: all of them.
         factors: {id: {factor: yes, no or None}}.
         answers: {id: rows of scores.parquet, one a model}.
+        names: what each factor says.
         count, seed: of the draw.
         margin, longest: see `item`.
     """
     drawn = random.Random(seed).sample(list(examples), min(count, len(examples)))
-    items = [item(each, factors[each.id], answers[each.id], margin=margin, longest=longest) for each in drawn]
+    items = [item(each, factors[each.id], answers[each.id], names, margin=margin, longest=longest) for each in drawn]
     frames = sorted({each["frame"] for each in items})
     counts = Counter((factor, state) for each in items for factor, _, state in each["factors"])
     html = (
@@ -158,7 +162,7 @@ def examples_html(
             items=items,
             frames=frames,
             counts=counts,
-            factors=[(name, NAMES[name]) for name in FACTORS],
+            factors=[(name, names[name]) for name in FACTORS],
             styles=STYLES,
             seed=seed,
         )

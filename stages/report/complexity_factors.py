@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from stages.complexity.factor_table import FACTORS, NAMES
+from stages.complexity.factor_table import FACTORS
 from stages.report.common import environment
 from stages.report.complexity_models import label
 from stages.report.figures import forest
@@ -40,7 +40,13 @@ def marks(cell: Cell, risk: float) -> str:
 
 
 def table_2_html(
-    found: Cells, published: Mapping[str, Any], metrics: Metrics, *, risk: float, confidence: float
+    found: Cells,
+    published: Mapping[str, Any],
+    metrics: Metrics,
+    names: Mapping[str, str],
+    *,
+    risk: float,
+    confidence: float,
 ) -> str:
     """Table 2: δ of every model and factor, marked, its numbers to unfold, the published δ beneath.
 
@@ -48,6 +54,7 @@ def table_2_html(
         found: the effects.
         published: tests/published/complexity.yaml.
         metrics: of stage validate: in how many models each factor is validated.
+        names: what each factor says.
         risk, confidence: of that stage.
     """
     printed = published["table_2"]["rows"]
@@ -78,7 +85,7 @@ def table_2_html(
         .get_template("complexity_factors.html")
         .render(
             factors=FACTORS,
-            names=NAMES,
+            names=names,
             rows=rows,
             absent=absent,
             verdicts=verdicts,
@@ -112,12 +119,12 @@ def _estimate(cell: Cell, value: str, low: str, high: str) -> tuple[float, float
     return None if None in numbers else numbers
 
 
-def shares_html(metrics: Metrics, published: Mapping[str, Any]) -> str:
+def shares_html(metrics: Metrics, published: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """How many examples each factor calls harder, the threshold used, those it does not count; the paper's share."""
     rows = [
         {
             "factor": factor,
-            "name": NAMES[factor],
+            "name": names[factor],
             "share": metrics[f"{factor}_share"],
             "uncounted": int(metrics[f"{factor}_uncounted"]),
             "threshold": metrics.get(f"{factor}_threshold"),
@@ -129,13 +136,16 @@ def shares_html(metrics: Metrics, published: Mapping[str, Any]) -> str:
     return environment().get_template("complexity_shares.html").render(rows=rows, metrics=metrics)
 
 
-def findings(found: Cells, published: Mapping[str, Any], metrics: Metrics, risk: float) -> list[dict[str, Any]]:
+def findings(
+    found: Cells, published: Mapping[str, Any], metrics: Metrics, names: Mapping[str, str], risk: float
+) -> list[dict[str, Any]]:
     """What our analysis and the paper's table say of each factor, and what our numbers offer as reasons.
 
     Args:
         found: the effects.
         published: tests/published/complexity.yaml.
         metrics: of stage factors: how far each factor is tied to the element asked for.
+        names: what each factor says.
         risk: of the tests.
 
     Returns:
@@ -154,7 +164,7 @@ def findings(found: Cells, published: Mapping[str, Any], metrics: Metrics, risk:
         rows.append(
             {
                 "factor": factor,
-                "name": NAMES[factor],
+                "name": names[factor],
                 "models": len(known),
                 "validated": models(lambda cell: cell["validated"]),
                 "significant": models(lambda cell: cell["significant"]),
@@ -179,7 +189,15 @@ def findings(found: Cells, published: Mapping[str, Any], metrics: Metrics, risk:
     return rows
 
 
-def findings_html(found: Cells, published: Mapping[str, Any], metrics: Metrics, *, risk: float, sample: bool) -> str:
+def findings_html(
+    found: Cells,
+    published: Mapping[str, Any],
+    metrics: Metrics,
+    names: Mapping[str, str],
+    *,
+    risk: float,
+    sample: bool,
+) -> str:
     """The findings in words, factor by factor; `metrics` are those of stage factors."""
-    rows = findings(found, published, metrics, risk)
+    rows = findings(found, published, metrics, names, risk)
     return environment().get_template("complexity_findings.html").render(rows=rows, risk=risk, sample=sample)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stages.complexity.factor_table import NAMES
 from stages.report.common import environment
 from stages.report.complexity_models import label
 
@@ -36,12 +35,13 @@ def _rate(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
     return (metrics[name], metrics[f"{name}_low"], metrics[f"{name}_high"]) if name in metrics else None
 
 
-def simulation_html(metrics: Metrics, parameters: Mapping[str, Any]) -> str:
+def simulation_html(metrics: Metrics, parameters: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """Power and false alarms of each analysis on simulated scores, with intervals.
 
     Args:
         metrics: of stage simulate.
         parameters: its section of params.yaml.
+        names: what each factor says.
     """
     rows = [
         {
@@ -52,7 +52,7 @@ def simulation_html(metrics: Metrics, parameters: Mapping[str, Any]) -> str:
         for method, (name, note) in METHODS.items()
     ]
     powers = [
-        {"factor": factor, "name": NAMES[factor], "effect": effect, "rate": _rate(metrics, f"power_found_{factor}")}
+        {"factor": factor, "name": names[factor], "effect": effect, "rate": _rate(metrics, f"power_found_{factor}")}
         for factor, effect in sorted(parameters["effects"].items())
     ]
     return (

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from stages.complexity.factor_table import FACTORS, NAMES
+from stages.complexity.factor_table import FACTORS
 from stages.report.common import environment
 from stages.report.complexity_models import label
 from stages.report.figures import trends
@@ -15,13 +15,14 @@ Rows = Sequence[Mapping[str, Any]]
 _ENDS = 3  # frames shown as the hardest, and as the easiest
 
 
-def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, float]) -> str:
+def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, float], names: Mapping[str, str]) -> str:
     """The score of every model by how many factors hold, and every partition from easiest to hardest.
 
     Args:
         rows: of stage partition's curves: a partition and model each, and the mean of all models.
         models: in the order of the page.
         metrics: of that stage: which factors are used, and whether they had to be assumed.
+        names: what each factor says.
     """
     parts: dict[str, dict[str, Any]] = {}
     for row in rows:
@@ -44,7 +45,7 @@ def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, flo
         .get_template("complexity_partitions.html")
         .render(
             figure=Markup(figure),
-            chosen=[(factor, NAMES[factor]) for factor in FACTORS if metrics[f"uses_{factor}"]],
+            chosen=[(factor, names[factor]) for factor in FACTORS if metrics[f"uses_{factor}"]],
             assumed=bool(metrics["fallback"]),
             ordered=ordered,
             models=[(model, label(model)) for model in models],

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from stages.complexity.factor_table import FACTORS, SCHEMA, FactorTable
+from stages.complexity.factor_table import FACTORS, FactorTable, names_of, schema
 from stages.tables import write_table
 
 ELEMENTS = ("Agent", "Theme", "Place", "Time", "Goal", "Victim")
@@ -47,7 +47,7 @@ def write_factors(path: Path, table: FactorTable) -> None:
         }
         for at, name in enumerate(table.ids)
     ]
-    write_table(path, pa.Table.from_pylist(rows, schema=SCHEMA))
+    write_table(path, pa.Table.from_pylist(rows, schema=schema(names_of("question", 2, 2))))
 
 
 def write_scores(path: Path, ids: tuple[str, ...], scores: dict[tuple[str, str, int], np.ndarray]) -> None:

@@ -1,7 +1,9 @@
 """Factors f0 to f6 on two texts: every one read off by eye."""
 
 from collections import Counter
+from dataclasses import replace
 from math import log2
+from operator import eq
 
 import pyarrow as pa
 import pytest
@@ -9,12 +11,13 @@ import pytest
 from stages.complexity.arcs import Arcs, arcs, head_token
 from stages.complexity.conllu import write_conllu
 from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.factor_table import FACTORS, SCHEMA, read_factors
+from stages.complexity.factor_table import FACTORS, SCHEMA, names_of, read_factors, read_names
 from stages.complexity.factors import Corpora, FactorsParameters, factor_rows, lexical_units, main, rare_cut
 from stages.complexity.inflections import Inflections, known_inflections
-from stages.complexity.records import Span
+from stages.complexity.records import LexicalUnit, Span
 from stages.stage import BadInput
 from stages.tables import read_table, write_table
+from stages.world.sample.french import build_french
 from tests.complexity.factor_world import (
     ADAPTATION,
     EXAMPLES,
@@ -100,8 +103,6 @@ def test_f2_is_a_nominal_trigger():
 
 
 def test_f2_of_an_adjective_is_neither():
-    from dataclasses import replace
-
     unit = replace(SIEGE.lexical_unit, part_of_speech="adjective")
     example = replace(EXAMPLES[0], frame=replace(SIEGE, lexical_unit=unit))
     values, metrics = column("f2", examples=[example, *EXAMPLES[1:]])
@@ -135,11 +136,56 @@ def test_inflections():
     assert known.presence("porte", "Où est la porte ?") == "lemma"
     assert known.presence("porter", "Qui porte cela ?") == "homograph"
     assert known.presence("porter", "Qui porte cela et peut le porter ?") == "lemma"
-    # A known form of another lemma is no inflection, whatever its stem.
+    # A known form of another lemma is no inflection, whatever its stem, ...
     assert Inflections([("installation", "installation")]).presence("installer", "Quelle installation ?") is None
     assert known.presence("prendre fin", "Quand cela prit-il fin ?") == "lemma"
     assert known.presence("prendre fin", "Quand cela prit-il ?") is None
     assert known.presence("porter secours", "Qui lui porte secours ?") == "homograph"
+
+
+@pytest.mark.parametrize(
+    ("form", "other", "lemma"),
+    [
+        ("attaque", "attaque", "attaquer"),
+        ("aides", "aide", "aider"),
+        ("arrivée", "arrivée", "arriver"),
+        ("assiégés", "assiégé", "assiéger"),
+        ("attaques", "attaquer", "attaque"),
+    ],
+)
+def test_a_regular_form_known_by_another_lemma_alone_is_found(form, other, lemma):
+    # ... unless it is spelt as a regular form of the trigger.
+    assert Inflections([(form, other)]).presence(lemma, f"Où est-ce que cela {form} ?") == "spelling"
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma"), [("commandant", "commander"), ("découvert", "découvrir"), ("portail", "porter"), ("mer", "mer")]
+)
+def test_other_forms_are_judged_by_the_table(form, lemma):
+    found = Inflections([(form, form)]).presence(lemma, f"Quel {form} ?")
+    assert found == ("lemma" if form == lemma else None)
+
+
+def test_f3_counts_what_it_finds_by_spelling():
+    known = Inflections([("camp", "camp"), ("siège", "siège")])
+    unit = LexicalUnit("camper", "verb", SIEGE.lexical_unit.span)
+    camp = replace(EXAMPLES[0], frame=replace(SIEGE, lexical_unit=unit), question="Qui campe ?")
+    values, metrics = column("f3", examples=[camp], inflections=Inflections([("campe", "campe")]))
+    assert values == [False]
+    assert metrics["f3_found_by_spelling"] == 1
+    assert column("f3", examples=EXAMPLES[4:5], inflections=known)[1]["f3_found_by_spelling"] == 0
+
+
+def test_f3_agrees_with_the_gold_lemmas_of_the_sample_world():
+    world = build_french(0, train=300, validation=60, evaluation=300, frame_texts=200)
+    known = known_inflections(world.syntax, [*world.texts["train"], *world.texts["test"]])
+    found = [known.presence(each.frame.lexical_unit.lemma, each.question) is None for each in world.examples]
+    gold = [
+        each.frame.lexical_unit.lemma
+        not in {token.lemma for tree in world.question_syntax[each.id] for token in tree.tokens}
+        for each in world.examples
+    ]
+    assert sum(map(eq, found, gold)) >= 0.97 * len(gold)
 
 
 @pytest.mark.parametrize("form", ["assiégea", "ASSIÉGEA", "assie\u0301gea"])
@@ -191,6 +237,29 @@ def test_f5_counts_elements():
     assert column("f5_elements")[0] == [3, 3, 2, 2, 2, 1]
     assert column("f5")[0] == [False, False, True, True, True, True]
     assert all(column("f5", f5_elements=3)[0])
+
+
+def test_f5_counts_an_element_in_two_parts_once():
+    first = FALL.elements[0]
+    parts = (first, replace(first, span=Span(first.span.start + 2, first.span.end)))
+    element = replace(first, name="Place")
+    example = replace(EXAMPLES[5], frame=replace(FALL, elements=(*parts, element)))
+    assert column("f5_elements", examples=[example])[0] == [2]
+    assert column("f5", examples=[example])[0] == [True]
+
+
+def test_names_follow_the_parameters(world):
+    run(world)
+    assert read_names(world / "factors.parquet") == names_of("question", 2, 2)
+    assert names_of("question", 2, 2)["f4"] == "two arcs or more between trigger and answer"
+    run(world, f3_reading="both", f4_arcs=1, f5_elements=12)
+    names = read_names(world / "factors.parquet")
+    assert names["f3"] == "trigger absent from question and answer"
+    assert names["f4"] == "one arc or more between trigger and answer"
+    assert names["f5"] == "12 frame elements or fewer"
+    write_table(world / "bare.parquet", read_table(world / "factors.parquet").replace_schema_metadata())
+    with pytest.raises(BadInput, match=r"bare\.parquet: no names of the factors"):
+        read_names(world / "bare.parquet")
 
 
 def test_f6_is_entropy_above_its_mean_over_the_examples():

@@ -1,17 +1,19 @@
 """Stage complexity-partition: who is in which part, on six questions."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.factor_table import FACTORS, FactorTable
-from stages.complexity.partition import PartitionParameters, chosen_factors, main, parts_of
+from stages.complexity.factor_table import FACTORS, FactorTable, names_of, schema
+from stages.complexity.partition import PartitionParameters, chosen_factors, frame_rows, main, parts_of
+from stages.complexity.score_table import ScoreTable
 from stages.complexity.squad import read_squad
 from stages.stage import BadInput
-from stages.tables import write_table
+from stages.tables import read_table, write_table
 from tests.complexity.analysis_world import write_factors, write_scores
 from tests.complexity.factor_world import EXAMPLES, TEXTS, TRAINING
 
@@ -116,13 +118,16 @@ def test_a_card_says_what_a_part_is(world):
     run(world)
     card = (world / "partitions" / "holding-1" / "README.md").read_text()
     assert "exactly 1 of 2 complexity factors hold: f5 (two frame elements or fewer); f6" in card
+    assert "counts a question in neither of its sets does not hold for it" in card
+    assert "were chosen because most models score lower where they hold, on these very questions" in card
     assert "- questions: 4, 66.7 % of the evaluation set" in card
     assert "easiest to hardest: `holding-0`, `holding-1`, `holding-2`" in card
     assert "| big | 0.5000 |" in card
     assert "| small | 0.4500 |" in card
     assert "shout" not in card
     side = (world / "partitions" / "f6-no" / "README.md").read_text()
-    assert "factor f6 (varied triggers (entropy)) does not hold" in side
+    assert "factor f6 (varied triggers (entropy)) does not hold. Questions in neither set" in side
+    assert "chosen" not in side
     assert "easiest to hardest: `f6-no`, `f6-yes`" in side
 
 
@@ -146,6 +151,24 @@ def test_without_a_validated_factor_the_papers_two_stand_in(world):
     metrics, _ = run(world)
     assert (metrics["fallback"], metrics["uses_f5"], metrics["uses_f6"]) == (1, 1, 1)
     assert members(world, "holding-2") == ["q4"]
+    card = (world / "partitions" / "holding-2" / "README.md").read_text()
+    assert "those of the paper: here none makes most models worse" in card
+    assert "were chosen" not in card
+
+
+def test_a_card_names_factors_by_the_tables_parameters(world):
+    read = read_table(world / "factors.parquet")
+    write_table(world / "factors.parquet", read.cast(schema(names_of("question", 2, 3))))
+    run(world)
+    assert "f5 (three frame elements or fewer)" in (world / "partitions" / "holding-1" / "README.md").read_text()
+
+
+def test_an_element_in_two_parts_counts_once():
+    first = EXAMPLES[5].frame.elements[0]
+    twice = replace(EXAMPLES[5], frame=replace(EXAMPLES[5].frame, elements=(first, first)))
+    scores = ScoreTable(("big",), np.full((1, 6), 0.5), ())
+    rows = frame_rows(table(), scores, [*EXAMPLES[:5], twice], TRAINING)
+    assert next(row["elements"] for row in rows if row["frame"] == "Falling") == 1
 
 
 def test_levels_without_examples_are_left_out():

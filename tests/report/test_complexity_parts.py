@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from stages.complexity.factor_table import FACTORS
+from stages.complexity.factor_table import FACTORS, names_of
 from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.report.common import probability, signed
 from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part
@@ -16,6 +16,7 @@ from stages.report.complexity_models import frame_points, order, weakness
 from stages.report.figures import forest, profile, trends
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
+NAMES = names_of("question", 2, 2)
 CELL = {
     "delta": -2.5,
     "p": 0.01,
@@ -89,12 +90,12 @@ def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
 
     factors = dict.fromkeys(FACTORS, False) | {"f1": True, "f4": None}
     answers = [row("camembert", "extractive", 1.0), row("t5", "seq2seq", 0.5, "abcdef"), row("r", "baseline", 1.0)]
-    shown = item(example, factors, answers, margin=9, longest=4)
+    shown = item(example, factors, answers, NAMES, margin=9, longest=4)
     assert (shown["exact"], shown["models"], shown["right"]) == (1, 2, "some")
     assert [answer["text"] for answer in shown["answers"]] == ["x", "abcd…", "x"]
     assert [state for _, _, state in shown["factors"]] == ["no", "yes", "no", "no", "uncounted", "no", "no"]
-    assert item(example, factors, answers[:1], margin=9, longest=4)["right"] == "all"
-    assert item(example, factors, answers[1:], margin=9, longest=4)["right"] == "none"
+    assert item(example, factors, answers[:1], NAMES, margin=9, longest=4)["right"] == "all"
+    assert item(example, factors, answers[1:], NAMES, margin=9, longest=4)["right"] == "none"
 
 
 def test_signs_of_a_cell():
@@ -115,7 +116,7 @@ def test_findings_compare_signs_and_analyses():
         "f6": CELL | {"delta": None},
         "f2": CELL | {"delta": 3.0, "validated": False},
     }
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, 0.05)}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, NAMES, 0.05)}
     assert rows["f1"]["other_sign"] == ["GPT"]  # +4 in the paper
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
