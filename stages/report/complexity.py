@@ -23,10 +23,21 @@ from stages.report.complexity_factors import (
 from stages.report.complexity_instrument import agreement_html, parsers_html, simulation_html
 from stages.report.complexity_models import figure_2_html, order, table_1_html
 from stages.report.complexity_partitions import illustrations_html, partitions_html
+from stages.report.complexity_readers import (
+    FINETUNED,
+    MEASURES,
+    display_names,
+    leaks,
+    replies,
+    trainings,
+    weakness,
+)
 from stages.stage import BadInput, Context, Parameters, read_parameters, run_stage
 from stages.tables import read_json, read_table, write_json
 
 STAGES = (
+    "world",
+    "prompt",
     "score",
     "judgements",
     "factors",
@@ -36,6 +47,7 @@ STAGES = (
     "syntax",
     "partition",
 )
+FIGURE_2 = "rouge_l"  # drawn in this measure, whichever is analysed
 
 
 class ComplexityFragmentParameters(Parameters):
@@ -50,11 +62,17 @@ class ComplexityFragmentParameters(Parameters):
     seed: int = Field(ge=0, description="Of the draw of questions and of the bootstrap")
 
 
-def first_answers(scores: pa.Table, models: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """{question: rows of its answers, one a model in their order, of the model's first seed}."""
+def first_seeds(scores: pa.Table) -> dict[str, int]:
+    """{model: its first seed, -1 where it has none}."""
     seeds: dict[str, int] = {}
     for model, seed in zip(scores["model"].to_pylist(), scores["seed"].to_pylist(), strict=True):
         seeds[model] = min(seed, seeds.get(model, seed))
+    return seeds
+
+
+def first_answers(scores: pa.Table, models: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """{question: rows of its answers, one a model in their order, of the model's first seed}."""
+    seeds = first_seeds(scores)
     rows = [row for row in scores.to_pylist() if row["seed"] == seeds[row["model"]]]
     by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: models.index(row["model"])):
@@ -94,13 +112,23 @@ def main(
     by_model = cells(read_table(effects).to_pylist(), models)
     if set(by_model) != set(models):
         raise BadInput("effects of other models", file=effects, got=sorted(by_model), expected=", ".join(models))
+    labels = display_names(section, printed, kinds)
+    readers, asked = section["finetune"]["models"], section["prompt"]["models"]
+    first = {model: seed for model, seed in first_seeds(answered).items() if kinds[model] in FINETUNED}
+    reasons = {
+        model: weakness(model, found["score"], parameters.weak_exact, meant=model in first and readers[model]["weak"])
+        for model in models
+    }
+    weak = {model: reason for model, reason in reasons.items() if reason is not None}
     risk, confidence = section["validate"]["risk"], section["validate"]["confidence"]
+    analysed = MEASURES[section["validate"]["measure"]]
     of_question = {row["id"]: {factor: row[factor] for factor in FACTORS} for row in table.to_pylist()}
     browser, shown = examples_html(
         read_examples(questions, texts),
         of_question,
         first_answers(answered, ordered),
         names,
+        labels,
         count=parameters.examples,
         seed=parameters.seed,
         margin=parameters.margin,
@@ -112,10 +140,17 @@ def main(
             found["score"],
             found["judgements"],
             printed,
-            section["score"]["readers"] | dict.fromkeys(section["score"]["prompted"], "prompted"),
-            seeds=len(section["score"]["seeds"]),
+            {model: settings["kind"] for model, settings in readers.items()} | dict.fromkeys(asked, "prompted"),
+            labels,
+            weak=weak,
+            trained=trainings(folder, first),
+            seeds=len(section["finetune"]["seeds"]),
             weak_exact=parameters.weak_exact,
-            sample=world == "sample",
+            measure=analysed,
+            other_measure=section["validate"]["measure"] != FIGURE_2,
+            replies=[(labels[model], *rest) for model, *rest in replies(asked, found["prompt"])],
+            leaks=leaks(found["world"]),
+            sample_seed=section["world"]["seed"] if world == "sample" else None,
         ),
         ("figure-2", "Figure 2: frames"): figure_2_html(
             answered,
@@ -123,28 +158,39 @@ def main(
             models,
             found["score"],
             csv.read_csv(judged).to_pylist(),
+            labels,
             confidence=parameters.confidence,
             resamples=parameters.resamples,
             seed=parameters.seed,
         ),
         ("factors", "Factors"): shares_html(found["factors"], printed, names),
         ("table-2", "Table 2: what factors cost"): table_2_html(
-            by_model, printed, found["validate"], names, risk=risk, confidence=confidence
+            by_model, printed, found["validate"], names, labels, measure=analysed, risk=risk, confidence=confidence
         ),
         ("findings", "What it says"): findings_html(
-            by_model, printed, found["factors"], names, risk=risk, sample=world == "sample"
+            by_model, printed, found["factors"], names, labels, risk=risk, sample=world == "sample"
         ),
-        ("forest", "All factors together"): forest_html(by_model, confidence),
+        ("forest", "All factors together"): forest_html(by_model, labels, measure=analysed, confidence=confidence),
         ("instrument", "Does the analysis work?"): simulation_html(found["simulate"], section["simulate"], names),
         ("agreement", "Do models agree?"): agreement_html(
-            csv.read_csv(agreement).to_pylist(), models, found["validate"]
+            csv.read_csv(agreement).to_pylist(), models, found["validate"], labels
         ),
         ("parsers", "Frames and syntax"): parsers_html(found["frame_parser"], found["syntax"]),
         ("partitions", "Easiest to hardest"): partitions_html(
-            csv.read_csv(curves).to_pylist(), models, found["partition"], names
+            csv.read_csv(curves).to_pylist(),
+            models,
+            found["partition"],
+            names,
+            labels,
+            measure=MEASURES[section["partition"]["measure"]],
+            majority=section["partition"]["majority"],
+            weak=list(weak),
         ),
         ("illustrations", "Hard and easy frames"): illustrations_html(
-            csv.read_csv(frames).to_pylist(), models, printed
+            csv.read_csv(frames).to_pylist(),
+            models,
+            printed,
+            measure=MEASURES[section["partition"]["measure"]],
         ),
         ("examples", "Examples"): browser,
         ("sizes", "Sizes used"): sizes_html({"complexity": section}, read_parameters(paper)),

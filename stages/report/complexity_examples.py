@@ -10,7 +10,6 @@ from typing import Any
 from stages.complexity.factor_table import FACTORS
 from stages.complexity.records import Example, Span
 from stages.report.common import environment
-from stages.report.complexity_models import label
 
 STYLES = {  # style of a stretch of text: what the legend says
     "trigger": "trigger of the frame",
@@ -83,6 +82,7 @@ def item(
     factors: Mapping[str, bool | None],
     answers: Iterable[Mapping[str, Any]],
     names: Mapping[str, str],
+    labels: Mapping[str, str],
     *,
     margin: int,
     longest: int,
@@ -94,6 +94,7 @@ def item(
         factors: f0 to f6: yes, no, or None where it is not counted.
         answers: rows of scores.parquet of this example, one a model.
         names: what each factor says.
+        labels: what each model is called.
         margin: characters of the text before the first and after the last mark.
         longest: characters of an answer; the rest of a longer one is cut off.
     """
@@ -101,7 +102,7 @@ def item(
     shown = shown_part(example.text.text, marks, margin)
     rows = [
         {
-            "model": label(row["model"]),
+            "model": labels[row["model"]],
             "baseline": row["kind"] == "baseline",
             "text": row["prediction"][:longest] + "…" * (len(row["prediction"]) > longest),
             "score": row["rouge_l"],
@@ -135,6 +136,7 @@ def examples_html(
     factors: Mapping[str, Mapping[str, bool | None]],
     answers: Mapping[str, Sequence[Mapping[str, Any]]],
     names: Mapping[str, str],
+    labels: Mapping[str, str],
     *,
     count: int,
     seed: int,
@@ -148,11 +150,14 @@ def examples_html(
         factors: {id: {factor: yes, no or None}}.
         answers: {id: rows of scores.parquet, one a model}.
         names: what each factor says.
+        labels: what each model is called.
         count, seed: of the draw.
         margin, longest: see `item`.
     """
     drawn = random.Random(seed).sample(list(examples), min(count, len(examples)))
-    items = [item(each, factors[each.id], answers[each.id], names, margin=margin, longest=longest) for each in drawn]
+    items = [
+        item(each, factors[each.id], answers[each.id], names, labels, margin=margin, longest=longest) for each in drawn
+    ]
     frames = sorted({each["frame"] for each in items})
     counts = Counter((factor, state) for each in items for factor, _, state in each["factors"])
     html = (

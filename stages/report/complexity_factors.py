@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from stages.complexity.factor_table import FACTORS
 from stages.report.common import environment
-from stages.report.complexity_models import label
 from stages.report.figures import forest
 
 Cell = Mapping[str, Any]  # one row of effects.parquet
@@ -44,7 +43,9 @@ def table_2_html(
     published: Mapping[str, Any],
     metrics: Metrics,
     names: Mapping[str, str],
+    labels: Mapping[str, str],
     *,
+    measure: str,
     risk: float,
     confidence: float,
 ) -> str:
@@ -55,12 +56,14 @@ def table_2_html(
         published: tests/published/complexity.yaml.
         metrics: of stage validate: in how many models each factor is validated.
         names: what each factor says.
+        labels: what each model is called.
+        measure: the score that was analysed, in words.
         risk, confidence: of that stage.
     """
     printed = published["table_2"]["rows"]
     rows = [
         {
-            "label": label(model),
+            "label": labels[model],
             "cells": [{**by_factor[factor], "marks": marks(by_factor[factor], risk)} for factor in FACTORS],
             "paper": printed.get(model),
         }
@@ -90,6 +93,7 @@ def table_2_html(
             absent=absent,
             verdicts=verdicts,
             metrics=metrics,
+            measure=measure,
             risk=risk,
             confidence=confidence,
             source=published["source"],
@@ -97,7 +101,7 @@ def table_2_html(
     )
 
 
-def forest_html(found: Cells, confidence: float) -> str:
+def forest_html(found: Cells, labels: Mapping[str, str], *, measure: str, confidence: float) -> str:
     """Each model's δ beside the factor's coefficient when all factors are held together, as figures and a table."""
     drawn = []
     for model, by_factor in found.items():
@@ -106,11 +110,11 @@ def forest_html(found: Cells, confidence: float) -> str:
         svg = forest(
             FACTORS,
             {"plain δ": plain, "all factors together": joint},
-            title=f"Effects of the factors on {label(model)}",
-            xlabel="points of ROUGE-L",
+            title=f"Effects of the factors on {labels[model]}",
+            xlabel=f"points of {measure}",
         )
-        drawn.append({"label": label(model), "svg": Markup(svg)})
-    rows = [(label(model), factor, by_factor[factor]) for model, by_factor in found.items() for factor in FACTORS]
+        drawn.append({"label": labels[model], "svg": Markup(svg)})
+    rows = [(labels[model], factor, by_factor[factor]) for model, by_factor in found.items() for factor in FACTORS]
     return environment().get_template("complexity_forest.html").render(drawn=drawn, rows=rows, confidence=confidence)
 
 
@@ -137,7 +141,13 @@ def shares_html(metrics: Metrics, published: Mapping[str, Any], names: Mapping[s
 
 
 def findings(
-    found: Cells, published: Mapping[str, Any], metrics: Metrics, names: Mapping[str, str], risk: float
+    found: Cells,
+    published: Mapping[str, Any],
+    metrics: Metrics,
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    *,
+    risk: float,
 ) -> list[dict[str, Any]]:
     """What our analysis and the paper's table say of each factor, and what our numbers offer as reasons.
 
@@ -146,6 +156,7 @@ def findings(
         published: tests/published/complexity.yaml.
         metrics: of stage factors: how far each factor is tied to the element asked for.
         names: what each factor says.
+        labels: what each model is called.
         risk: of the tests.
 
     Returns:
@@ -158,7 +169,7 @@ def findings(
         known = {model: each[factor] for model, each in found.items() if each[factor]["delta"] is not None}
 
         def models(test: Any, known: Mapping[str, Cell] = known) -> list[str]:
-            return [label(model) for model, cell in known.items() if test(cell)]
+            return [labels[model] for model, cell in known.items() if test(cell)]
 
         both = [model for model in known if model in printed]
         rows.append(
@@ -175,7 +186,7 @@ def findings(
                 "gains": models(lambda cell: cell["delta"] > 0 and cell["p"] is not None and cell["p"] <= risk),
                 "balance": metrics.get(f"{factor}_balance"),
                 "other_sign": [
-                    label(model) for model in both if (known[model]["delta"] < 0) != (printed[model][place] < 0)
+                    labels[model] for model in both if (known[model]["delta"] < 0) != (printed[model][place] < 0)
                 ],
                 "joint_disagrees": models(
                     lambda cell: cell["joint"] is not None and (cell["joint"] < 0) != (cell["delta"] < 0)
@@ -194,10 +205,11 @@ def findings_html(
     published: Mapping[str, Any],
     metrics: Metrics,
     names: Mapping[str, str],
+    labels: Mapping[str, str],
     *,
     risk: float,
     sample: bool,
 ) -> str:
     """The findings in words, factor by factor; `metrics` are those of stage factors."""
-    rows = findings(found, published, metrics, names, risk)
+    rows = findings(found, published, metrics, names, labels, risk=risk)
     return environment().get_template("complexity_findings.html").render(rows=rows, risk=risk, sample=sample)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stages.report.common import environment
-from stages.report.complexity_models import label
 
 Metrics = Mapping[str, float]
 METHODS = {
@@ -83,21 +82,24 @@ def parsers_html(frames: Metrics, syntax: Metrics) -> str:
     )
 
 
-def agreement_html(rows: Sequence[Mapping[str, Any]], models: Sequence[str], metrics: Metrics) -> str:
+def agreement_html(
+    rows: Sequence[Mapping[str, Any]], models: Sequence[str], metrics: Metrics, labels: Mapping[str, str]
+) -> str:
     """Spearman's ρ of the scores of every pair of models, and how far the hardest quarter is the same.
 
     Args:
         rows: the pairs of stage validate: model, other, spearman, hardest_overlap; None where undefined.
         models: in the order of the page.
         metrics: of that stage: concordance and means.
+        labels: what each model is called.
     """
     pairs = {frozenset((row["model"], row["other"])): row for row in rows}
     lines = [
-        (label(model), [None if other == model else pairs.get(frozenset((model, other))) for other in models])
+        (labels[model], [None if other == model else pairs.get(frozenset((model, other))) for other in models])
         for model in models
     ]
     return (
         environment()
         .get_template("complexity_agreement.html")
-        .render(lines=lines, names=[label(model) for model in models], metrics=metrics)
+        .render(lines=lines, names=[labels[model] for model in models], metrics=metrics)
     )

@@ -21,29 +21,12 @@ KINDS = {
     "brought": "answers brought",
     "baseline": "trivial baseline",
 }
-LABELS = {
-    "camembert": "CamemBERT",
-    "minilm": "MiniLM",
-    "t5": "T5",
-    "flan_t5": "FLAN-T5",
-    "mt5": "mT5",
-    "llama": "Llama",
-    "mixtral": "Mixtral",
-    "gpt": "GPT",
-    "best_overlap_sentence": "Sentence with most words of the question",
-    "random_span": "Random span, as long as an answer",
-}
-MEASURES = (
+COLUMNS = (
     ("rouge_l_paper", "ROUGE-L, paper’s setting"),
     ("rouge_l", "ROUGE-L, Unicode-aware"),
     ("em", "EM"),
     ("f1", "F1"),
 )
-
-
-def label(model: str) -> str:
-    """What a model is called on the page: of ours, the family; sizes differ from the paper's."""
-    return LABELS.get(model, model)
 
 
 def order(kinds: Mapping[str, str], published: Mapping[str, Any]) -> list[str]:
@@ -52,32 +35,17 @@ def order(kinds: Mapping[str, str], published: Mapping[str, Any]) -> list[str]:
     return sorted(kinds, key=lambda model: (kinds[model] == "baseline", rows.index(model)))
 
 
-def weakness(model: str, metrics: Metrics, exact: float) -> str | None:
-    """Why a model's scores say little, or None.
-
-    A model is weak when its gain over the best-overlap sentence may be 0, when its own answers do as well at other
-    questions with the same element, or when fewer than `exact` of its answers are exactly right.
-    """
-    reasons = []
-    if metrics.get(f"{model}_over_baseline_low", 1) <= 0:
-        reasons.append("not clearly above the sentence with most words of the question")
-    if metrics.get(f"{model}_shuffled_rouge_l", 0) >= metrics[f"{model}_rouge_l_low"]:
-        reasons.append("no better than its own answers shuffled: it guesses, it does not read")
-    if metrics[f"{model}_em"] < exact:
-        reasons.append(f"only {100 * metrics[f'{model}_em']:.0f} % exactly right")
-    return "; ".join(reasons) or None
-
-
 def table_1_html(
     kinds: Mapping[str, str],
     metrics: Metrics,
     judgements: Metrics,
     published: Mapping[str, Any],
     absent: Mapping[str, str],
+    labels: Mapping[str, str],
     *,
-    seeds: int,
-    weak_exact: float,
-    sample: bool,
+    weak: Mapping[str, str],
+    trained: Mapping[str, str],
+    **said: Any,
 ) -> str:
     """Table 1: our models and baselines, the published numbers beside them, and what was not run.
 
@@ -86,20 +54,23 @@ def table_1_html(
         metrics, judgements: of stages score and judgements.
         published: tests/published/complexity.yaml.
         absent: {model: kind} of those that could have been run; models in `kinds` were.
-        seeds: of the fine-tuned readers.
-        weak_exact: see `weakness`.
-        sample: whether the data are invented.
+        labels: what each model is called.
+        weak: {model: why its scores say little}.
+        trained: {fine-tuned model: its size, and how long it was trained}.
+        said: what else the template says: `seeds` (how many), `weak_exact` (see `weakness`), `measure` and
+            `other_measure` (the score that is analysed, in words, and whether it is not Figure 2's), `replies`,
+            `leaks`, `sample_seed` (the sample world's, or None).
     """
     printed = published["table_1"]["rows"]
     every = {model: row["kind"] for model, row in printed.items()} | {**absent, **kinds}
     rows: list[dict[str, Any]] = []
     for model in order(every, published):
-        row: dict[str, Any] = {"label": label(model), "paper": printed.get(model), "ran": model in kinds}
+        row: dict[str, Any] = {"label": labels[model], "paper": printed.get(model), "ran": model in kinds}
         if not row["ran"]:
             rows.append(row | {"kind": KINDS[every[model]]})
             continue
         kind = kinds[model]
-        values = {name: (metrics[f"{model}_{name}"], metrics.get(f"{model}_{name}_sd")) for name, _ in MEASURES}
+        values = {name: (metrics[f"{model}_{name}"], metrics.get(f"{model}_{name}_sd")) for name, _ in COLUMNS}
         counts = {name: int(metrics[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
         row |= {
             "kind": KINDS[kind],
@@ -110,7 +81,8 @@ def table_1_html(
             "correct": judgements.get(f"{model}_correct"),
             "judged": judgements.get(f"{model}_judged"),
             "counts": {name: count for name, count in counts.items() if count},
-            "weak": None if kind == "baseline" else weakness(model, metrics, weak_exact),
+            "weak": weak.get(model),
+            "trained": trained.get(model),
         }
         rows.append(row)
     return (
@@ -118,14 +90,12 @@ def table_1_html(
         .get_template("complexity_models.html")
         .render(
             rows=rows,
-            measures=MEASURES,
+            measures=COLUMNS,
             metrics=metrics,
             kappa=judgements.get("kappa"),
-            seeds=seeds,
-            weak_exact=weak_exact,
-            sample=sample,
             source=published["source"],
             published=published,
+            **said,
         )
     )
 
@@ -166,6 +136,7 @@ def figure_2_html(
     models: Sequence[str],
     metrics: Metrics,
     judged: Sequence[Mapping[str, Any]],
+    labels: Mapping[str, str],
     *,
     confidence: float,
     resamples: int,
@@ -178,6 +149,7 @@ def figure_2_html(
         models: in the order of the page.
         metrics: of stage score: spread of the frames, and the test whether they differ.
         judged: rows of stage judgements: model, frame, judged, correct.
+        labels: what each model is called.
         confidence, resamples, seed: see `frame_points`.
     """
     ids = factors["id"].to_pylist()
@@ -189,8 +161,8 @@ def figure_2_html(
         points = frame_points(rows, texts, frames, confidence=confidence, resamples=resamples, seed=seed)
         drawn.append(
             {
-                "label": label(model),
-                "svg": Markup(profile(points, title=f"Score by frame: {label(model)}", xlabel="ROUGE-L")),
+                "label": labels[model],
+                "svg": Markup(profile(points, title=f"Score by frame: {labels[model]}", xlabel="ROUGE-L")),
                 "range": metrics[f"{model}_frame_range"],
                 "sd": metrics.get(f"{model}_frame_sd"),
                 "h": metrics.get(f"{model}_frame_h"),
@@ -202,6 +174,6 @@ def figure_2_html(
         shares = [(row["frame"], row["correct"], None) for row in judged if row["model"] == model]
         if shares:
             shares.sort(key=lambda point: (point[1], point[0]))
-            svg = profile(shares, title=f"Judged correct by frame: {label(model)}", xlabel="share judged correct")
-            human.append({"label": label(model), "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
+            svg = profile(shares, title=f"Judged correct by frame: {labels[model]}", xlabel="share judged correct")
+            human.append({"label": labels[model], "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
     return environment().get_template("complexity_frames.html").render(drawn=drawn, human=human, confidence=confidence)

@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from stages.complexity.factor_table import FACTORS
 from stages.report.common import environment
-from stages.report.complexity_models import label
 from stages.report.figures import trends
 
 MEAN = "mean"  # of all models, as stage partition names it
@@ -15,7 +14,17 @@ Rows = Sequence[Mapping[str, Any]]
 _ENDS = 3  # frames shown as the hardest, and as the easiest
 
 
-def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, float], names: Mapping[str, str]) -> str:
+def partitions_html(
+    rows: Rows,
+    models: Sequence[str],
+    metrics: Mapping[str, float],
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    *,
+    measure: str,
+    majority: float,
+    weak: Sequence[str],
+) -> str:
     """The score of every model by how many factors hold, and every partition from easiest to hardest.
 
     Args:
@@ -23,6 +32,10 @@ def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, flo
         models: in the order of the page.
         metrics: of that stage: which factors are used, and whether they had to be assumed.
         names: what each factor says.
+        labels: what each model is called.
+        measure: the score that is shown, in words.
+        majority: see that stage.
+        weak: models whose scores say little; they vote, too.
     """
     parts: dict[str, dict[str, Any]] = {}
     for row in rows:
@@ -31,9 +44,9 @@ def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, flo
     counts = sorted((part for part in parts.values() if part["kind"] == "count"), key=lambda part: int(part["level"]))
     figure = trends(
         [f"{part['level']}\n({part['examples']})" for part in counts],
-        {label(model): [part["scores"].get(model) for part in counts] for model in [*models, MEAN]},
+        {labels.get(model, model): [part["scores"].get(model) for part in counts] for model in [*models, MEAN]},
         title="Score by how many complexity factors hold",
-        ylabel="ROUGE-L",
+        ylabel=measure,
     )
     ordered = {
         "By how many of the chosen factors hold": sorted(counts, key=lambda part: part["rank"]),
@@ -48,20 +61,24 @@ def partitions_html(rows: Rows, models: Sequence[str], metrics: Mapping[str, flo
             chosen=[(factor, names[factor]) for factor in FACTORS if metrics[f"uses_{factor}"]],
             assumed=bool(metrics["fallback"]),
             ordered=ordered,
-            models=[(model, label(model)) for model in models],
+            models=[(model, labels[model]) for model in models],
             mean=MEAN,
+            measure=measure,
+            majority=majority,
+            weak=[labels[model] for model in weak],
             falling=int(metrics["models_falling"]),
         )
     )
 
 
-def illustrations_html(rows: Rows, models: Sequence[str], published: Mapping[str, Any]) -> str:
+def illustrations_html(rows: Rows, models: Sequence[str], published: Mapping[str, Any], *, measure: str) -> str:
     """The hardest and easiest frames with what may make them so, beside the frames that the paper names.
 
     Args:
         rows: of stage partition's frames, lowest mean first.
         models: whose range of scores is shown.
         published: tests/published/complexity.yaml.
+        measure: the score that is shown, in words.
     """
     ends = [*rows[:_ENDS], *rows[max(_ENDS, len(rows) - _ENDS) :]]
     paper = {each["frame"] for each in published["illustrations"]}
@@ -73,5 +90,5 @@ def illustrations_html(rows: Rows, models: Sequence[str], published: Mapping[str
     return (
         environment()
         .get_template("complexity_illustrations.html")
-        .render(rows=shown, frames=len(rows), mean=MEAN, paper=published["illustrations"])
+        .render(rows=shown, frames=len(rows), mean=MEAN, measure=measure, paper=published["illustrations"])
     )

@@ -61,6 +61,16 @@ PARAMETERS: dict[str, Any] = {
         "seed": 0,
     },
     "partition": {"measure": "rouge_l", "majority": 0.5},
+    "world": {"seed": 3},
+    "finetune": {
+        "seeds": [0, 1],
+        "models": {
+            "camembert": {"kind": "extractive", "label": "CamemBERT", "weak": False},
+            "minilm": {"kind": "extractive", "label": "MiniLM", "weak": False},
+            "t5": {"kind": "seq2seq", "label": "T5 <tiny>", "weak": True},
+        },
+    },
+    "prompt": {"models": {"mixtral": {"label": "Mixtral"}, "gpt": {"label": "GPT-3.5"}}},
     "fragment": {
         "examples": 30,
         "margin": 300,
@@ -89,6 +99,13 @@ FRAME_PARSER = {
     "ambiguous_frame_accuracy": 0.9,
     "baseline_ambiguous_frame_accuracy": 0.5,
 }
+WORLD = {
+    "calor_test_texts_in_fquad": 3.0,
+    "calor_texts_in_train_and_test": 2.0,
+    "calor_texts_in_validation_and_test": 0.0,
+    "fquad_contexts_in_train_and_validation": 1.0,
+}
+FINETUNED = {"parameters": 1_234_567.0, "parameters_trained": 1_234_567.0, "steps": 750.0, "epochs": 2.857}
 SYNTAX = {
     "parser_conllu": 1.0,
     "parser_stanza": 0.0,
@@ -195,7 +212,9 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         for seed in PARAMETERS["score"]["seeds"]:
             write_predictions(folder / f"predictions/{model}/seed-{seed}.jsonl", answers(examples, right, seed))
     write_predictions(folder / "brought/mine & yours.jsonl", answers(examples, 0.6, 9))
-    metrics = {"frame_parser": FRAME_PARSER, "syntax": SYNTAX}
+    metrics = {"frame_parser": FRAME_PARSER, "syntax": SYNTAX, "world": WORLD}
+    metrics["prompt"] = {"mixtral_run": 0.0, "gpt_run": 0.0}
+    metrics |= {"finetune_camembert_0": FINETUNED, "finetune_t5_0": FINETUNED | {"parameters_trained": 45_000.0}}
     metrics["score"] = score.main(
         score.ScoreParameters(**PARAMETERS["score"]),
         None,

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pyarrow.compute as pc
 import pytest
+import yaml
 
 from stages.report.complexity import ComplexityFragmentParameters, main
 from stages.report.page import page
@@ -111,12 +112,18 @@ def test_table_1_has_our_numbers_the_paper_s_and_what_was_not_run(world, section
         assert camembert[column].startswith(f"{100 * value:.1f} ± {100 * deviation:.1f}")
     assert camembert[5] == f"{100 * found['camembert_shuffled_rouge_l']:.1f}"
     assert camembert[7:] == ["82335 M", "78"]
-    for absent, paper in {"FLAN-T5": ["80783 M", "79"], "Mixtral": ["8047 B", "82"], "GPT": ["72175 B", "82"]}.items():
+    for absent, paper in {
+        "FLAN-T5-large": ["80783 M", "79"],
+        "Mixtral": ["8047 B", "82"],
+        "GPT-3.5": ["72175 B", "82"],
+    }.items():
         assert rows[absent][1:] == ["not run", *paper]
     assert rows["MiniLM"][1:] == ["not run", "–", "–"]
     assert rows["mine & yours"][7:] == ["–", "–"]
-    assert "weak" in rows["T5"][0]
+    assert "params.yaml calls it weak" in rows["T5 <tiny>"][0]
+    assert "45 k of 1.2 M parameters, 750 steps = 2.9 epochs" in rows["T5 <tiny>"][0]
     assert "weak" not in camembert[0]
+    assert "1.2 M parameters, 750 steps = 2.9 epochs" in camembert[0]
     assert list(rows)[-2:] == ["Sentence with most words of the question", "Random span, as long as an answer"]
 
 
@@ -175,6 +182,52 @@ def test_the_browser_shows_every_example_of_the_draw_with_its_filters(world, sec
     assert few != render(world, tmp_path, examples=5, seed=1)[1]
 
 
+def test_the_page_says_what_is_held_out_what_leaks_and_what_was_searched(world, sections, tmp_path):
+    html = " ".join(sections["table-1"].split())
+    assert "texts are held out, and combinations: nobody does the same to the same thing in both." in html
+    assert "searched, on world seeds 0–2; this is seed 3." in html
+    assert "3 evaluation texts are also contexts of the adaptation corpus; 2 are also among the frame parser" in html
+    tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
+    tree["complexity"]["world"]["seed"] = 2
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    _, fragment = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
+    assert "one of those searched on" in fragment["sections"][0]["html"]
+
+
+def test_replies_of_prompted_models_that_ran_stand_beneath_table_1(world, tmp_path):
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    counts = {"run": 1, "questions": 90, "unwrapped": 4, "talked": 3, "cut": 2, "empty": 1, "refused": 5}
+    write_json(folder / "prompt.json", {"mixtral_run": 0.0} | {f"gpt_{name}": float(n) for name, n in counts.items()})
+    _, fragment = render(world | {"folder": folder}, tmp_path)
+    html = fragment["sections"][0]["html"]
+    assert "<strong>GPT-3.5</strong>, asked 90 questions: 4 taken out of" in html
+    assert "3 not words of the text" in html
+    assert "<strong>Mixtral</strong>" not in html
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"), [("rouge_l_paper", "ROUGE-L in the paper’s setting"), ("em", "EM"), ("f1", "F1")]
+)
+def test_the_measure_that_was_analysed_is_named(world, sections, tmp_path, measure, name):
+    tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
+    for stage in ("validate", "partition"):
+        tree["complexity"][stage]["measure"] = measure
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    _, fragment = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
+    html = {each["id"].removeprefix("complexity-"): " ".join(each["html"].split()) for each in fragment["sections"]}
+    for section, ours in (
+        ("table-1", f"analysed by {name}; Figure 2 is drawn by Unicode-aware ROUGE-L all the same"),
+        ("table-2", f"in points of {name}, rounded"),
+        ("forest", f">points of {name}<"),
+        ("partitions", f"Mean {name} of the questions"),
+        ("illustrations", f"mean {name}</th>"),
+    ):
+        assert ours in html[section]
+        assert "Unicode-aware" not in html[section] or section == "table-1"
+    assert "Unicode-aware ROUGE-L" in sections["table-2"]
+
+
 def test_sizes_differ_from_the_paper_s(sections):
     assert ["complexity.simulate.simulations", "3", "200"] in Outline(sections["sizes"]).rows
 
@@ -185,6 +238,7 @@ def test_other_worlds_are_not_explained_as_the_sample(world, tmp_path):
         world["used"].read_text(encoding="utf-8").replace("calor: sample", "calor: local"), encoding="utf-8"
     )
     _, fragment = render(world | {"used": used}, tmp_path)
+    assert "What is held out" not in fragment["sections"][0]["html"]
     assert "sample" not in "".join(each["html"] for each in fragment["sections"] if "sizes" not in each["id"])
 
 

@@ -12,11 +12,15 @@ from stages.complexity.records import AnnotatedText, Example, FrameElement, Fram
 from stages.report.common import probability, signed
 from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part
 from stages.report.complexity_factors import findings, marks
-from stages.report.complexity_models import frame_points, order, weakness
+from stages.report.complexity_models import frame_points, order
+from stages.report.complexity_readers import display_names, leaks, replies, trainings, weakness
 from stages.report.figures import forest, profile, trends
+from stages.tables import write_json
+from tests.report.complexity_world import WORLD
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
 NAMES = names_of("question", 2, 2)
+LABELS = {"camembert": "CamemBERT", "t5": "T5", "r": "Random", "gpt": "GPT"}
 CELL = {
     "delta": -2.5,
     "p": 0.01,
@@ -90,12 +94,12 @@ def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
 
     factors = dict.fromkeys(FACTORS, False) | {"f1": True, "f4": None}
     answers = [row("camembert", "extractive", 1.0), row("t5", "seq2seq", 0.5, "abcdef"), row("r", "baseline", 1.0)]
-    shown = item(example, factors, answers, NAMES, margin=9, longest=4)
+    shown = item(example, factors, answers, NAMES, LABELS, margin=9, longest=4)
     assert (shown["exact"], shown["models"], shown["right"]) == (1, 2, "some")
     assert [answer["text"] for answer in shown["answers"]] == ["x", "abcd…", "x"]
     assert [state for _, _, state in shown["factors"]] == ["no", "yes", "no", "no", "uncounted", "no", "no"]
-    assert item(example, factors, answers[:1], NAMES, margin=9, longest=4)["right"] == "all"
-    assert item(example, factors, answers[1:], NAMES, margin=9, longest=4)["right"] == "none"
+    assert item(example, factors, answers[:1], NAMES, LABELS, margin=9, longest=4)["right"] == "all"
+    assert item(example, factors, answers[1:], NAMES, LABELS, margin=9, longest=4)["right"] == "none"
 
 
 def test_signs_of_a_cell():
@@ -116,7 +120,7 @@ def test_findings_compare_signs_and_analyses():
         "f6": CELL | {"delta": None},
         "f2": CELL | {"delta": 3.0, "validated": False},
     }
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, NAMES, 0.05)}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, NAMES, LABELS, risk=0.05)}
     assert rows["f1"]["other_sign"] == ["GPT"]  # +4 in the paper
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
@@ -129,10 +133,44 @@ def test_findings_compare_signs_and_analyses():
 
 def test_weak_models_and_why():
     good = {"m_em": 0.4, "m_rouge_l_low": 0.5, "m_shuffled_rouge_l": 0.2, "m_over_baseline_low": 0.1}
-    assert weakness("m", good, 0.25) is None
-    assert weakness("m", good | {"m_over_baseline_low": 0.0}, 0.25) is not None
-    assert "shuffled" in weakness("m", good | {"m_shuffled_rouge_l": 0.5}, 0.25)
-    assert weakness("m", good, 0.45) == "only 40 % exactly right"
+    assert weakness("m", good, 0.25, meant=False) is None
+    assert weakness("m", good | {"m_over_baseline_low": 0.0}, 0.25, meant=False) is not None
+    assert "shuffled" in weakness("m", good | {"m_shuffled_rouge_l": 0.5}, 0.25, meant=False)
+    assert weakness("m", good, 0.45, meant=False) == "only 40 % exactly right"
+    assert "params.yaml calls it weak" in weakness("m", good, 0.25, meant=True)
+
+
+def test_models_are_called_as_params_say_else_as_the_paper_says_else_by_their_file():
+    complexity = {
+        "finetune": {"models": {"camembert": {"label": "Our CamemBERT"}, "other": {"label": "Twin"}}},
+        "prompt": {"models": {"gpt": {"label": "Twin"}}},
+    }
+    names = display_names(complexity, PUBLISHED, ["camembert", "mine", "random_span"])
+    assert (names["camembert"], names["mixtral"], names["mine"]) == ("Our CamemBERT", "Mixtral-8x7B", "mine")
+    assert names["random_span"] == "Random span, as long as an answer"
+    assert (names["other"], names["gpt"]) == ("Twin (other)", "Twin (gpt)")  # figures tell models apart by name
+
+
+def test_trainings_tell_size_and_steps(tmp_path):
+    found = {"parameters": 6.7e9, "parameters_trained": 4.2e6, "steps": 400.0, "epochs": 1.52}
+    write_json(tmp_path / "finetune_llama_7.json", found)
+    write_json(tmp_path / "finetune_t5_0.json", found | {"parameters": 45_400.0, "parameters_trained": 45_400.0})
+    assert trainings(tmp_path, {"llama": 7, "t5": 0}) == {
+        "llama": "4.2 M of 6.7 B parameters, 400 steps = 1.5 epochs",
+        "t5": "45 k parameters, 400 steps = 1.5 epochs",
+    }
+
+
+def test_replies_are_told_of_prompted_models_that_ran():
+    counts = {"questions": 90.0, "unwrapped": 4.0, "talked": 3.0, "cut": 2.0, "empty": 1.0, "refused": 5.0}
+    metrics = {"gpt_run": 0.0, "mixtral_run": 1.0} | {f"mixtral_{name}": count for name, count in counts.items()}
+    [(model, asked, told)] = replies(["mixtral", "gpt"], metrics)
+    assert (model, asked, [count for _, count in told]) == ("mixtral", 90, [4, 3, 2, 1, 5])
+    assert told[1][0].startswith("not words of the text")
+
+
+def test_leaks_are_those_that_stage_world_counts():
+    assert [count for count, _ in leaks(WORLD)] == [3, 2, 0, 1]
 
 
 def test_models_stand_as_in_the_paper_then_others_then_baselines():
