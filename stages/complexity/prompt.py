@@ -32,7 +32,7 @@ _HOPELESS = 5  # questions refused before any is answered
 class PromptedModel(Parameters):
     """A model behind an endpoint."""
 
-    label: str = Field(min_length=1, description="Name in messages while it is asked")
+    label: str = Field(min_length=1, description="Name in messages and in the page's tables")
     endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
     model: str = Field(min_length=1, description="The endpoint's name for the model; cached answers go by it")
     examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")

@@ -22,8 +22,8 @@ Template = Annotated[str, AfterValidator(_template)]
 class ReaderSettings(Parameters):
     """What every kind of trained reader is told."""
 
-    label: str = Field(min_length=1, description="Name in the reader's card")
-    weak: bool = Field(description="The reader's card says that this small configuration hardly reads")
+    label: str = Field(min_length=1, description="Name in the reader's card and in the page's tables")
+    weak: bool = Field(description="Card and tables say that this small configuration hardly reads")
     base: str = Field(min_length=1, description="Folder of the base model, in models/complexity/base")
     max_tokens: int = Field(ge=16, le=4096, description="Tokens of question and context together, longer is cut")
     answer_tokens: int = Field(ge=1, description="Longest answer, in tokens")
