@@ -20,7 +20,8 @@ def test_everything_declared_is_there(built):
     assert declared
     assert [path for path in declared if not (built.folder / path).exists()] == []
     html = (built.folder / "metrics/report/index.html").read_text()
-    for title in ("Table 2", "Table 3", "Table 4", "Table 7", "Figure 4", "Gallery", "Sample world"):
+    titles = ("Table 2", "Table 3", "Table 4", "Table 7", "Figure 4", "Gallery", "Sample world", "Table 1", "Figure 2")
+    for title in titles:
         assert title in html
 
 
@@ -96,11 +97,21 @@ def test_a_weight_reruns_only_fusion_and_what_follows(clone):
         "kvqae-tune_fusion",  # says whether the weights in use are the best
         "kvqae-reader_finetune",
         "kvqae-read",
+        "kvqae-difficulty",
         "kvqae-evaluate",
         "kvqae-fragment",
         "headline",
         "report",
     }
+
+
+def test_a_threshold_reruns_only_the_analysis(clone):
+    output = clone.run("dvc", "exp", "run", "-n", "more-elements", "-S", "complexity.factors.f5_elements=3")
+    ran = set(stages_run(output))
+    assert {"complexity-factors", "complexity-validate"} <= ran
+    after = {f"complexity-{name}" for name in ("factors", "validate", "simulate", "partition", "fragment")}
+    # Every page shows the parameters in use; KVQAE's fragment renders them, too.
+    assert ran <= after | {"kvqae-fragment", "headline", "report"}
 
 
 def test_a_queue_of_three_weights_is_compared(clone):
