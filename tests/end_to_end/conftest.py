@@ -16,6 +16,13 @@ ROOT = Path(__file__).parents[2]
 TINY = Path(__file__).parent / "tiny.yaml"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whichever test comes first builds the project, every stage of it."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(1500))
+
+
 @dataclass(frozen=True)
 class Project:
     """A checkout to run commands in."""
