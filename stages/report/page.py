@@ -12,6 +12,8 @@ from stages.report.common import environment
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json, write_atomically
 
+PIPELINES = ("kvqae", "decorrelation", "complexity")
+
 
 class PageParameters(Parameters):
     """Section `report`: the page has nothing to choose."""
@@ -48,10 +50,16 @@ def thorough_html(result: dict[str, Any]) -> str:
     return environment().get_template("thorough.html").render(result=result, seeds=seeds, rows=rows)
 
 
+def _place(fragment: Path) -> tuple[int, str]:
+    """Pipelines stand in the order of the papers; any other after them, by name."""
+    known = fragment.stem in PIPELINES
+    return PIPELINES.index(fragment.stem) if known else len(PIPELINES), fragment.stem
+
+
 def main(parameters: PageParameters, context: Context, *, fragments: Path, thorough: Path, out: Path) -> None:
     """Assemble `index.html` from the fragments, and the dated results of `make thorough`, found in two folders."""
     found = []
-    for file in sorted(fragments.glob("*.json")):
+    for file in sorted(fragments.glob("*.json"), key=_place):
         fragment = read_json(file)
         missing = {"pipeline", "title", "world", "sections"} - set(fragment)
         if missing:

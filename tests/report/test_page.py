@@ -24,6 +24,14 @@ def test_fragments_are_assembled_in_order_of_name_and_text_is_escaped(tmp_path):
     assert html.count("<strong>Sample world.</strong>") == 2
 
 
+def test_pipelines_stand_in_the_order_of_the_papers(tmp_path):
+    for name in ("complexity", "another", "kvqae"):
+        write_json(tmp_path / "fragments" / f"{name}.json", FRAGMENT | {"pipeline": name})
+    main(PageParameters(), None, fragments=tmp_path / "fragments", thorough=tmp_path, out=tmp_path / "index.html")
+    html = (tmp_path / "index.html").read_text()
+    assert html.index('id="kvqae"') < html.index('id="complexity"') < html.index('id="another"')
+
+
 def test_self_contained():
     html = page([FRAGMENT])
     for address in ("src=", "@import", "url(", "http"):
