@@ -1,0 +1,18 @@
+"""The bench of readers on a few questions: the same answers in batches and alone."""
+
+import json
+
+from bench import answers, harness
+
+
+def test_answers_do_not_depend_on_the_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+    monkeypatch.setattr(answers, "READERS", ("camembert", "mt5"))
+    for name, value in (("QUESTIONS", 24), ("ALONE", 4), ("BATCH", 8)):
+        monkeypatch.setattr(answers, name, value)
+    answers.main()
+    found = json.loads((tmp_path / "answers.json").read_text())
+    assert found["questions"] == 24
+    for name in answers.READERS:
+        assert found[f"{name}_answers_that_differ"] == 0
+        assert found[f"{name}_answers_a_second"] > 0
