@@ -68,8 +68,9 @@ def test_one_name_everywhere(name):
     assert stage["desc"].strip()
     if "-" in name:
         pipeline, short = name.split("-")
-        section = f"{pipeline}.{short}"  # or the part of it that a cell of a matrix reads
-        assert all(f"{name}.".startswith(f"{section}.") for name in stage["params"])
+        section = f"{pipeline}.{short}."  # a cell of a matrix reads a part of it, the page's fragment all sections
+        read = [f"{name}." for name in stage["params"]]
+        assert any(name.startswith(section) or section.startswith(name) for name in read)
         for metric in stage.get("metrics", []):
             ((path, options),) = metric.items()
             assert path.startswith(f"metrics/{pipeline}/{short}")

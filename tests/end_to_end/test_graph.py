@@ -110,8 +110,7 @@ def test_a_threshold_reruns_only_the_analysis(clone):
     ran = set(stages_run(output))
     assert {"complexity-factors", "complexity-validate"} <= ran
     after = {f"complexity-{name}" for name in ("factors", "validate", "simulate", "partition", "fragment")}
-    # Every page shows the parameters in use; KVQAE's fragment renders them, too.
-    assert ran <= after | {"kvqae-fragment", "headline", "report"}
+    assert ran <= after | {"headline", "report"}
 
 
 def test_a_queue_of_three_weights_is_compared(clone):
