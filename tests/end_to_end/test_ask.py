@@ -15,7 +15,6 @@ import httpx
 import numpy as np
 import pytest
 from PIL import Image
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -24,6 +23,7 @@ from stages.kvqae.fuse import PASSAGE_ROWS
 from stages.kvqae.questions import read_questions
 from stages.stage import CPU_BF16, BadInput
 from stages.tables import Images, read_run, read_table
+from tests.chromium import NAMES, SIZES, open_page
 
 TOLERANCE = (
     0.02  # of a fused score: a question encoded alone and one encoded in a batch differ in the last bits of bf16
@@ -271,34 +271,11 @@ def test_no_file_of_the_server_and_no_address_is_read(page, face, tmp_path, meta
         assert "ask-passages" not in said
 
 
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.fixture(params=SIZES, ids=NAMES)
 def browser(request, page, tmp_path):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not there (Debian: apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path / 'profile'}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    width, height = request.param
-    options.add_experimental_option(
-        "mobileEmulation", {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 1}}
-    )
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    chrome.get(page)
-    yield chrome
-    chrome.quit()
+    window = open_page(page, request.param, tmp_path / "profile", performance="ALL")
+    yield window
+    window.quit()
 
 
 def shown(browser, css):

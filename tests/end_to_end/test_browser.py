@@ -1,42 +1,19 @@
 """The page in a real browser: click through it, in two sizes, by mouse and keyboard; no console error."""
 
-import shutil
-
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+from tests.chromium import NAMES, SIZES, open_page
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.fixture(params=SIZES, ids=NAMES)
 def browser(request, built, tmp_path):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not there (Debian: apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.add_experimental_option(
-        "mobileEmulation", {"deviceMetrics": {"width": request.param[0], "height": request.param[1], "pixelRatio": 1}}
-    )
-    page = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    page.get((built.folder / "metrics/report/index.html").as_uri())
-    yield page
-    page.quit()
+    window = open_page((built.folder / "metrics/report/index.html").as_uri(), request.param, tmp_path)
+    yield window
+    window.quit()
 
 
 def visible(items):

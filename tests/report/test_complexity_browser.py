@@ -1,9 +1,6 @@
 """The example browser in a real browser: filters, keyboard, a phone's width, cells of Table 2, no console error."""
 
-import shutil
-
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -11,6 +8,7 @@ from selenium.webdriver.support.ui import Select
 from stages.report.complexity import ComplexityFragmentParameters, main
 from stages.report.page import page
 from stages.tables import read_json
+from tests.chromium import NAMES, SIZES, open_page
 from tests.report.complexity_world import PARAMETERS, run_stages
 
 pytestmark = pytest.mark.browser
@@ -25,31 +23,9 @@ def address(tmp_path_factory):
     return (folder / "index.html").as_uri()
 
 
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.fixture(params=SIZES, ids=NAMES)
 def browser(request, address, tmp_path):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not there (Debian: apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.add_experimental_option(
-        "mobileEmulation", {"deviceMetrics": {"width": request.param[0], "height": request.param[1], "pixelRatio": 1}}
-    )
-    window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    window.get(address)
+    window = open_page(address, request.param, tmp_path)
     yield window
     window.quit()
 

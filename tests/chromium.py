@@ -1,0 +1,37 @@
+"""Debian's Chromium without a window, at a desktop's and a phone's size; a test without it is skipped, loudly."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+
+SIZES = [(1280, 900), (390, 844)]
+NAMES = ["desktop", "phone"]
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def open_page(address: str, size: tuple[int, int], profile: Path, **logs: str) -> webdriver.Chrome:
+    """A window on the address that logs its console, and what else `logs` names; the caller quits it."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not there (Debian: apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", **logs})
+    metrics = {"width": size[0], "height": size[1], "pixelRatio": 1}
+    options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    window.get(address)
+    return window
