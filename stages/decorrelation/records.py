@@ -1,0 +1,123 @@
+"""What pictures, their objects and their captions are, whatever data set they come from (decorrelation.md §1, 2)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A noun phrase of a caption: `text[start:end]`, and the classes it names."""
+
+    start: int
+    end: int
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Caption:
+    """One sentence about a picture.
+
+    Attributes:
+        id: Karpathy's `sentid`, unique in the data set.
+        text: the sentence as it was written.
+        phrases: annotated noun phrases (Flickr30k Entities); empty where the data set has none.
+    """
+
+    id: int
+    text: str
+    phrases: tuple[Phrase, ...] = ()
+
+
+@dataclass(frozen=True)
+class Object:
+    """One annotated object.
+
+    Attributes:
+        class_name: its class, such as `hot dog`.
+        box: (left, top, width, height) in pixels, inside the picture.
+        segmentation: COCO's polygons (lists of x, y, x, y, …), RLE mapping, or None where only boxes are annotated.
+        crowd: a group under one annotation (COCO's `iscrowd`): it counts as present and is never removed.
+    """
+
+    class_name: str
+    box: tuple[float, float, float, float]
+    segmentation: Any = None
+    crowd: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with its objects and captions.
+
+    Attributes:
+        id: Karpathy's `imgid`, unique in the data set.
+        name: file name, the picture's name in the image shards.
+        split: `train` includes COCO's `restval`.
+        width, height: pixels of the picture as it is shown (EXIF rotation applied).
+    """
+
+    id: int
+    name: str
+    split: Split
+    width: int
+    height: int
+    objects: tuple[Object, ...]
+    captions: tuple[Caption, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes in the picture, sorted."""
+        return tuple(sorted({each.class_name for each in self.objects}))
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A data set as it was read.
+
+    Attributes:
+        pictures: in the order of the split file.
+        classes: all classes of the data set, in its own order.
+        counts: what was dropped, by reason.
+    """
+
+    pictures: tuple[Picture, ...]
+    classes: tuple[str, ...]
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Which objects go from a picture (decorrelation.md §1).
+
+    Attributes:
+        id: `{picture}_{class}`, spaces of the class as underscores.
+        picture, name, split: of the picture.
+        class_name: c_r, the class chosen for removal; empty for a box without any object.
+        removed: {c_r} ∪ C_r+, the classes that go, sorted.
+        remaining: the classes that stay, sorted.
+        mask: B', the removed region, as COCO's compressed RLE counts.
+        height, width: of the picture and of the mask, in pixels.
+        share: area(B') / area(x).
+        drawn: whether it is used: in training one an image is drawn, in test all are.
+    """
+
+    id: str
+    picture: int
+    name: str
+    split: Split
+    class_name: str
+    removed: tuple[str, ...]
+    remaining: tuple[str, ...]
+    mask: str
+    height: int
+    width: int
+    share: float
+    drawn: bool
+
+
+def removal_id(picture: int, class_name: str) -> str:
+    """The name of a removal, also of its painted picture."""
+    return f"{picture}_{class_name.replace(' ', '_')}"
