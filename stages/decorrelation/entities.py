@@ -1,0 +1,194 @@
+"""Into KVQAE: does an image encoder that looks at the image find entities better? A question that no paper has.
+
+The images of entities without a face are searched with several CLIP image encoders, one row an encoder, so that
+architecture and training are not confounded: KVQAE's own, another architecture untouched, that one fine-tuned on D, and
+on D ∪ D' (decorrelation.md §4, kvqae.md §3).
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from PIL import Image
+from pydantic import Field
+
+from stages.device import pick_device
+from stages.kvqae.dense import exact_search
+from stages.kvqae.illustrated_base import ImageFeatures
+from stages.kvqae.images import decode
+from stages.kvqae.questions import Question, read_questions
+from stages.kvqae.visual_encoders import load_clip
+from stages.measures.significance import bootstrap_interval, fisher_randomization
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import Images, read_table, write_json, write_table
+
+HITS = 20
+
+
+class EntitiesParameters(Parameters):
+    """Section `decorrelation.entities`."""
+
+    encoders: dict[str, Path] = Field(min_length=2, description="CLIP folders in open_clip's format, by row")
+    batch_size: int = Field(ge=1, description="Images decoded and encoded together; halved when GPU memory runs out")
+    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
+    max_pixels: int = Field(ge=1, description="Images with more pixels are refused")
+    depth: int = Field(ge=HITS, description="Entities ranked for a question")
+    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's randomization test")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = Field(ge=100, description="Bootstrap samples of an interval")
+    seed: int = Field(ge=0, description="Of the test's and the bootstrap's draws")
+
+
+def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list[str], list[str]]:
+    """The part of the knowledge base that whole images search: what is no person and has a readable image.
+
+    Args:
+        articles: wikidata_id, image, human of the knowledge base.
+        features: of its images.
+
+    Returns:
+        entities and the names of their images, in the order of the articles.
+    """
+    rows = features.rows(articles["image"])
+    known = (rows >= 0) & features.readable[rows]
+    chosen = articles.filter(pc.and_(pc.invert(articles["human"]), pa.array(known)))
+    return chosen["wikidata_id"].to_pylist(), chosen["image"].to_pylist()
+
+
+def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str, tuple[str, str]]:
+    """Question → (its entity, its image), for the questions whose image is readable and shows no face."""
+    served = set(routing.filter(pc.and_(routing["readable"], pc.invert(routing["face"])))["question"].to_pylist())
+    return {
+        each.id: (each.wikidata_id, each.image)
+        for each in questions
+        if each.id in served and each.wikidata_id and each.image
+    }
+
+
+def encode(
+    names: Sequence[str],
+    read: Callable[[str], bytes],
+    encoder: Callable[[Sequence[Image.Image]], NDArray[np.float32]],
+    parameters: EntitiesParameters,
+) -> NDArray[np.float32]:
+    """Embed the named images; (names, dimension), rows of length 1."""
+    parts = []
+    for start in range(0, len(names), parameters.batch_size):
+        data = map(read, names[start : start + parameters.batch_size])
+        parts.append(
+            encoder([decode(each, max_side=parameters.max_side, max_pixels=parameters.max_pixels) for each in data])
+        )
+    return np.concatenate(parts)
+
+
+def own_ranks(
+    queries: NDArray[np.float32], images: NDArray[np.float32], entities: Sequence[str], asked: Sequence[str], depth: int
+) -> NDArray[np.float64]:
+    """Rank of each question's own entity by cosine, infinite beyond `depth` or where it is not searched.
+
+    An entity with several images counts by its best; ties go to the lower row.
+    """
+    _, found = exact_search(queries, images, depth, cosine=True)
+    ranks = np.full(len(asked), np.inf)
+    for question, (entity, rows) in enumerate(zip(asked, found.tolist(), strict=True)):
+        places = [place for place, row in enumerate(rows, 1) if entities[row] == entity]
+        if places:
+            ranks[question] = places[0]
+    return ranks
+
+
+def measures(ranks: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """MRR, P@1 and Hits@20 of each question, from the rank of its only right entity."""
+    return {"mrr": 1 / ranks, "precision@1": (ranks <= 1).astype(float), f"hits@{HITS}": (ranks <= HITS).astype(float)}
+
+
+def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: EntitiesParameters) -> dict[str, Any]:
+    """Means, intervals and p-values of all pairs of rows, by measure.
+
+    Args:
+        values: {row: {measure: (questions,)}}.
+        parameters: of test and bootstrap.
+    """
+    rows: dict[str, Any] = {
+        row: {
+            name: {
+                "value": float(column.mean()),
+                "interval": list(
+                    bootstrap_interval(
+                        column,
+                        confidence=parameters.confidence,
+                        resamples=parameters.resamples,
+                        seed=parameters.seed,
+                    )
+                ),
+            }
+            for name, column in columns.items()
+        }
+        for row, columns in values.items()
+    }
+    tests: list[dict[str, Any]] = []
+    for name in next(iter(values.values())):
+        matrix = np.array([columns[name] for columns in values.values()])
+        p = fisher_randomization(matrix, permutations=parameters.permutations, seed=parameters.seed)
+        tests += [
+            {
+                "measure": name,
+                "row": row,
+                "against": other,
+                "difference": rows[row][name]["value"] - rows[other][name]["value"],
+                "p": float(p[i, j]),
+            }
+            for (i, other), (j, row) in combinations(enumerate(values), 2)
+        ]
+    return {"rows": rows, "tests": tests}
+
+
+def main(
+    parameters: EntitiesParameters,
+    context: Context,
+    *,
+    articles: Path,
+    kb_images: Path,
+    kb_features: Path,
+    question_images: Path,
+    questions: Path,
+    routing: Path,
+    out_table: Path,
+    out_per_query: Path,
+) -> dict[str, float]:
+    """Search the entities of a split's questions by whole image, once an encoder."""
+    knowledge = read_table(articles, ["wikidata_id", "image", "human"])
+    knowledge = knowledge.filter(pc.is_valid(knowledge["image"]))
+    entities, pictures = searched_entities(knowledge, ImageFeatures.read(kb_features))
+    asked = asked_entities(read_table(routing, ["question", "readable", "face"]), read_questions(questions))
+    for what, found, file in (("entity", entities, articles), ("question", asked, routing)):
+        if not found:
+            raise BadInput(f"no {what} without a face to search", file=file)
+    owners = [entity for entity, _ in asked.values()]
+    shown = [image for _, image in asked.values()]
+    read_base, read_question = Images(kb_images).read, Images(question_images).read
+    values = {}
+    for row, folder in parameters.encoders.items():
+        encoder = load_clip(folder, pick_device())
+        base = encode(pictures, read_base, encoder, parameters)
+        queries = encode(shown, read_question, encoder, parameters)
+        values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth))
+    made = table(values, parameters)
+    write_json(out_table, {"questions": len(asked), "entities": len(entities), **made})
+    columns = {f"{row}_{name}": column for row, of in values.items() for name, column in of.items()}
+    write_table(out_per_query, pa.table({"question": list(asked), **columns}))
+    searched = set(entities)
+    counts = {"questions": len(asked), "entities": len(entities)}
+    counts["questions_entity_not_searched"] = sum(entity not in searched for entity in owners)
+    return {name: float(count) for name, count in counts.items()} | {
+        f"{row}_{name}": cell["value"] for row, cells in made["rows"].items() for name, cell in cells.items()
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.entities", EntitiesParameters)
