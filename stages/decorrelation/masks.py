@@ -1,0 +1,102 @@
+"""Regions as pixels: unions of boxes, and COCO's compressed run-length codes (decorrelation.md §1).
+
+A mask is boolean (height, width). COCO reads it column by column: lengths of runs of 0 and 1 in turn, starting with 0,
+from the fourth on as differences from the last run but one, in groups of 5 bits, lowest first, as characters from `0`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+Box = tuple[float, float, float, float]
+_ROUNDING = 1e-6  # pixels; left + width of decimal numbers may exceed a pixel's border by a rounding error
+_GROUPS = 7  # 5-bit groups of the longest run: 2³⁴ pixels
+
+
+def rasterise_boxes(boxes: Sequence[Box], height: int, width: int) -> Mask:
+    """The pixels of a union of boxes: every pixel that a box overlaps, however little.
+
+    Pixel (row, column) is the square [column, column + 1) × [row, row + 1). Partly covered pixels are taken, because
+    what is painted over a mask should hide all of the object; so a box smaller than a pixel has at least one.
+
+    Args:
+        boxes: (left, top, width, height) in pixels.
+        height, width: of the picture.
+
+    Raises:
+        ValueError: a box that is not inside the picture, has no area, or is not finite.
+    """
+    mask = np.zeros((height, width), dtype=bool)
+    for box in boxes:
+        check_box(box, height, width)
+        left, top, wide, high = box
+        mask[_covered(top, high, height), _covered(left, wide, width)] = True
+    return mask
+
+
+def check_box(box: Box, height: int, width: int) -> None:
+    """Raise `ValueError` for a box without area, not finite, or not inside a picture of that size."""
+    left, top, wide, high = box
+    if not np.isfinite(box).all() or wide <= 0 or high <= 0:
+        raise ValueError(f"box {box} has no area")
+    if min(left, top) < 0 or left + wide > width + _ROUNDING or top + high > height + _ROUNDING:
+        raise ValueError(f"box {box} is not inside a picture of {width} × {height} pixels")
+
+
+def encode(mask: Mask) -> str:
+    """COCO's compressed run-length counts of a mask."""
+    flat = mask.T.ravel()
+    borders = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    start = [0, 0] if flat[0] else [0]  # the first run is of zeros, be it empty
+    lengths = np.diff(np.concatenate([start, borders, [flat.size]]))
+    rest = lengths.copy()
+    rest[3:] -= lengths[1:-2]
+    characters = np.zeros((len(rest), _GROUPS), dtype=np.uint8)
+    going_on = np.ones(len(rest), dtype=bool)
+    for place in range(_GROUPS):
+        group = rest & 31
+        rest >>= 5
+        more = np.where(group & 16, rest != -1, rest != 0)  # the last group's highest bit is the sign
+        characters[:, place] = np.where(going_on, group + 32 * more + ord("0"), 0)
+        going_on &= more
+    return characters[characters > 0].tobytes().decode("ascii")
+
+
+def decode(counts: str, height: int, width: int) -> Mask:
+    """The mask of compressed run-length counts.
+
+    Raises:
+        ValueError: not such counts, or those of a mask of another size.
+    """
+    lengths = _run_lengths(counts)
+    if min(lengths, default=0) < 0 or sum(lengths) != height * width:
+        raise ValueError(f"run lengths of {sum(lengths)} pixels, expected those of a mask of {width} × {height}")
+    return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(width, height).T
+
+
+def _covered(start: float, length: float, size: int) -> slice:
+    first = min(int(np.floor(start + _ROUNDING)), size - 1)
+    last = min(int(np.ceil(start + length - _ROUNDING)), size)
+    return slice(first, max(last, first + 1))
+
+
+def _run_lengths(counts: str) -> list[int]:
+    lengths: list[int] = []
+    value = shift = 0
+    for character in counts:
+        group = ord(character) - ord("0")
+        if not 0 <= group < 64 or shift >= 5 * _GROUPS:
+            raise ValueError(f"not compressed run lengths: {character!r} after {len(lengths)} runs")
+        value |= (group & 31) << shift
+        shift += 5
+        if group & 32:  # more groups follow
+            continue
+        if group & 16:
+            value -= 1 << shift
+        lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+        value = shift = 0
+    if shift:
+        raise ValueError("not compressed run lengths: the last one is cut off")
+    return lengths
