@@ -109,7 +109,7 @@ class ImageSystems:
         self._encoders = load_encoders(
             project.made("models/kvqae/base/arcface/model.onnx"),
             project.made("models/kvqae/base/imagenet"),
-            project.made("models/kvqae/base/clip"),
+            project.made(str(self._settings.clip)),
             self._settings,
         )
 

@@ -42,6 +42,10 @@ SCHEMA = pa.schema(
 class ImageFeaturesParameters(Parameters):
     """Section `kvqae.image_features`."""
 
+    clip: Path = Field(
+        description="CLIP's folder in open_clip's format, which dvc.yaml hands over: one of the models "
+        "of models/decorrelation/cells may stand here"
+    )
     batch_size: int = Field(ge=1, description="Images decoded and encoded together; halved when GPU memory runs out")
     max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
     max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")

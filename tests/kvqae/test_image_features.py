@@ -24,6 +24,7 @@ from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
 
 CPU = torch.device("cpu")
 SECTION = {
+    "clip": "models/clip",
     "batch_size": 4,
     "max_side": 512,
     "max_pixels": 10_000_000,
