@@ -14,6 +14,9 @@ class ModelSettings(TrainingSettings):
     """What every kind is told."""
 
     base: str = Field(min_length=1, description="Folder of the weights to start from, in models/decorrelation/base")
+    smallest_crop: float = Field(
+        gt=0, le=1, description="Least share of a training picture's area that a random crop keeps, 1: no crops"
+    )
 
 
 class ClipSettings(ModelSettings):
@@ -44,6 +47,9 @@ class BlipSettings(ModelSettings):
     momentum: float = Field(ge=0, lt=1, description="Share that the momentum encoders keep of themselves at each step")
     alpha: float = Field(ge=0, le=1, description="Weight of the momentum encoders' similarities in the targets")
     alpha_rises: float = Field(ge=0, le=1, description="Share of the steps in which that weight rises from 0")
+    image_size: int = Field(
+        ge=16, description="Side of the input in pixels; position embeddings are interpolated to it"
+    )
     text_tokens: int = Field(ge=3, description="Longest text, in tokens; longer is cut")
 
 

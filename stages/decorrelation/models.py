@@ -48,6 +48,8 @@ class RetrievalModel(Protocol):
             batch, so that gradients can be cached over mini-batches; None where the loss needs more than embeddings.
         match: scores of each picture with each of its texts, to be added to the inner product of the embeddings in the
             second stage (BLIP's image-text matching); None where there is no second stage.
+        augments: whether `prepare` draws (from torch's global generator) in training; else a picture always gives the
+            same tensor and can be kept.
     """
 
     kind: str
@@ -55,6 +57,7 @@ class RetrievalModel(Protocol):
     dimension: int
     contrast: Contrast | None
     match: Match | None
+    augments: bool
 
     @classmethod
     def start(cls, base: Path, settings: Any, captions: Iterable[str]) -> Self:

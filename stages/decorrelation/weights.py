@@ -1,0 +1,47 @@
+"""Weights of retrieval models: safetensors in, a clear message when they belong to another architecture."""
+
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from stages.stage import BadInput
+
+WEIGHTS = "model.safetensors"
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """All tensors of a file.
+
+    Raises:
+        BadInput: no such file, or broken.
+    """
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise BadInput(f"not readable as safetensors: {error}", file=path) from None
+
+
+def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path) -> None:
+    """Fill a module; `path` is where the weights are from.
+
+    Raises:
+        BadInput: a tensor is missing, left over or of another shape; the first is named.
+    """
+    try:
+        module.load_state_dict(weights)
+    except RuntimeError as error:
+        raise misfit(error, path) from None
+
+
+def misfit(error: RuntimeError, path: Path) -> BadInput:
+    """Torch's report has a headline, then one line a layer; the first of them is enough."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)
+
+
+def save_weights(module: nn.Module, path: Path) -> None:
+    """Write a module's tensors as safetensors."""
+    save_file({name: value.contiguous() for name, value in module.state_dict().items()}, path)
