@@ -38,26 +38,46 @@ class RetrievalModel(Protocol):
 
     The device is where `module` is: inputs are moved there. `loss` and `contrast` leave the mode (training, evaluation)
     to the caller; the encoders run without gradient only where the caller says so. Autocast is the model's.
-
-    Attributes:
-        kind: clip, vse or blip.
-        module: what is trained: the parameters that require a gradient. A checkpoint of it is the training's whole
-            state, BLIP's momentum encoders and queue included.
-        dimension: d.
-        contrast: `contrast(images, texts, pictures=..., progress=...)`, the loss from the (n, d) unit embeddings of a
-            batch, so that gradients can be cached over mini-batches; None where the loss needs more than embeddings.
-        match: scores of each picture with each of its texts, to be added to the inner product of the embeddings in the
-            second stage (BLIP's image-text matching); None where there is no second stage.
-        augments: whether `prepare` draws (from torch's global generator) in training; else a picture always gives the
-            same tensor and can be kept.
     """
 
-    kind: str
-    module: torch.nn.Module
-    dimension: int
-    contrast: Contrast | None
-    match: Match | None
-    augments: bool
+    @property
+    def kind(self) -> str:
+        """A key of `KINDS`."""
+        ...
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """What is trained: the parameters that require a gradient.
+
+        A checkpoint of it is the model's whole state in training, BLIP's momentum encoders and queue included.
+        """
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Size of an embedding, d."""
+        ...
+
+    @property
+    def augments(self) -> bool:
+        """Whether `prepare` draws in training, from torch's global generator; else its tensors can be kept."""
+        ...
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """`contrast(images, texts, pictures=..., progress=...)`: the loss from a batch's (n, d) unit embeddings.
+
+        So that gradients can be cached over mini-batches; None where the loss needs more than embeddings.
+        """
+        ...
+
+    @property
+    def match(self) -> Match | None:
+        """Scores of each prepared picture with each of its texts, for the second stage (BLIP); None without one.
+
+        They are added to the inner products of the embeddings.
+        """
+        ...
 
     @classmethod
     def start(cls, base: Path, settings: Any, captions: Iterable[str]) -> Self:
