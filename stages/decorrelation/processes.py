@@ -1,0 +1,89 @@
+"""One process a GPU, joined in a group that `accelerate` knows; with one process there is no group and no new process."""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+import torch.multiprocessing
+from accelerate import PartialState
+
+from stages.stage import BadInput
+
+Job = TypeVar("Job")
+Log = Callable[..., None]
+Metrics = dict[str, float]
+
+
+def processes_here() -> int:
+    """How many processes use this machine well: one a GPU, or one."""
+    return max(1, torch.cuda.device_count())
+
+
+def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log, processes: int) -> Metrics:
+    """`function(job, log)` in so many processes at once.
+
+    Args:
+        function: at the top level of a module; finds its place in `accelerate.PartialState`.
+        job: picklable.
+        log: takes a step and values; called in this process with what the first one logs.
+        processes: one runs in this very process.
+
+    Returns:
+        What the first process returns.
+
+    Raises:
+        BadInput: as one of the processes raised it; the others are ended.
+    """
+    if processes == 1:
+        return function(job, log)
+    messages = torch.multiprocessing.get_context("spawn").SimpleQueue()
+    group = torch.multiprocessing.start_processes(
+        _member, (function, job, processes, _free_port(), messages), nprocs=processes, join=False, start_method="spawn"
+    )
+    assert group is not None
+    result: Metrics = {}
+    problem = None
+    failure: Exception | None = None
+    done = False
+    while not done:
+        try:
+            done = group.join(timeout=0.2)
+        except (torch.multiprocessing.ProcessExitedException, torch.multiprocessing.ProcessRaisedException) as error:
+            failure, done = error, True
+        while not messages.empty():
+            kind, content = messages.get()
+            if kind == "point":
+                log(content[0], **content[1])
+            elif kind == "result":
+                result = content
+            else:
+                problem = problem or content
+    if problem is not None:
+        raise BadInput(problem)
+    if failure is not None:
+        raise failure
+    return result
+
+
+def _member(rank: int, function: Callable[[Any, Log], Metrics], job: Any, size: int, port: int, messages: Any) -> None:
+    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_PORT": port}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1"} | {name: str(value) for name, value in place.items()}
+    PartialState(cpu=not torch.cuda.is_available())
+    try:
+        result = function(job, lambda step, **values: messages.put(("point", (step, values))) if rank == 0 else None)
+    except BadInput as error:
+        messages.put(("problem", str(error)))
+        sys.stdout.flush()
+        os._exit(1)  # without waiting for the others, who wait for this one
+    if rank == 0:
+        messages.put(("result", result))
+    torch.distributed.destroy_process_group()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
