@@ -1,0 +1,112 @@
+"""Which objects go from which pictures, as records with masks (decorrelation.md §1)."""
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from tqdm import tqdm
+
+from stages.decorrelation import eligibility, empty_boxes
+from stages.decorrelation.corpora import read_corpus
+from stages.decorrelation.eligibility import Limits
+from stages.decorrelation.empty_boxes import find_empty_boxes
+from stages.decorrelation.records import Picture, Split
+from stages.decorrelation.removal_search import Drawing, Tally, find_removals
+from stages.decorrelation.removal_table import write_removals
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_table, write_atomically
+
+USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
+_REJECTED = tuple(f"rejected_{reason}" for reason in eligibility.REASONS)
+_COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *_REJECTED)
+
+
+class RemovalsParameters(Parameters):
+    """Section `decorrelation.removals`."""
+
+    region: Literal["box", "segmentation"] = Field(description="What counts as an object's region, and is painted over")
+    delta1: float = Field(gt=0, le=1, description="δ1: of a class that stays, less than this share is covered")
+    delta2: float = Field(ge=0, le=1, description="δ2: a class of which more than this share is covered goes too")
+    delta3: float = Field(gt=0, le=1, description="δ3: less than this share of the picture is covered")
+    training: Literal["one", "all"] = Field(description="Removals of a training picture that are used")
+    prefer_named: bool = Field(description="Of a training picture, draw a class that one of its captions names")
+    empty_tries: int = Field(ge=1, description="Places tried for a test picture's box without any object")
+    seed: int = Field(ge=0, description="Of the draws, together with the picture's id")
+
+
+def read_named_classes(path: Path, pictures: Sequence[Picture]) -> dict[int, set[str]]:
+    """By picture, the classes that any of its captions names (the file of stage `phrases`).
+
+    Raises:
+        BadInput: not such a file, or it knows nothing about one of the pictures.
+    """
+    named: dict[int, set[str]] = defaultdict(set)
+    for batch in read_table(path, ["picture", "classes"]).to_batches(max_chunksize=65536):
+        for picture, classes in zip(batch["picture"].to_pylist(), batch["classes"].to_pylist(), strict=True):
+            named[picture].update(classes)
+    for each in pictures:
+        if each.captions and each.id not in named:
+            raise BadInput("no caption of this picture", file=path, field="picture", got=each.id)
+    return dict(named)
+
+
+def write_classes(path: Path, classes: Sequence[str], tally: Tally) -> None:
+    """Write the counts as CSV, a row a split and class, also where nothing was found."""
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("split", "class", *_COLUMNS))
+        for split in USED:
+            lines.writerows((split, name, *(tally[split, name, column] for column in _COLUMNS)) for name in classes)
+
+
+def total(tally: Tally, column: str, splits: Sequence[Split] = USED) -> float:
+    """The sum of a column over the classes."""
+    return float(sum(count for (split, _, name), count in tally.items() if name == column and split in splits))
+
+
+def main(
+    parameters: RemovalsParameters, context: Context, *, raw: Path, phrases: Path, out: Path, out_classes: Path
+) -> dict[str, float]:
+    """Find what can be removed from training and test pictures, and a box without objects in test pictures.
+
+    Writes `removals.parquet` and `empty.parquet` into `out`, and the counts by split and class to `out_classes`.
+    """
+    corpus = read_corpus(raw)
+    used = [picture for picture in corpus.pictures if picture.split in USED]
+    test = [picture for picture in used if picture.split == "test"]
+    named = read_named_classes(phrases, used)
+    tally: Tally = Counter()
+    rejected: Counter[str] = Counter()
+    removals = find_removals(
+        tqdm(used, desc="removals", unit="picture", mininterval=5, leave=False),
+        region=parameters.region,
+        limits=Limits(parameters.delta1, parameters.delta2, parameters.delta3),
+        drawing=Drawing(parameters.training, named, parameters.prefer_named, parameters.seed),
+        tally=tally,
+    )
+    boxes = find_empty_boxes(test, tries=parameters.empty_tries, seed=parameters.seed, rejected=rejected)
+    with write_atomically(out) as folder:
+        folder.mkdir()
+        write_removals(folder / "removals.parquet", removals)
+        for split in USED:
+            if not total(tally, "removals", [split]):
+                reasons = {column: int(total(tally, column, [split])) for column in _REJECTED}
+                raise BadInput(f"nothing can be removed from any {split} picture", file=raw, got=reasons)
+        write_removals(folder / "empty.parquet", boxes)
+    write_classes(out_classes, corpus.classes, tally)
+    return {
+        **{f"pictures_{split}": float(sum(picture.split == split for picture in used)) for split in USED},
+        **{f"removals_{split}": total(tally, "removals", [split]) for split in USED},
+        "drawn_train": total(tally, "drawn", ["train"]),
+        "drawn_unnamed": total(tally, "drawn_unnamed", ["train"]),
+        **{column: total(tally, column) for column in _REJECTED},
+        "empty_boxes": float(len(test) - rejected.total()),
+        **{f"rejected_{reason}": float(rejected[reason]) for reason in empty_boxes.REASONS},
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.removals", RemovalsParameters)
