@@ -1,0 +1,155 @@
+"""Tables 1 to 3: ODmAP and R@k of every cell, how sure they are, and which rows differ (decorrelation.md §3, 5).
+
+Cells that differ only in their seed are one row: the mean over seeds, its spread, and a bootstrap interval over
+pictures. What luck alone would score stands beside it: the expectation of ODmAP under a random order.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import Field
+
+from stages.decorrelation.cells import Cell, groups, read_cells
+from stages.decorrelation.co_occurrence import count_co_occurrence, partners
+from stages.decorrelation.corpora import read_corpus
+from stages.decorrelation.evaluate_cells import Answers, per_query, read_answers, read_data_set
+from stages.decorrelation.evaluate_comparisons import WITHIN, Measured, comparable, compare, compared_variants
+from stages.decorrelation.evaluate_metrics import (
+    CLASS_COLUMNS,
+    by_class,
+    cell_metrics,
+    gather,
+    group_metrics,
+    set_metrics,
+)
+from stages.decorrelation.records import Corpus
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import write_atomically, write_json, write_table
+
+
+class EvaluateParameters(Parameters):
+    """Section `decorrelation.evaluate`."""
+
+    partner_probability: float = Field(
+        ge=0, le=1, description="Least P(k | c) in training pictures for k to be called the partner of class c"
+    )
+    permutations: int = Field(ge=100, description="Sign vectors drawn by the randomization tests")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = Field(ge=100, description="Bootstrap draws of pictures")
+    seed: int = Field(ge=0, description="Of the tests' and the bootstrap's draws")
+
+
+def usual_partners(corpus: Corpus, least: float) -> dict[str, str]:
+    """{class: the class most often beside it}, of those that stand there in at least that part of its pictures."""
+    probability = count_co_occurrence(corpus).probability()
+    code = {name: place for place, name in enumerate(corpus.classes)}
+    return {name: other for name, other in partners(corpus).items() if probability[code[name], code[other]] >= least}
+
+
+def comparisons(
+    measured: Mapping[str, Mapping[str, Measured]], parameters: EvaluateParameters
+) -> Iterator[dict[str, Any]]:
+    """Rows of comparisons.json: variants of one model on one set, and two sets within one row.
+
+    Args:
+        measured: {variant: {set: values}} of one model on one data set.
+        parameters: of tests and intervals.
+    """
+    settings = parameters.model_dump(exclude={"partner_probability"})
+    for variant, other in compared_variants(list(measured)):
+        for kind, left in measured[variant].items():
+            right = measured[other].get(kind)
+            if right is not None and comparable(kind, left.cell, right.cell):
+                for row in compare(left, right, **settings):
+                    yield _named(left, right, kind, kind) | row
+    for each in measured.values():
+        for kind, other in WITHIN:
+            if kind in each and other in each:
+                for row in compare(each[kind], each[other], **settings):
+                    yield _named(each[kind], each[other], kind, other) | row
+
+
+def _named(left: Measured, right: Measured, kind: str, other: str) -> dict[str, Any]:
+    return {
+        "dataset": left.cell.dataset,
+        "model": left.cell.model,
+        "variant": left.cell.variant,
+        "set": kind,
+        "other_variant": right.cell.variant,
+        "other_set": other,
+        "seeds": len(left.seeds),
+        "other_seeds": len(right.seeds),
+    }
+
+
+def synthetic_ratio(cell: Cell, folder: Path, training: int) -> float:
+    """|D'| / |D| in pairs (figure 4): the part of D' that a cell uses, over the training captions of its data set.
+
+    Args:
+        cell: one of the matrix.
+        folder: of stage pairs.
+        training: captions of training pictures.
+    """
+    if not cell.synthetic:
+        return 0.0
+    pairs_made = pq.read_metadata(folder / cell.dataset / f"{cell.filling}_{cell.captions}.parquet").num_rows
+    return cell.share * pairs_made / training
+
+
+def main(
+    parameters: EvaluateParameters,
+    context: Context,
+    *,
+    used: Path,
+    raw: Path,
+    phrases: Path,
+    removals: Path,
+    pairs: Path,
+    retrieved: Path,
+    out: Path,
+    out_comparisons: Path,
+    out_classes: Path,
+) -> dict[str, float]:
+    """Measure every cell of `used` (a params.yaml); the folders hold one of their own for each data set, or cell."""
+    cells = read_cells(used)
+    intervals = parameters.model_dump(include={"confidence", "resamples", "seed"})
+    metrics: dict[str, float] = {}
+    tables: list[pa.Table] = []
+    compared: list[dict[str, Any]] = []
+    classes: list[dict[str, Any]] = []
+    for dataset in dict.fromkeys(cell.dataset for cell in cells.values()):
+        corpus = read_corpus(raw / dataset)
+        beside = usual_partners(corpus, parameters.partner_probability)
+        data = read_data_set(corpus, phrases / f"{dataset}.parquet", removals / dataset, beside)
+        of_dataset = {name: cell for name, cell in cells.items() if cell.dataset == dataset}
+        answers: dict[str, dict[str, Answers]] = {}
+        for name, cell in of_dataset.items():
+            answers[name] = read_answers(retrieved / name, data)
+            tables += [per_query(name, kind, each) for kind, each in answers[name].items()]
+            metrics |= cell_metrics(name, answers[name])
+            metrics[f"{name}_synthetic_ratio"] = synthetic_ratio(cell, pairs, data.training_captions)
+        metrics |= set_metrics(dataset, data, next(iter(answers.values())))
+        by_model: dict[str, dict[str, Measured]] = {}
+        for group, members in groups(of_dataset).items():
+            measured = gather(members, answers)
+            metrics |= group_metrics(group, measured, **intervals)
+            classes += by_class(group, measured, answers[next(iter(members))])
+            first = next(iter(members.values()))
+            by_model.setdefault(first.model, {})[first.variant] = measured
+        for variants in by_model.values():
+            compared += comparisons(variants, parameters)
+    write_table(out, pa.concat_tables(tables))
+    write_json(out_comparisons, compared)
+    with write_atomically(out_classes) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, CLASS_COLUMNS, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(classes)
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.evaluate", EvaluateParameters)
