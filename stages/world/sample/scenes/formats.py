@@ -1,0 +1,148 @@
+"""The public formats: Karpathy's split file, COCO's instances, Flickr30k Entities' archive."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from stages.world.sample.scenes.catalogue import KINDS
+from stages.world.sample.scenes.scene import Scene, Thing
+from stages.world.sample.scenes.wording import Caption, Mention, plain
+
+_SPLITS = {"train": "train", "restval": "restval", "validation": "val", "test": "test"}
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A scene that was photographed.
+
+    Attributes:
+        number: Karpathy's `imgid`.
+        name: file name of the picture.
+        split: `train`, `restval`, `validation` or `test`.
+        scene, captions: what it shows, and what is said about it.
+    """
+
+    number: int
+    name: str
+    split: str
+    scene: Scene
+    captions: tuple[Caption, ...]
+
+    @property
+    def coco_id(self) -> int:
+        """COCO's id: the number at the end of the file's name."""
+        return coco_id(self.number)
+
+
+def coco_id(number: int) -> int:
+    """COCO's ids have gaps."""
+    return 9 + 37 * number
+
+
+def karpathy(shots: Sequence[Shot], dataset: str) -> dict[str, Any]:
+    """Karpathy's split file; COCO's sets carry `cocoid` and `filepath`."""
+    images, sentence = [], 0
+    for shot in shots:
+        sentences = []
+        for caption in shot.captions:
+            text = plain(caption)
+            tokens = [word.strip(".,").lower() for word in text.split()]
+            sentences.append({"tokens": tokens, "raw": text, "imgid": shot.number, "sentid": sentence})
+            sentence += 1
+        image: dict[str, Any] = {
+            "filename": shot.name,
+            "imgid": shot.number,
+            "split": _SPLITS[shot.split],
+            "sentids": [one["sentid"] for one in sentences],
+            "sentences": sentences,
+        }
+        if dataset != "flickr30k":
+            image |= {"cocoid": shot.coco_id, "filepath": "train2014" if shot.split == "train" else "val2014"}
+        images.append(image)
+    return {"dataset": "flickr30k" if dataset == "flickr30k" else "coco", "images": images}
+
+
+def outline(thing: Thing) -> list[float]:
+    """The polygon around an object, row by row from its first to its last visible pixel (x, y, x, y, …)."""
+    visible = np.asarray(thing.picture().getchannel("A")) > 0
+    lefts = visible.argmax(axis=1) + thing.left
+    rights = visible.shape[1] - visible[:, ::-1].argmax(axis=1) + thing.left
+    down = [(x, y) for row, x in enumerate(rights) for y in (row, row + 1)]
+    up = [(x, y) for row, x in reversed(list(enumerate(lefts))) for y in (row + 1, row)]
+    return [float(value) for x, y in down + up for value in (x, y + thing.top)]
+
+
+def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:
+    """COCO's instances file: boxes (left, top, width, height) and polygons in pixels."""
+    categories = {name: number for number, name in enumerate(kinds, 1)}
+    images, annotations = [], []
+    for shot in shots:
+        size = shot.scene.size
+        images.append({"id": shot.coco_id, "file_name": shot.name, "width": size, "height": size})
+        for thing in shot.scene.things:
+            annotations.append(
+                {
+                    "id": len(annotations) + 1,
+                    "image_id": shot.coco_id,
+                    "category_id": categories[thing.kind],
+                    "bbox": [float(value) for value in thing.box],
+                    "area": float(thing.width * thing.height),
+                    "iscrowd": 0,
+                    "segmentation": [outline(thing)],
+                }
+            )
+    listed = [{"id": number, "name": name, "supercategory": KINDS[name].type} for name, number in categories.items()]
+    return {"images": images, "annotations": annotations, "categories": listed}
+
+
+def entities(shots: Sequence[Shot]) -> bytes:
+    """Flickr30k Entities' archive: an XML file with boxes and a file of annotated sentences a picture."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for shot in shots:
+            stem = shot.name.removesuffix(".jpg")
+            # The scene's own entity comes after those of its objects' kinds.
+            numbers = {kind: number for number, kind in enumerate(shot.scene.kinds, 1)}
+            for path, text in (
+                (f"Annotations/{stem}.xml", _annotation(shot, numbers)),
+                (f"Sentences/{stem}.txt", "\n".join(_annotated(shot, one, numbers) for one in shot.captions) + "\n"),
+            ):
+                archive.writestr(zipfile.ZipInfo(path), text)  # a ZipInfo carries no time of writing
+    return buffer.getvalue()
+
+
+def _annotated(shot: Shot, caption: Caption, numbers: dict[str, int]) -> str:
+    """`[/EN#1/people A man] rides [/EN#2/animals a horse] .`"""
+
+    def tag(mention: Mention) -> str:
+        number = numbers[shot.scene.things[mention.things[0]].kind] if mention.things else len(numbers) + 1
+        return f"[/EN#{10 * shot.number + number}/{mention.type} {mention.text}]"
+
+    text = "".join(part if isinstance(part, str) else tag(part) for part in caption)
+    return text.replace(",", " ,").removesuffix(".") + " ."
+
+
+def _annotation(shot: Shot, numbers: dict[str, int]) -> str:
+    """Boxes as Flickr30k Entities has them: pixels counted from 1, both ends included."""
+    root = ElementTree.Element("annotation")
+    ElementTree.SubElement(root, "filename").text = shot.name
+    _fields(ElementTree.SubElement(root, "size"), width=shot.scene.size, height=shot.scene.size, depth=3)
+    for thing in shot.scene.things:
+        found = ElementTree.SubElement(root, "object")
+        _fields(found, name=10 * shot.number + numbers[thing.kind])
+        left, top, width, height = thing.box
+        box = ElementTree.SubElement(found, "bndbox")
+        _fields(box, xmin=left + 1, ymin=top + 1, xmax=left + width, ymax=top + height)
+    whole = ElementTree.SubElement(root, "object")
+    _fields(whole, name=10 * shot.number + len(numbers) + 1, scene=1, nobndbox=0)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _fields(node: ElementTree.Element, **values: int | str) -> None:
+    for name, value in values.items():
+        ElementTree.SubElement(node, name).text = str(value)
