@@ -93,7 +93,8 @@ def main(
         write_removals(folder / "removals.parquet", removals)
         for split in USED:
             if not total(tally, "removals", [split]):
-                reasons = {column: int(total(tally, column, [split])) for column in _REJECTED}
+                counts = {column: int(total(tally, column, [split])) for column in _REJECTED}
+                reasons = {column: count for column, count in counts.items() if count}
                 raise BadInput(f"nothing can be removed from any {split} picture", file=raw, got=reasons)
         write_removals(folder / "empty.parquet", boxes)
     write_classes(out_classes, corpus.classes, tally)
