@@ -155,11 +155,15 @@ def _sizes(images: list[Any], path: Path) -> dict[int, tuple[int, int]]:
 
 def _box(annotation: dict[str, Any], path: Path, row: str) -> Box:
     box = annotation.get("bbox")
-    numbers = isinstance(box, list) and all(isinstance(number, int | float) for number in box)
-    if not numbers or len(box) != 4 or not all(map(math.isfinite, box)) or min(box[2:]) < 0:  # type: ignore[arg-type]
+    if (
+        not isinstance(box, list)
+        or len(box) != 4
+        or not all(isinstance(number, int | float) and math.isfinite(number) for number in box)
+        or min(box[2:]) < 0
+    ):
         expected = "left, top, width, height in pixels"
         raise BadInput("not a box", file=path, row=row, field="bbox", got=box, expected=expected)
-    left, top, width, height = map(float, box)  # type: ignore[arg-type]
+    left, top, width, height = map(float, box)
     return left, top, width, height
 
 

@@ -13,17 +13,19 @@ from stages.decorrelation.flickr_entities import Annotated, EntitiesArchive
 from stages.decorrelation.karpathy import SplitPicture, read_karpathy
 from stages.decorrelation.records import Caption, Corpus, Phrase, Picture
 from stages.stage import BadInput
+from stages.tables import read_json
 
 SPLIT_FILE, INSTANCES, ENTITIES, IMAGES = "karpathy.json", "instances.json", "entities.zip", "images"
+CLASSES = "entity_types.json"
 ENTITY_TYPES = ("people", "animals", "vehicles", "instruments")
 
 
-def read_corpus(folder: Path, entity_types: Sequence[str] = ENTITY_TYPES) -> Corpus:
+def read_corpus(folder: Path) -> Corpus:
     """Read a raw folder; the images themselves are not looked at.
 
     Args:
-        folder: holds `karpathy.json` with `instances.json` or `entities.zip`.
-        entity_types: Flickr30k Entities' types that are its classes (decorrelation.md §2); COCO has classes of its own.
+        folder: holds `karpathy.json` with `instances.json` or `entities.zip`; with the latter, `entity_types.json` may
+            list the types that are classes of objects (else `ENTITY_TYPES`). COCO has classes of its own.
 
     Returns:
         The corpus; its `counts` are those of `read_karpathy` with those of `read_instances` and
@@ -36,7 +38,8 @@ def read_corpus(folder: Path, entity_types: Sequence[str] = ENTITY_TYPES) -> Cor
     if (folder / INSTANCES).exists():
         return _with_instances(pictures, folder, counts)
     if (folder / ENTITIES).exists():
-        return _with_entities(pictures, folder, counts, entity_types)
+        chosen = folder / CLASSES
+        return _with_entities(pictures, folder, counts, read_json(chosen) if chosen.exists() else ENTITY_TYPES)
     raise BadInput("no annotations of objects", file=folder, choices=(INSTANCES, ENTITIES))
 
 

@@ -20,6 +20,7 @@ def pins(tmp_path):
 
 def test_committed_pins_are_valid_and_complete():
     data = {"viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "kilt"}
+    data |= {"coco_images", "coco_annotations", "karpathy"}
     readers = {"camembert", "t5", "flan_t5", "mt5", "llama"}
     assert Pins(PINS).sources.keys() == data | {"bert", "clip", "arcface", "imagenet"} | readers
 
