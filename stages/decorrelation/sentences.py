@@ -1,0 +1,46 @@
+"""A caption as words with their places: what matching, chunking and removal read."""
+
+import re
+from dataclasses import dataclass
+
+_WORD = re.compile(r"['’]s\b|[^\W_]+(?:n['’]t\b)?|[^\w\s]|_")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One caption, cut into words and marks.
+
+    Attributes:
+        text: as it was written.
+        words: lower case; `'s` is a word of its own, a hyphen inside a compound is none.
+        spans: (start, end) of each word in the text, characters.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def joined(self, place: int) -> bool:
+        """Whether a hyphen ties this word to the one before it."""
+        return 0 < place < len(self.words) and self.text[self.spans[place - 1][1] : self.spans[place][0]] == "-"
+
+    def characters(self, first: int, end: int) -> tuple[int, int]:
+        """The characters of words `first` to `end` (exclusive)."""
+        return self.spans[first][0], self.spans[end - 1][1]
+
+    def words_in(self, start: int, end: int) -> tuple[int, int]:
+        """The words that overlap characters `start` to `end`, as (first, end); equal when there is none."""
+        inside = [place for place, span in enumerate(self.spans) if span[0] < end and span[1] > start]
+        return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def read_sentence(text: str) -> Sentence:
+    """Cut a caption; white space of any length parts words."""
+    words, spans = [], []
+    for found in _WORD.finditer(text):
+        start, end = found.span()
+        if found[0] == "-" and 0 < start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
+            continue
+        words.append(found[0].lower().replace("’", "'"))
+        spans.append((start, end))
+    return Sentence(text, tuple(words), tuple(spans))
