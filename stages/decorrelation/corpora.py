@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stages.decorrelation.coco_instances import read_instances
+from stages.decorrelation.coco_instances import MOST_DROPPED, read_instances
 from stages.decorrelation.flickr_entities import Annotated, EntitiesArchive
 from stages.decorrelation.karpathy import SplitPicture, read_karpathy
 from stages.decorrelation.records import Caption, Corpus, Phrase, Picture
@@ -69,6 +69,11 @@ def _with_entities(pictures: list[SplitPicture], folder: Path, counts: Counter[s
             captions = tuple(_with_phrases(caption, annotated, types, counts) for caption in picture.captions)
             size = annotated.size
             known.append(Picture(picture.id, picture.name, picture.split, *size, annotated.objects, captions))
+    dropped = archive.counts["objects_box_outside"] + archive.counts["objects_without_area"]
+    objects = dropped + sum(len(picture.objects) for picture in known)
+    if dropped > MOST_DROPPED * objects:
+        problem = "too many boxes lie outside their picture or have no area"
+        raise BadInput(problem, file=folder / ENTITIES, got=f"{dropped} of {objects}", expected="corners in pixels")
     return Corpus(tuple(known), tuple(types), {**counts, **archive.counts})
 
 

@@ -102,7 +102,7 @@ class EntitiesArchive:
         """What there is about the picture `{stem}.jpg`.
 
         Raises:
-            BadInput: a member is missing or broken, a line's markup cannot be read, a box is no box.
+            BadInput: a member is missing or broken, a line's markup or a number cannot be read.
         """
         place = f"Sentences/{stem}.txt"
         lines = self._text(place).splitlines()
@@ -137,9 +137,6 @@ class EntitiesArchive:
             left, top, right, bottom = (
                 _number(corners, side, self.path, place) for side in ("xmin", "ymin", "xmax", "ymax")
             )
-            if right < left or bottom < top:
-                got = (left, top, right, bottom)
-                raise BadInput("not a box", file=self.path, row=place, field="bndbox", got=got, expected="xmin ≤ xmax")
             box = fit_box((left - 1.0, top - 1.0, right - left + 1.0, bottom - top + 1.0), size, self.counts)
             if box is not None:
                 objects += [Object(name, box) for name in sorted(names)]
