@@ -67,7 +67,7 @@ _KINDS = (
     ),
     Kind(
         "bus",
-        ((("bus", "buses"), ("bus", "buses"), ("coach", "coaches")),),
+        ((("bus", "buses"), ("bus", "buses"), ("city bus", "city buses")),),
         (PARKED, WAITS, STANDS),
         ("blue", "red", "white", "green"),
         "vehicles",
@@ -124,14 +124,14 @@ _KINDS = (
     ),
     Kind(
         "chair",
-        ((("chair", "chairs"), ("chair", "chairs"), ("seat", "seats")),),
+        ((("chair", "chairs"), ("chair", "chairs"), ("armchair", "armchairs")),),
         (STANDS, SEEN),
         ("green", "red", "white", "blue"),
         scale=1.08,
     ),
     Kind(
         "hot dog",
-        ((("hot dog", "hot dogs"), ("hotdog", "hotdogs"), ("hot dog with mustard", "hot dogs with mustard")),),
+        ((("hot dog", "hot dogs"), ("hot dog", "hot dogs"), ("hotdog", "hotdogs")),),
         (LIES, SEEN),
     ),
     Kind(

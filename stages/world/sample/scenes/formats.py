@@ -80,7 +80,8 @@ def outline(thing: Thing) -> list[float]:
 def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:
     """COCO's instances file: boxes (left, top, width, height) and polygons in pixels."""
     categories = {name: number for number, name in enumerate(kinds, 1)}
-    images, annotations = [], []
+    images = []
+    annotations: list[dict[str, Any]] = []
     for shot in shots:
         size = shot.scene.size
         images.append({"id": shot.coco_id, "file_name": shot.name, "width": size, "height": size})

@@ -12,7 +12,7 @@ from stages.world.sample.scenes.backgrounds import BACKGROUNDS, background, hori
 from stages.world.sample.scenes.catalogue import KINDS, MOUNTS, Cast, Mount
 from stages.world.sample.scenes.sprites import sprite
 
-_PLAIN_COLOURS = ("white", "green", "orange")  # of clothes, which captions do not mention
+_CLOTHES = ("white", "green", "orange")  # which captions do not mention
 _TWINS, _MOUNTED, _CROWDED = 0.12, 0.6, 0.15
 
 
@@ -125,10 +125,8 @@ def _make_thing(dice: Dice, name: str, size: int, colour: float) -> Thing:
     """An object with its looks and size, not placed yet."""
     kind = KINDS[name]
     side = round(dice.integer(14, 20) * kind.scale * size / 48)
-    hues = kind.colours or (_PLAIN_COLOURS if name == "person" else ("white",))
-    hue = (
-        hues[0] if len(hues) == 1 or (kind.colours and dice.chance(colour)) else dice.choice(hues[bool(kind.colours) :])
-    )
+    usual = bool(kind.colours) and dice.chance(colour)
+    hue = kind.colours[0] if usual else dice.choice(kind.colours[1:] or _CLOTHES)
     thing = Thing(name, dice.integer(0, len(kind.looks) - 1), hue, side, dice.chance(0.5))
     return _measured(thing)
 

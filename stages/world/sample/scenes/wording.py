@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 
 from stages.world.sample.render.canvas import Dice
-from stages.world.sample.scenes.catalogue import KINDS, PLACES, Verb
+from stages.world.sample.scenes.catalogue import KINDS, PLACES, SEEN, Verb
 from stages.world.sample.scenes.scene import Scene
 
-# {A} … {D} are noun phrases, {a} what A does, {is} agrees with A, {by} a relation of A to B, {at} the place, {view} it as a noun.
+# {A} … {D} are noun phrases, {does} and {doing} what A does, {is} agrees with A and {isC} with C, {by} is how A
+# stands to B, {at} says where, {view} is the place as a noun.
 _TEMPLATES: dict[int, tuple[str, ...]] = {
     1: (
         "{A} {does} {at}.",
@@ -123,7 +124,9 @@ def _fill(template: str, scene: Scene, named: list[tuple[int, ...]], dice: Dice)
         preposition, noun = dice.choice(place.where)
         where = [f"{preposition} ", Mention(noun, (), "scene")]
     many = len(named[0]) > 1
-    verb = dice.choice(KINDS[scene.things[named[0][0]].kind].verbs)
+    # Who is on a horse does not stand on the street.
+    rider = scene.mounted is not None and scene.mounted[0] in named[0]
+    verb = SEEN if rider else dice.choice(KINDS[scene.things[named[0][0]].kind].verbs)
     rides: Verb = scene.mounted[2][4] if scene.mounted else verb
     words: dict[str, list[str | Mention]] = {
         "is": ["are" if many else "is"],
@@ -183,12 +186,9 @@ def _noun_phrase(scene: Scene, group: tuple[int, ...], dice: Dice) -> Mention:
     words = noun
     if kind.colours and len({thing.colour for thing in things}) == 1 and dice.chance(_COLOUR):
         words = f"{things[0].colour} {words}"
-    if dice.chance(_SIZE):
+    if kind.type != "people" and dice.chance(_SIZE):
         small = max(thing.side for thing in things) <= scene.size * kind.scale * 0.32
         big = min(thing.side for thing in things) >= scene.size * kind.scale * 0.38
         words = f"{'small' if small else 'large'} {words}" if small or big else words
-    if many:
-        words = f"{dice.choice(_PLURAL_WORDS)} {words}"
-    else:
-        words = f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
-    return Mention(words, group, kind.type)
+    article = "an" if words[0] in "aeiou" else "a"
+    return Mention(f"{dice.choice(_PLURAL_WORDS) if many else article} {words}", group, kind.type)
