@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.decorrelation.evaluate_queries import Gallery, Queries
-from stages.measures.odmap import average_precision
+from stages.measures.odmap import names_any, odmap, removed_named
+from stages.measures.recall import recall
 from stages.stage import BadInput
 from stages.tables import read_table
 
@@ -74,17 +75,17 @@ def judge(
         {measure: (queries,)}: `odmap@k`; `absent_named`, whether the first sentence names any class that is not in the
         picture; and where classes were removed `removed_named`, whether it names one of those.
     """
-    rows = gallery.rows(captions[:, : max(CUTOFFS)].ravel(), file)
-    names = gallery.names[rows].reshape(len(captions), max(CUTOFFS), -1)
-    removed_named = (names & queries.removed[:, None]).any(axis=2)
-    correct = (names & queries.present[:, None]).any(axis=2) & ~removed_named
-    values = {f"odmap@{k}": average_precision(correct, k) for k in CUTOFFS}
-    values["absent_named"] = (names[:, 0] & ~queries.present).any(axis=1).astype(np.float64)
+    best = captions[:, : max(CUTOFFS)]
+    ranked = gallery.rows(best.ravel(), file).reshape(best.shape)
+    by_cutoff = odmap(ranked, gallery.names, queries.removed, queries.present, CUTOFFS)
+    values = {f"odmap@{k}": each for k, each in by_cutoff.items()}
+    absent = ~queries.present
+    values["absent_named"] = names_any(ranked[:, :1], gallery.names, absent)[:, 0].astype(np.float64)
     if queries.removed.any():
-        values["removed_named"] = removed_named[:, 0].astype(np.float64)
+        values["removed_named"] = removed_named(ranked, gallery.names, queries.removed).astype(np.float64)
     return values
 
 
 def recalls(ranks: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
     """{`r@k`: (queries,) whether the first own one is among the best k}."""
-    return {f"r@{k}": (ranks <= k).astype(np.float64) for k in CUTOFFS}
+    return {f"r@{k}": recall(ranks, k) for k in CUTOFFS}

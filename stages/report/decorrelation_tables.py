@@ -1,0 +1,162 @@
+"""Decorrelation's Tables 1, 2 and 3 and appendix B, the published numbers beside ours."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stages.decorrelation.evaluate_lists import ODMAP, RECALL
+from stages.report.common import environment, probability
+from stages.report.decorrelation_results import (
+    DATASETS,
+    EVERY_CELL,
+    MAIN,
+    MODELS,
+    VARIANTS,
+    Results,
+    Value,
+    points,
+    recipe,
+)
+
+DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
+
+
+def seeds_said(results: Results, group: str) -> str:
+    """`one seed`, or how many."""
+    count = results.seeds(group)
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+def against(results: Results, dataset: str, model: str, variant: str, kind: str, measure: str) -> str | None:
+    """By how much a row is above finetuning on D, in words."""
+    row = results.comparison(
+        dataset=dataset, model=model, variant=variant, other_variant="finetune", set=kind, measure=measure
+    )
+    if row is None:
+        return None
+    return f"{points(row['difference'])} on finetune, p {probability(row['p'])}"
+
+
+def agreement(
+    values: Sequence[Value | None], paper: Mapping[str, Any], key: str, tolerance: float, *, sample: bool
+) -> str | None:
+    """Whether ours agree with the published ones, in words; None in a sample world, whose numbers are others."""
+    if sample or None in values:
+        return None
+    ours = [100 * value.mean for value in values if value is not None]
+    printed = [paper[key], *([paper["also"]] if "also" in paper else [])]
+    off = min(max(abs(a - b) for a, b in zip(ours, row, strict=True)) for row in printed)
+    return f"within {tolerance:g} points" if off <= tolerance else f"off by up to {off:.1f} points"
+
+
+def table_1_html(results: Results, published: Mapping[str, Any], *, samples: Sequence[str], level: float) -> str:
+    """ODmAP@1, 5 and 10 of every model, data set by data set.
+
+    Args:
+        results: of stage evaluate.
+        published: tests/published/decorrelation.yaml.
+        samples: data sets that are sample worlds.
+        level: of significance, which the caption names.
+    """
+    tables = []
+    for dataset in (name for name in ("coco", "flickr30k") if name in results.datasets):
+        printed = published["table_1"][dataset]
+        rows = []
+        for model, variant in MAIN:
+            group, paper = f"{dataset}_{model}_{variant}", printed[f"{model}_{variant}"]
+            row: dict[str, Any] = {"model": MODELS[model], "variant": VARIANTS[variant], "paper": paper}
+            if group in results.groups:
+                values = [results.value(group, "synthetic", measure) for measure in ODMAP]
+                row |= {
+                    "seeds": seeds_said(results, group),
+                    "values": values,
+                    "named": results.value(group, "synthetic", "removed_named"),
+                    "original": results.value(group, "original", "odmap@1"),
+                    "against": against(results, dataset, model, variant, "synthetic", "odmap@1"),
+                    "agrees": agreement(
+                        values, paper, "values", published["tolerances"]["odmap"], sample=dataset in samples
+                    ),
+                }
+            rows.append(row)
+        tables.append(
+            {
+                "dataset": DATASETS[dataset],
+                "rows": rows,
+                "chance": [results.metrics[f"{dataset}_synthetic_chance_{measure}"] for measure in ODMAP],
+                "queries": results.metrics[f"{dataset}_synthetic_queries"],
+                "pictures": results.metrics[f"{dataset}_synthetic_pictures"],
+                "captions": results.metrics[f"{dataset}_captions"],
+            }
+        )
+    return (
+        environment()
+        .get_template("decorrelation_odmap.html")
+        .render(tables=tables, scale=EVERY_CELL, level=level, source=published["source"])
+    )
+
+
+def table_2_html(results: Results, published: Mapping[str, Any], *, samples: Sequence[str]) -> str:
+    """R@1, 5 and 10 both ways; arguments as `table_1_html`."""
+    tables = []
+    for dataset in (name for name in ("coco", "flickr30k") if name in results.datasets):
+        for direction, name in DIRECTIONS.items():
+            rows = []
+            for model, variant in MAIN:
+                group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset][f"{model}_{variant}"]
+                row: dict[str, Any] = {"model": MODELS[model], "variant": VARIANTS[variant], "paper": paper[direction]}
+                if group in results.groups:
+                    values = [results.value(group, direction, measure) for measure in RECALL]
+                    row |= {
+                        "seeds": seeds_said(results, group),
+                        "values": values,
+                        "against": against(results, dataset, model, variant, direction, "r@1"),
+                        "agrees": agreement(
+                            values, paper, direction, published["tolerances"]["recall"], sample=dataset in samples
+                        ),
+                    }
+                rows.append(row)
+            queries = results.metrics[f"{dataset}_{direction}_queries"]
+            tables.append({"dataset": DATASETS[dataset], "direction": name, "rows": rows, "queries": queries})
+    return environment().get_template("decorrelation_recall.html").render(tables=tables, scale=EVERY_CELL)
+
+
+def table_3_html(results: Results, published: Mapping[str, Any]) -> str:
+    """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each."""
+    reference = results.groups.get("coco_clip_ours")
+    found = {
+        recipe(cell): name
+        for name, cell in results.groups.items()
+        if (cell.dataset, cell.model, cell.share) == ("coco", "clip", 1)
+        and reference is not None
+        and cell.queries == reference.queries
+        and recipe(cell) is not None
+    }
+    rows = []
+    for key, paper in published["table_3"]["rows"].items():
+        row: dict[str, Any] = {"label": paper["label"], "paper": paper}
+        if group := found.get(key):
+            row |= {
+                "seeds": seeds_said(results, group),
+                "values": [results.value(group, "synthetic", measure) for measure in ODMAP],
+                "named": results.value(group, "synthetic", "removed_named"),
+                "skew": results.skew(group),
+            }
+        rows.append(row)
+    return environment().get_template("decorrelation_synthesis.html").render(rows=rows, scale="table3")
+
+
+def appendix_b_html(results: Results, published: Mapping[str, Any]) -> str:
+    """CLIP on COCO when every training set has the same size."""
+    rows = []
+    for variant, paper in published["appendix_b"]["rows"].items():
+        group = f"coco_clip_{variant}"
+        row: dict[str, Any] = {"label": paper["label"], "paper": paper}
+        if group in results.groups:
+            row |= {
+                "seeds": seeds_said(results, group),
+                "values": [
+                    results.value(group, "synthetic", "odmap@1"),
+                    results.value(group, "image_to_text", "r@1"),
+                ],
+            }
+        rows.append(row)
+    return environment().get_template("decorrelation_appendix.html").render(rows=rows, scale="appendix_b")

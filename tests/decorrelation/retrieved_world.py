@@ -1,0 +1,309 @@
+"""A small data set whose cells were trained and asked, in the files of the stages before evaluate and the report."""
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import yaml
+from PIL import Image, ImageDraw
+
+from stages.decorrelation import masks
+from stages.decorrelation.cells import Cell
+from stages.decorrelation.records import Removal, removal_id
+from stages.decorrelation.removal_table import write_removals
+from stages.tables import write_images, write_table
+
+CLASSES = ("dog", "frisbee", "person", "kite", "car", "bench", "hot dog", "cup <b>")
+PARTNERS = {"dog": "frisbee", "frisbee": "dog", "person": "kite", "kite": "person"}
+HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"
+COLOURS = ("#7a4b2a", "#2a7ad1", "#d1a02a", "#c23b6b", "#4f9d69", "#8a6d3b", "#b5651d", "#eeeeee")
+SIDE = 64
+BIAS = {"zero_shot": 0.6, "finetune": 1.2, "longer": 1.1, "ours": -0.8, "zero": 0.2}
+PARAMETERS: dict[str, Any] = {
+    "evaluate": {
+        "partner_probability": 0.5,
+        "permutations": 200,
+        "confidence": 0.95,
+        "resamples": 200,
+        "seed": 0,
+    },
+    "fragment": {"examples": 8, "image_side": 160, "sentence_characters": 160, "significance": 0.05, "seed": 0},
+}
+
+
+def cell(dataset: str, model: str, variant: str, seed: int, **changes: Any) -> dict[str, Any]:
+    """A cell's fields: those of `ours`, without D' for the variants trained on D alone."""
+    alone = variant in ("zero_shot", "finetune", "longer", "subset")
+    fields = {
+        "dataset": dataset,
+        "model": model,
+        "variant": variant,
+        "filling": "none" if alone else "cv2",
+        "captions": "none" if alone else "noun_phrase",
+        "queries": "cv2",
+        "original": "all",
+        "share": 1.0,
+        "steps": 2 if variant == "longer" else 1,
+        "seed": seed,
+    }
+    return fields | changes
+
+
+def default_cells() -> dict[str, dict[str, Any]]:
+    """The matrix of the sample, in small."""
+    every = [cell("coco", "clip", "zero_shot", 0)]
+    every += [cell("coco", "clip", variant, seed) for variant in ("finetune", "ours") for seed in range(3)]
+    every += [
+        cell("coco", "clip", "longer", 0),
+        cell("coco", "clip", "zero", 0, filling="zero", queries="zero"),
+        *(cell("coco", "vse", variant, 0) for variant in ("finetune", "ours")),
+        *(cell("coco", "blip", variant, 0) for variant in ("zero_shot", "finetune", "ours")),
+        *(cell("control", "clip", variant, 0) for variant in ("finetune", "ours")),
+        *(cell("flickr30k", "clip", variant, 0) for variant in ("zero_shot", "finetune", "ours")),
+    ]
+    return {f"{each['dataset']}_{each['model']}_{each['variant']}_{each['seed']}": each for each in every}
+
+
+def grid_cells() -> dict[str, dict[str, Any]]:
+    """Table 3, figure 4 and appendix B."""
+    every = [
+        *(cell("coco", "clip", f"noun_phrase_{filling}", 0, filling=filling) for filling in ("blur", "zero", "mean")),
+        *(cell("coco", "clip", f"{captions}_inpaint", 0, captions=captions) for captions in ("captioner", "prompt")),
+        *(cell("coco", "clip", f"share{share}", seed, share=share / 100) for share in (25, 50) for seed in range(3)),
+        cell("coco", "clip", "subset", 0, original="subset"),
+        cell("coco", "clip", "synthetic", 0, original="none"),
+    ]
+    return {f"{each['dataset']}_{each['model']}_{each['variant']}_{each['seed']}": each for each in every}
+
+
+def pictures_of(planted: bool, pictures: int, seed: int) -> list[dict[str, Any]]:
+    """Pictures with two or three classes each, one box a class; `planted`: partners stand together."""
+    rng = random.Random(seed)
+    made = []
+    for number in range(pictures):
+        if planted and number % 5:
+            first = rng.choice(list(PARTNERS))
+            names = [first, PARTNERS[first], rng.choice([each for each in CLASSES[4:]])][: 2 + number % 2]
+        else:
+            names = rng.sample(CLASSES, 2 + number % 2)
+        places = rng.sample([(x, y) for x in (2, 24, 46) for y in (4, 24, 44)], len(names))
+        split = "test" if number % 2 else "val" if number % 10 == 0 else "train"
+        boxes = {name: (float(x), float(y), 16.0, 16.0) for name, (x, y) in zip(names, places, strict=True)}
+        made.append({"id": number, "name": f"scene-{number:04d}.png", "split": split, "boxes": boxes})
+    return made
+
+
+def captions_of(picture: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Five sentences with their phrases; every fifth picture's first is hostile, its last names nothing."""
+    names = list(picture["boxes"])
+    told = []
+    for turn in range(5):
+        text, phrases = "Here we see" if turn % 2 else "A photo of", []
+        for place, name in enumerate(names if turn < 4 else names[:1]):
+            text += f" and a {name}" if place else f" a {name}"
+            phrases.append({"start": len(text) - len(name) - 2, "end": len(text), "classes": [name]})
+        if turn == 0 and picture["id"] % 5 == 0:
+            text += f" {HOSTILE}"
+        told.append((text, phrases))
+    return told
+
+
+def draw(picture: dict[str, Any], gone: tuple[str, ...] = ()) -> bytes:
+    image = Image.new("RGB", (SIDE, SIDE), "#c9d6c3")
+    pen = ImageDraw.Draw(image)
+    for line in range(0, SIDE, 8):
+        pen.line((0, line, SIDE, line), fill="#b8c8b0")
+    for name, (x, y, w, h) in picture["boxes"].items():
+        if name not in gone:
+            pen.ellipse((x, y, x + w - 1, y + h - 1), fill=COLOURS[CLASSES.index(name)])
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def removals_of(pictures: list[dict[str, Any]]) -> tuple[list[Removal], list[Removal]]:
+    """Every class of every picture, and an empty box a test picture."""
+    found, empty = [], []
+    for picture in pictures:
+        names = tuple(sorted(picture["boxes"]))
+        split = {"val": "validation"}.get(picture["split"], picture["split"])
+
+        def removal(identifier: str, gone: str, box: tuple[float, ...]) -> Removal:
+            mask = masks.encode(masks.rasterise_boxes([box], SIDE, SIDE))
+            rest = tuple(name for name in names if name != gone)
+            share = box[2] * box[3] / SIDE**2
+            about = (picture["id"], picture["name"], split)
+            return Removal(
+                identifier, *about, gone, (gone,) if gone else (), rest, mask, SIDE, SIDE, share, split == "test"
+            )
+
+        found += [removal(removal_id(picture["id"], name), name, picture["boxes"][name]) for name in names]
+        if split == "test":
+            empty.append(removal(f"{picture['id']}_empty", "", (0.0, 60.0, 64.0, 4.0)))
+    return found, empty
+
+
+def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
+    """raw, phrases, removals, painted and pairs of one data set under the folder."""
+    made = pictures_of(dataset != "control", pictures, seed=len(dataset))
+    found, empty = removals_of(made)
+    raw = folder / "raw" / dataset
+    raw.mkdir(parents=True)
+    rows, karpathy = [], []
+    for picture in made:
+        told = captions_of(picture)
+        sentences = []
+        for turn, (text, phrases) in enumerate(told):
+            identifier = 5 * picture["id"] + turn
+            sentences.append(
+                {"tokens": text.lower().split(), "raw": text, "imgid": picture["id"], "sentid": identifier}
+            )
+            split = {"val": "validation"}.get(picture["split"], picture["split"])
+            names = sorted({name for phrase in phrases for name in phrase["classes"]})
+            rows.append((identifier, picture["id"], split, text, phrases, names))
+        karpathy.append(
+            {
+                "filename": picture["name"],
+                "cocoid": 1000 + picture["id"],
+                "split": picture["split"],
+                "imgid": picture["id"],
+                "sentids": [each["sentid"] for each in sentences],
+                "sentences": sentences,
+            }
+        )
+    (raw / "karpathy.json").write_text(json.dumps({"images": karpathy, "dataset": dataset}), encoding="utf-8")
+    annotations = [
+        {
+            "id": 10 * picture["id"] + place,
+            "image_id": 1000 + picture["id"],
+            "category_id": CLASSES.index(name) + 1,
+            "bbox": list(box),
+            "area": box[2] * box[3],
+            "iscrowd": 0,
+            "segmentation": [],
+        }
+        for picture in made
+        for place, (name, box) in enumerate(picture["boxes"].items())
+    ]
+    images = [
+        {"id": 1000 + picture["id"], "file_name": picture["name"], "width": SIDE, "height": SIDE} for picture in made
+    ]
+    categories = [{"id": place + 1, "name": name} for place, name in enumerate(CLASSES)]
+    instances = {"images": images, "annotations": annotations, "categories": categories}
+    (raw / "instances.json").write_text(json.dumps(instances), encoding="utf-8")
+    write_images(raw / "images", ((picture["name"], draw(picture)) for picture in made))
+    schema = pa.schema(
+        [
+            ("caption", pa.int64()),
+            ("picture", pa.int64()),
+            ("split", pa.string()),
+            ("text", pa.string()),
+            (
+                "phrases",
+                pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("classes", pa.list_(pa.string()))])),
+            ),
+            ("classes", pa.list_(pa.string())),
+        ]
+    )
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)]
+    write_table(folder / "phrases" / f"{dataset}.parquet", pa.table(columns, schema=schema))
+    write_removals(folder / "removals" / dataset / "removals.parquet", found)
+    write_removals(folder / "removals" / dataset / "empty.parquet", empty)
+    by_id = {picture["id"]: picture for picture in made}
+    tested = [removal for removal in found if removal.split == "test"]
+    for filling in ("cv2", "zero"):
+        write_images(
+            folder / "painted" / dataset / filling / "test",
+            ((each.id, draw(by_id[each.picture], each.removed)) for each in tested),
+        )
+    trained = [each for each in found if each.split == "train"]
+    for filling in ("cv2", "zero", "blur", "mean"):
+        for captions in ("noun_phrase", "prompt", "captioner"):
+            table = pa.table(
+                {
+                    "removal": [each.id for each in trained],
+                    "picture": [each.picture for each in trained],
+                    "caption": [5 * each.picture for each in trained],
+                    "text": ["A photo."] * len(trained),
+                }
+            )
+            write_table(folder / "pairs" / dataset / f"{filling}_{captions}.parquet", table)
+
+
+def write_retrieved(folder: Path, name: str, fields: dict[str, Any], pictures: int = 60, depth: int = 12) -> None:
+    """What a model that says what usually stands together, more or less so by its variant, would retrieve."""
+    each = Cell.model_validate(fields)
+    made = pictures_of(each.dataset != "control", pictures, seed=len(each.dataset))
+    found, empty = removals_of(made)
+    rng = np.random.default_rng([each.seed, sum(map(ord, name))])
+    texts = [captions_of(picture) for picture in made]
+    code = {label: place for place, label in enumerate(CLASSES)}
+    named = np.zeros((5 * pictures, len(CLASSES)))
+    for number, told in enumerate(texts):
+        for turn, (_, phrases) in enumerate(told):
+            named[5 * number + turn, [code[phrase["classes"][0]] for phrase in phrases]] = 1
+    bias = BIAS.get(each.variant, -0.4) + (each.model == "vse") * 0.5
+
+    def lists(queries: list[tuple[str, tuple[str, ...], tuple[str, ...]]]) -> pa.Table:
+        captions, scores = [], []
+        for _, present, removed in queries:
+            wanted = np.full(len(CLASSES), -0.6)
+            wanted[[code[label] for label in present]] = 1.0
+            for label in removed:
+                fooled = PARTNERS.get(label) in present and each.dataset != "control"
+                wanted[code[label]] = bias if fooled else -0.7
+            points = named @ wanted + rng.normal(0, 0.5, len(named))
+            best = np.lexsort((np.arange(len(points)), -points))[:depth]
+            captions.append(best.tolist())
+            scores.append(points[best].tolist())
+        return pa.table(
+            {
+                "query": pa.array([identifier for identifier, *_ in queries], pa.string()),
+                "captions": pa.array(captions, pa.list_(pa.int64())),
+                "scores": pa.array(scores, pa.list_(pa.float32())),
+            }
+        )
+
+    tested = [removal for removal in found if removal.split == "test"]
+    out = folder / "retrieved" / name
+    sets = {
+        "synthetic": [(removal.id, removal.remaining, removal.removed) for removal in tested],
+        "empty": [(removal.id, removal.remaining, ()) for removal in empty],
+        "original": [(str(picture["id"]), tuple(picture["boxes"]), ()) for picture in made if picture["id"] % 2],
+    }
+    if each.dataset != "flickr30k":
+        sets["rendered"] = sets["synthetic"]
+    for kind, queries in sets.items():
+        write_table(out / f"{kind}.parquet", lists(queries))
+    images = [picture["id"] for picture in made if picture["split"] == "test"]
+    sentences = [5 * picture + turn for picture in images for turn in range(5)]
+    for kind, asked in (("image_to_text", images), ("text_to_image", sentences), ("empty_image_to_text", images)):
+        ranks = pa.array(rng.geometric(0.4, len(asked)), pa.int32())
+        write_table(out / f"{kind}.parquet", pa.table({"query": pa.array(asked, pa.int64()), "rank": ranks}))
+
+
+def write_world(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
+    """Everything that evaluate and the report read, and a params.yaml; returns the cells."""
+    cells = default_cells() if cells is None else cells
+    for dataset in dict.fromkeys(each["dataset"] for each in cells.values()):
+        write_data_set(folder, dataset)
+    for name, fields in cells.items():
+        write_retrieved(folder, name, fields)
+    section = PARAMETERS | {"cells": cells, "world": {"seed": 3}}
+    world = {"coco": "sample", "flickr30k": "sample"}
+    (folder / "params.yaml").write_text(yaml.safe_dump({"world": world, "decorrelation": section}), encoding="utf-8")
+    return cells
+
+
+def paths(folder: Path) -> dict[str, Path]:
+    """Arguments of evaluate."""
+    return {name: folder / name for name in ("raw", "phrases", "removals", "pairs", "retrieved")} | {
+        "used": folder / "params.yaml",
+        "out": folder / "evaluation.parquet",
+        "out_comparisons": folder / "metrics" / "comparisons.json",
+        "out_classes": folder / "metrics" / "classes.csv",
+    }
