@@ -21,6 +21,9 @@ from stages.stage import BadInput
 from stages.tables import Images
 from stages.world.archives import IMAGE_SUFFIXES
 
+SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
+BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it
+
 
 def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Stream (file name, encoded bytes) of a folder's image shards, or of its image files and zips, at any depth.
@@ -86,7 +89,7 @@ def fit_images(
         seen.add(name)
         try:
             fitted = _fit(data, sizes[name], counts)
-        except (OSError, UnidentifiedImageError, SyntaxError, ValueError):  # what Pillow raises, by format
+        except BROKEN:
             counts["images_unreadable"] += 1
             unreadable.append(name)
             continue
@@ -99,16 +102,16 @@ def fit_images(
 def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
     """The picture's bytes, or its size where that is not the wanted one."""
     image: Image.Image = Image.open(io.BytesIO(data))
+    orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+    to_turn = image.size != size and orientation in SIDEWAYS and image.size[::-1] == size
+    if image.size != size and not to_turn:
+        return image.size  # before it is decoded: it may be huge
     image.load()
-    turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
-    if image.size == size:
-        counts["images_orientation_ignored"] += turned
-    elif turned and ImageOps.exif_transpose(image).size == size:
-        counts["images_turned"] += 1
+    counts["images_turned"] += to_turn
+    counts["images_orientation_ignored"] += orientation != 1 and not to_turn
+    if to_turn:
         image = ImageOps.exif_transpose(image)
-    else:
-        return image.size
-    if image.mode == "RGB" and not turned:
+    if image.mode == "RGB" and orientation == 1:
         return data
     counts["images_made_rgb"] += image.mode != "RGB"
     buffer = io.BytesIO()

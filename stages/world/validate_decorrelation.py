@@ -12,13 +12,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from PIL import ExifTags, Image, UnidentifiedImageError
+from PIL import ExifTags, Image
 
 from stages.decorrelation.corpora import IMAGES
 from stages.decorrelation.english import looks_english
 from stages.decorrelation.records import SPLITS, Corpus, Picture, removal_id
 from stages.stage import BadInput
 from stages.tables import Images
+from stages.world.decorrelation_images import BROKEN
 
 RENDERED = "rendered"
 USUAL_CAPTIONS = 5
@@ -124,7 +125,7 @@ def _check_image(data: bytes, picture: Picture, folder: Path) -> None:
     try:
         image = Image.open(io.BytesIO(data))
         orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
-    except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:
+    except BROKEN as error:
         raise BadInput(f"not an image: {error}", file=folder, row=picture.name) from None
     got, wanted = (image.mode, image.size, orientation), ("RGB", (picture.width, picture.height), 1)
     if got != wanted:
