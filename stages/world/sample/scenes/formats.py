@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from stages.world.sample.scenes.catalogue import KINDS
 from stages.world.sample.scenes.scene import Scene, Thing
+from stages.world.sample.scenes.sprites import sprite
 from stages.world.sample.scenes.wording import Caption, Mention, plain
 
 _SPLITS = {"train": "train", "restval": "restval", "validation": "val", "test": "test"}
@@ -69,12 +71,19 @@ def karpathy(shots: Sequence[Shot], dataset: str) -> dict[str, Any]:
 
 def outline(thing: Thing) -> list[float]:
     """The polygon around an object, row by row from its first to its last visible pixel (x, y, x, y, …)."""
-    visible = np.asarray(thing.picture().getchannel("A")) > 0
-    lefts = visible.argmax(axis=1) + thing.left
-    rights = visible.shape[1] - visible[:, ::-1].argmax(axis=1) + thing.left
-    down = [(x, y) for row, x in enumerate(rights) for y in (row, row + 1)]
-    up = [(x, y) for row, x in reversed(list(enumerate(lefts))) for y in (row + 1, row)]
-    return [float(value) for x, y in down + up for value in (x, y + thing.top)]
+    shape = _outline(thing.kind, thing.look, thing.colour, thing.side, thing.flip)
+    return (shape + (thing.left, thing.top)).ravel().tolist()
+
+
+@cache
+def _outline(*looks: Any) -> np.ndarray:
+    """The outline of a sprite, (points, 2): down its right side and up its left side."""
+    visible = np.asarray(sprite(*looks).getchannel("A")) > 0
+    rows = np.arange(len(visible))
+    lefts, rights = visible.argmax(axis=1), visible.shape[1] - visible[:, ::-1].argmax(axis=1)
+    down = np.stack([np.repeat(rights, 2), np.stack([rows, rows + 1], axis=1).ravel()], axis=1)
+    up = np.stack([np.repeat(lefts, 2), np.stack([rows, rows + 1], axis=1).ravel()], axis=1)[::-1]
+    return np.concatenate([down, up]).astype(np.float64)
 
 
 def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Scene:
 
     def render(self, without: Collection[str] = ()) -> Image.Image:
         """The picture, on request without the objects of some kinds; all other pixels stay as they are."""
-        image = background(self.background, self.seed, self.size, self.horizon)
+        image = background(self.background, self.seed, self.size, self.horizon).copy()
         for thing in self.things:
             if thing.kind not in without:
                 drawn = thing.picture()
