@@ -41,7 +41,7 @@ def correct_captions(ranked: Ranked, named: Flags, removed: Flags, remaining: Fl
 
 def removed_named(ranked: Ranked, named: Flags, removed: Flags) -> Flags:
     """Whether the best caption names a class that was removed, (queries,)."""
-    return names_any(ranked[:, :1], named, removed).any(axis=1)
+    return names_any(ranked[:, :1], named, removed)[:, 0]
 
 
 def names_any(ranked: Ranked, named: Flags, classes: Flags) -> Flags:
@@ -54,7 +54,7 @@ def names_any(ranked: Ranked, named: Flags, classes: Flags) -> Flags:
         raise ValueError(f"classes have shape {classes.shape}, expected {(len(ranked), named.shape[1])}")
     if ranked.size and not 0 <= ranked.min() <= ranked.max() < len(named):
         raise ValueError(f"rows from {ranked.min()} to {ranked.max()} of {len(named)} captions")
-    return np.asarray((named[ranked] & classes[:, None]).any(axis=2))
+    return np.logical_or.reduce(named[ranked] & classes[:, None], axis=2)
 
 
 def average_precision(correct: Flags, k: int) -> NDArray[np.float64]:

@@ -1,0 +1,105 @@
+"""R@k: ranks by hand, ties, all of a picture's captions, streams against the whole matrix, ranx."""
+
+import numpy as np
+import pytest
+import ranx
+
+from stages.measures import recall as module
+from stages.measures.recall import ranks_of_embeddings, ranks_of_scores, recall
+
+
+def test_by_hand():
+    scores = [[0.9, 0.8, 0.1], [0.3, 0.8, 0.1], [0.5, 0.5, 0.4]]
+    ranks = ranks_of_scores(scores, [0, 0, 2], [0, 0, 2])
+    assert ranks.tolist() == [1, 1, 3]
+    assert recall(ranks, 1).tolist() == [1, 1, 0]
+    assert recall(ranks, 3).tolist() == [1, 1, 1]
+
+
+def test_a_query_ranks_behind_others_that_score_the_same():
+    assert ranks_of_scores([[1.0, 1.0, 1.0]], [0], [0, 1, 2]).tolist() == [3]
+    assert ranks_of_scores([[1.0, 1.0, 0.5]], [0], [0, 0, 1]).tolist() == [1]  # its own are no rivals
+
+
+def test_any_of_the_five_captions_is_a_hit():
+    owners = np.repeat([10, 20], 5)
+    scores = np.zeros((1, 10))
+    scores[0, 3], scores[0, 7] = 0.9, 0.8
+    assert ranks_of_scores(scores, [10], owners).tolist() == [1]
+    assert ranks_of_scores(scores, [20], owners).tolist() == [2]
+
+
+def random_world(pictures=60, width=8, seed=0):
+    """Vectors on a coarse grid, so that there are ties; pictures with four to six captions, in any order."""
+    rng = np.random.default_rng(seed)
+    owners = rng.permutation(np.repeat(np.arange(pictures), rng.integers(4, 7, pictures)))
+    images = rng.integers(-2, 3, (pictures, width)) / 4
+    captions = (images[owners] + rng.integers(-2, 3, (len(owners), width)) / 4).astype(np.float16)
+    return images.astype(np.float32), captions, np.arange(pictures), owners
+
+
+@pytest.fixture(params=[(3, 7), (256, 16384)])
+def small_chunks(request, monkeypatch):
+    monkeypatch.setattr(module, "_QUERIES", request.param[0])
+    monkeypatch.setattr(module, "_ITEMS", request.param[1])
+    monkeypatch.setattr(module, "_PAIRS", request.param[0])
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_streams_give_the_ranks_of_the_whole_matrix_both_ways():
+    images, captions, pictures, owners = random_world()
+    scores = images.astype(np.float64) @ captions.astype(np.float64).T  # exact: small multiples of 1/16
+    for queries, gallery, of_query, of_gallery, matrix in (
+        (images, captions, pictures, owners, scores),
+        (captions, images, owners, pictures, scores.T),
+    ):
+        expected = ranks_of_scores(matrix, of_query, of_gallery)
+        assert len(set(expected.tolist())) > 5
+        assert ranks_of_embeddings(queries, gallery, of_query, of_gallery).tolist() == expected.tolist()
+
+
+def test_equal_vectors_tie_wherever_they_are_cut(monkeypatch):
+    rng = np.random.default_rng(3)
+    vector = rng.standard_normal(512).astype(np.float32)
+    gallery = np.tile(vector / np.linalg.norm(vector), (100, 1))
+    query = rng.standard_normal((1, 512)).astype(np.float32)
+    for items in (1, 7, 64, 1000):
+        monkeypatch.setattr(module, "_ITEMS", items)
+        assert ranks_of_embeddings(query, gallery, [5], np.arange(100)).tolist() == [100]
+
+
+def test_order_of_the_gallery_changes_nothing():
+    images, captions, pictures, owners = random_world(seed=4)
+    order = np.random.default_rng(5).permutation(len(captions))
+    first = ranks_of_embeddings(images, captions, pictures, owners)
+    assert ranks_of_embeddings(images, captions[order], pictures, owners[order]).tolist() == first.tolist()
+
+
+def test_it_is_ranxs_hit_rate_where_nothing_ties():
+    rng = np.random.default_rng(6)
+    owners = np.repeat(np.arange(30), 5)
+    scores = rng.random((30, 150)) + 0.3 * (np.arange(30)[:, None] == owners)
+    ranks = ranks_of_scores(scores, np.arange(30), owners)
+    qrels = {f"q{q:02d}": {f"d{d}": 1 for d in np.flatnonzero(owners == q)} for q in range(30)}
+    run = {f"q{q:02d}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(scores)}
+    for k in (1, 5, 10):
+        theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), f"hit_rate@{k}", return_mean=False)
+        assert recall(ranks, k).tolist() == theirs.tolist()
+
+
+def test_a_query_without_an_own_item_is_refused():
+    with pytest.raises(ValueError, match="query 1 has no item of its own"):
+        ranks_of_scores(np.zeros((2, 1)), [0, 1], [0])
+    with pytest.raises(ValueError, match="query 1 has no item of its own"):
+        ranks_of_embeddings(np.zeros((2, 3)), np.zeros((1, 3)), [0, 1], [0])
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="NaN"):
+        ranks_of_scores([[np.nan]], [0], [0])
+    with pytest.raises(ValueError, match=r"should be \(1, 2\)"):
+        ranks_of_scores([[1.0]], [0], [0, 1])
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        ranks_of_embeddings(np.full((1, 2), np.inf), np.zeros((1, 2)), [0], [0])
+    with pytest.raises(ValueError, match=r"queries \(1, 2\)"):
+        ranks_of_embeddings(np.zeros((1, 2)), np.zeros((1, 3)), [0], [0])
