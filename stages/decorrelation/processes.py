@@ -1,4 +1,4 @@
-"""One process a GPU, joined in a group that `accelerate` knows; with one process there is no group and no new process."""
+"""One process a GPU, joined in a group that `accelerate` knows; a single process is this one, without a group."""
 
 import os
 import socket
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import torch
 import torch.multiprocessing
 from accelerate import PartialState
+from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException, start_processes
 
 from stages.stage import BadInput
 
@@ -40,7 +41,7 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
     if processes == 1:
         return function(job, log)
     messages = torch.multiprocessing.get_context("spawn").SimpleQueue()
-    group = torch.multiprocessing.start_processes(
+    group = start_processes(
         _member, (function, job, processes, _free_port(), messages), nprocs=processes, join=False, start_method="spawn"
     )
     assert group is not None
@@ -51,7 +52,7 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
     while not done:
         try:
             done = group.join(timeout=0.2)
-        except (torch.multiprocessing.ProcessExitedException, torch.multiprocessing.ProcessRaisedException) as error:
+        except (ProcessExitedException, ProcessRaisedException) as error:
             failure, done = error, True
         while not messages.empty():
             kind, content = messages.get()

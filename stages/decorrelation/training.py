@@ -34,7 +34,7 @@ def optimiser_of(module: torch.nn.Module, settings: TrainingSettings) -> torch.o
     return torch.optim.AdamW(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
 
-def halving(steps: int, halve_every: float) -> Callable[[int], float]:
+def halved(steps: int, halve_every: float) -> Callable[[int], float]:
     """Factor of the learning rate at a step (from 0): one half to the power of ⌊step / (halve_every · steps)⌋."""
     return lambda step: 0.5 ** math.floor(step / (halve_every * steps) + 1e-9)
 
@@ -78,7 +78,7 @@ def train(
         raise BadInput("does not divide among the processes", field="batch_size", got=settings.batch_size,
                        expected=f"a multiple of {state.num_processes}")  # fmt: skip
     optimizer = optimiser_of(module, settings)
-    scheduler = LambdaLR(optimizer, halving(steps, settings.halve_every))
+    scheduler = LambdaLR(optimizer, halved(steps, settings.halve_every))
     resumed = load_checkpoint(work, model=module, optimizer=optimizer, scheduler=scheduler)
     first, losses = (resumed[0], resumed[1]["losses"]) if resumed else (0, [])
     trained = optimizer.param_groups[0]["params"]

@@ -69,6 +69,15 @@ class Draws:
         pairs = [*self._drawn(0, original), *self._drawn(1, painted)]
         return [pairs[place] for place in np.random.default_rng([self._seed, 2, step]).permutation(len(pairs))]
 
+    def shown(self, steps: int) -> list[Shown]:
+        """The pictures that so many steps see."""
+        painted = self.painted_before(steps)
+        seen = []
+        for source, count in enumerate((steps * self._batch_size - painted, painted)):
+            first_epoch = range(min(count, len(self._sources[source])))
+            seen += [shown for shown, _ in self._drawn(source, first_epoch)]
+        return seen
+
     def _drawn(self, source: int, places: range) -> Iterator[tuple[Shown, str]]:
         shown, turns = self._sources[source], self._turns[source]
         for place, epoch in drawn(len(shown), places, [self._seed, source, 1]):

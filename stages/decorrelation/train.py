@@ -1,0 +1,114 @@
+"""Train one cell of the matrix: a retrieval model on D, D' or both; or leave it as it is (decorrelation.md §4)."""
+
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from stages.cards import write_card
+from stages.decorrelation.model_settings import AnyModelSettings
+from stages.decorrelation.processes import processes_here, run_in_processes
+from stages.decorrelation.train_job import TrainJob, run_training
+from stages.decorrelation.training_data import ORIGINALS
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_json, write_atomically
+
+_PROVENANCE = "provenance.json"
+ZERO_SHOT = "zero_shot"
+
+
+class TrainParameters(Parameters):
+    """Section `decorrelation.train`."""
+
+    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
+    memory: int = Field(ge=0, description="Bytes of training pictures that a process keeps instead of decoding again")
+    workers: int = Field(ge=0, description="Processes that decode pictures ahead, for each GPU; 0: none besides")
+    processes: int | None = Field(ge=1, description="Training processes, null: one a GPU, one without any")
+    validation_pictures: int = Field(ge=0, description="Validation pictures asked at the end, with their captions")
+    validation_batch: int = Field(ge=1, description="Pictures or captions encoded together in validation")
+    models: dict[str, AnyModelSettings] = Field(min_length=1, description="What each model is told, by its kind")
+
+    @model_validator(mode="after")
+    def _named_by_kind(self) -> "TrainParameters":
+        for name, settings in self.models.items():
+            if name != settings.kind:
+                raise ValueError(f"models.{name}: is of kind {settings.kind}; a model is named by its kind")
+        return self
+
+
+def main(
+    parameters: TrainParameters,
+    context: Context,
+    *,
+    model: str,
+    variant: str,
+    original: str,
+    share: float,
+    steps: float,
+    seed: int,
+    raw: Path,
+    pairs: Path,
+    painted: Path,
+    base: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Train --model on --original of D and --share of D' (--pairs, --painted); export it with a card.
+
+    --variant zero_shot exports it untouched; --steps multiplies the model's steps.
+    """
+    settings = parameters.models.get(model)
+    if settings is None:
+        raise BadInput("no such model", field="--model", got=model, choices=parameters.models)
+    if original not in ORIGINALS:
+        raise BadInput("no such part of D", field="--original", got=original, choices=ORIGINALS)
+    if not 0 <= share <= 1:
+        raise BadInput("not a share", field="--share", got=share, expected="a number from 0 to 1")
+    if not steps > 0:
+        raise BadInput("not a multiple", field="--steps", got=steps, expected="a number above 0")
+    folder = base / settings.base
+    if not folder.is_dir():
+        raise BadInput("no such base model", file=folder, field=f"models.{model}.base",
+                       choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
+    job = TrainJob(
+        kind=model,
+        settings=settings,
+        steps=0 if variant == ZERO_SHOT else max(1, round(steps * settings.steps)),
+        original=original,
+        share=share,
+        seed=seed,
+        raw=raw,
+        pairs=pairs,
+        painted=painted,
+        base=folder,
+        work=context.work,
+        trained=context.work / "trained",
+        checkpoint_every=parameters.checkpoint_every,
+        memory=parameters.memory,
+        workers=parameters.workers,
+        validation_pictures=parameters.validation_pictures,
+        validation_batch=parameters.validation_batch,
+    )
+    processes = (parameters.processes or processes_here()) if job.steps else 1
+    metrics = run_in_processes(run_training, job, context.tracker.log, processes)
+    with write_atomically(out) as beside:
+        job.trained.replace(beside)
+        _card(beside, job, variant, metrics)
+    return metrics
+
+
+def _card(out: Path, job: TrainJob, variant: str, metrics: dict[str, float]) -> None:
+    path = job.base / _PROVENANCE
+    origin = read_json(path) if path.exists() else {"from": job.base.name, "licence": "other"}
+    trained = f"{job.raw} and {job.pairs}, share {job.share:g} of the latter; original pictures: {job.original}"
+    write_card(
+        out,
+        title=f"{job.kind}, {variant}, seed {job.seed}: image-text retrieval",
+        description="Pictures and sentences in one space (decorrelation: objects painted out of training pictures).",
+        base=origin["from"],
+        data=f"{trained}; the world is what `world` in params.yaml says" if job.steps else "nothing besides",
+        metrics={name: value for name, value in metrics.items() if name.startswith("validation_")},
+        licence=origin["licence"],
+    )
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.train", TrainParameters)
