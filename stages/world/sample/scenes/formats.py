@@ -13,7 +13,7 @@ import numpy as np
 from stages.world.sample.scenes.catalogue import KINDS
 from stages.world.sample.scenes.scene import Scene, Thing
 from stages.world.sample.scenes.sprites import sprite
-from stages.world.sample.scenes.wording import Caption, Mention, plain
+from stages.world.sample.scenes.wording import SCENE, Caption, Mention, clothes_of, plain
 
 _SPLITS = {"train": "train", "restval": "restval", "validation": "val", "test": "test"}
 
@@ -72,7 +72,7 @@ def karpathy(shots: Sequence[Shot], dataset: str) -> dict[str, Any]:
 def outline(thing: Thing) -> list[float]:
     """The polygon around an object, row by row from its first to its last visible pixel (x, y, x, y, …)."""
     shape = _outline(thing.kind, thing.look, thing.colour, thing.side, thing.flip)
-    return (shape + (thing.left, thing.top)).ravel().tolist()
+    return np.add(shape, (thing.left, thing.top)).ravel().tolist()
 
 
 @cache
@@ -83,7 +83,9 @@ def _outline(*looks: Any) -> np.ndarray:
     lefts, rights = visible.argmax(axis=1), visible.shape[1] - visible[:, ::-1].argmax(axis=1)
     down = np.stack([np.repeat(rights, 2), np.stack([rows, rows + 1], axis=1).ravel()], axis=1)
     up = np.stack([np.repeat(lefts, 2), np.stack([rows, rows + 1], axis=1).ravel()], axis=1)[::-1]
-    return np.concatenate([down, up]).astype(np.float64)
+    points = np.concatenate([down, up]).astype(np.float64)
+    x = points[:, 0]
+    return points[(x != np.roll(x, 1)) | (x != np.roll(x, -1))]  # corners only
 
 
 def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:
@@ -116,22 +118,21 @@ def entities(shots: Sequence[Shot]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for shot in shots:
             stem = shot.name.removesuffix(".jpg")
-            # The scene's own entity comes after those of its objects' kinds.
-            numbers = {kind: number for number, kind in enumerate(shot.scene.kinds, 1)}
+            worn = [clothes_of(index) for index in range(len(shot.scene.things))]
+            numbers = {entity: 20 * shot.number + n for n, entity in enumerate((SCENE, *shot.scene.kinds, *worn), 1)}
             for path, text in (
                 (f"Annotations/{stem}.xml", _annotation(shot, numbers)),
-                (f"Sentences/{stem}.txt", "\n".join(_annotated(shot, one, numbers) for one in shot.captions) + "\n"),
+                (f"Sentences/{stem}.txt", "\n".join(_annotated(one, numbers) for one in shot.captions) + "\n"),
             ):
                 archive.writestr(zipfile.ZipInfo(path), text)  # a ZipInfo carries no time of writing
     return buffer.getvalue()
 
 
-def _annotated(shot: Shot, caption: Caption, numbers: dict[str, int]) -> str:
+def _annotated(caption: Caption, numbers: dict[str, int]) -> str:
     """`[/EN#1/people A man] rides [/EN#2/animals a horse] .`"""
 
     def tag(mention: Mention) -> str:
-        number = numbers[shot.scene.things[mention.things[0]].kind] if mention.things else len(numbers) + 1
-        return f"[/EN#{10 * shot.number + number}/{mention.type} {mention.text}]"
+        return f"[/EN#{numbers[mention.entity]}/{mention.type} {mention.text}]"
 
     text = "".join(part if isinstance(part, str) else tag(part) for part in caption)
     return text.replace(",", " ,").removesuffix(".") + " ."
@@ -142,15 +143,21 @@ def _annotation(shot: Shot, numbers: dict[str, int]) -> str:
     root = ElementTree.Element("annotation")
     ElementTree.SubElement(root, "filename").text = shot.name
     _fields(ElementTree.SubElement(root, "size"), width=shot.scene.size, height=shot.scene.size, depth=3)
-    for thing in shot.scene.things:
-        found = ElementTree.SubElement(root, "object")
-        _fields(found, name=10 * shot.number + numbers[thing.kind])
-        left, top, width, height = thing.box
-        box = ElementTree.SubElement(found, "bndbox")
-        _fields(box, xmin=left + 1, ymin=top + 1, xmax=left + width, ymax=top + height)
     whole = ElementTree.SubElement(root, "object")
-    _fields(whole, name=10 * shot.number + len(numbers) + 1, scene=1, nobndbox=0)
+    _fields(whole, name=numbers[SCENE], scene=1, nobndbox=0)
+    for index, thing in enumerate(shot.scene.things):
+        left, top, width, height = thing.box
+        _box(root, numbers[thing.kind], left, top, width, height)
+        if thing.kind == "person":  # shirts and dresses are around the middle
+            _box(root, numbers[clothes_of(index)], left, top + height * 3 // 10, width, height * 2 // 5)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _box(root: ElementTree.Element, entity: int, left: int, top: int, width: int, height: int) -> None:
+    found = ElementTree.SubElement(root, "object")
+    _fields(found, name=entity)
+    box = ElementTree.SubElement(found, "bndbox")
+    _fields(box, xmin=left + 1, ymin=top + 1, xmax=left + width, ymax=top + height)
 
 
 def _fields(node: ElementTree.Element, **values: int | str) -> None:

@@ -26,7 +26,9 @@ def statistics(shots: Sequence[Shot], cast: Cast) -> dict[str, float]:
         if (a, b) not in sides and (b, a) not in sides
     ]
     words = [plain(caption).lower().replace(",", "").rstrip(".").split() for shot in shots for caption in shot.captions]
-    named = sum(isinstance(part, Mention) and bool(part.things) for s in shots for text in s.captions for part in text)
+    named = sum(
+        isinstance(part, Mention) and part.kind is not None for s in shots for text in s.captions for part in text
+    )
     return {
         **{
             split: float(sum(shot.split == split for shot in shots))

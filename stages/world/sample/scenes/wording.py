@@ -1,7 +1,7 @@
 """Captions: a small grammar of English that says only what is in the scene."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stages.world.sample.render.canvas import Dice
 from stages.world.sample.scenes.catalogue import KINDS, PLACES, SEEN, Verb
@@ -33,7 +33,7 @@ _TEMPLATES: dict[int, tuple[str, ...]] = {
         "{A} {does} {by} {B} {at}, with {C} nearby.",
         "{A} {doing} {at} with {B} and {C}.",
         "{A} {by} {B} and {C}.",
-        "There {is} {A} {at}, next to {B} and {C}.",
+        "There {is} {A} {at} next to {B} and {C}.",
         "A photo of {A} {by} {B}, with {C} {at}.",
         "{view} with {A}, {B} and {C}.",
         "{A} {does} {at} near {B}, and there {isC} also {C}.",
@@ -57,7 +57,9 @@ _MOUNTED: dict[int, tuple[str, ...]] = {
 }
 _NEAR = ("next to", "beside", "near", "close to", "by")
 _PLURAL_WORDS = ("two", "two", "two", "a pair of")
-_PLACE, _COLOUR, _SIZE = 0.7, 0.5, 0.15
+_PLACE, _COLOUR, _SIZE, _CLOTHES = 0.7, 0.5, 0.15, 0.3
+_GARMENTS = ("shirt", "dress")  # by look
+SCENE = "scene"
 
 
 @dataclass(frozen=True)
@@ -66,16 +68,26 @@ class Mention:
 
     Attributes:
         text: its words.
-        things: indices of the objects it names; empty for places.
+        entity: what it names: a kind of objects, `SCENE`, or the clothes of an object (`clothes_of`).
         type: its type in Flickr30k Entities.
     """
 
     text: str
-    things: tuple[int, ...]
+    entity: str
     type: str
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the objects it names; None for places and clothes."""
+        return self.entity if self.entity in KINDS else None
 
 
 Caption = tuple[str | Mention, ...]
+
+
+def clothes_of(index: int) -> str:
+    """The entity of what a person wears."""
+    return f"clothes of {index}"
 
 
 def plain(caption: Caption) -> str:
@@ -122,7 +134,7 @@ def _fill(template: str, scene: Scene, named: list[tuple[int, ...]], dice: Dice)
     where: list[str | Mention] = []
     if dice.chance(_PLACE):
         preposition, noun = dice.choice(place.where)
-        where = [f"{preposition} ", Mention(noun, (), "scene")]
+        where = [f"{preposition} ", Mention(noun, SCENE, "scene")]
     many = len(named[0]) > 1
     # Who is on a horse does not stand on the street.
     rider = scene.mounted is not None and scene.mounted[0] in named[0]
@@ -138,8 +150,8 @@ def _fill(template: str, scene: Scene, named: list[tuple[int, ...]], dice: Dice)
         "by": [_relation(scene, named, dice)],
         "by2": [dice.choice(_NEAR)],
         "at": where,
-        "view": [Mention(dice.choice(place.view), (), "scene")],
-        **{letter: [phrase] for letter, phrase in phrases.items()},
+        "view": [Mention(dice.choice(place.view), SCENE, "scene")],
+        **phrases,
     }
     parts: list[str | Mention] = []
     for literal in re.split(r"(\{\w+\})", template):
@@ -161,7 +173,7 @@ def _polished(parts: list[str | Mention]) -> Caption:
     if isinstance(first, str):
         joined[0] = first[0].upper() + first[1:]
     else:
-        joined[0] = Mention(first.text[0].upper() + first.text[1:], first.things, first.type)
+        joined[0] = replace(first, text=first.text[0].upper() + first.text[1:])
     return tuple(joined)
 
 
@@ -176,8 +188,8 @@ def _relation(scene: Scene, named: list[tuple[int, ...]], dice: Dice) -> str:
     return dice.choice(_NEAR)
 
 
-def _noun_phrase(scene: Scene, group: tuple[int, ...], dice: Dice) -> Mention:
-    """A noun phrase for all the objects of a kind, with colour or size now and then."""
+def _noun_phrase(scene: Scene, group: tuple[int, ...], dice: Dice) -> list[str | Mention]:
+    """A noun phrase for all the objects of a kind, with colour, size or clothes now and then."""
     things = [scene.things[index] for index in group]
     kind = KINDS[things[0].kind]
     many = len(things) > 1
@@ -190,5 +202,13 @@ def _noun_phrase(scene: Scene, group: tuple[int, ...], dice: Dice) -> Mention:
         small = max(thing.side for thing in things) <= scene.size * kind.scale * 0.32
         big = min(thing.side for thing in things) >= scene.size * kind.scale * 0.38
         words = f"{'small' if small else 'large'} {words}" if small or big else words
-    article = "an" if words[0] in "aeiou" else "a"
-    return Mention(f"{dice.choice(_PLURAL_WORDS) if many else article} {words}", group, kind.type)
+    words = f"{dice.choice(_PLURAL_WORDS)} {words}" if many else _with_article(words)
+    phrase: list[str | Mention] = [Mention(words, kind.name, kind.type)]
+    if kind.type == "people" and not many and dice.chance(_CLOTHES):
+        garment = f"{things[0].colour} {_GARMENTS[things[0].look]}"
+        phrase += [" in ", Mention(_with_article(garment), clothes_of(group[0]), "clothing")]
+    return phrase
+
+
+def _with_article(words: str) -> str:
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
