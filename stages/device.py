@@ -58,6 +58,33 @@ def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Seq
         start += batch_size
 
 
+def halving(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:
+    """Do something with so many things at a time; when GPU memory runs out, start again with half of them.
+
+    Args:
+        size: how many things at a time at first.
+        attempt: does the whole with so many at a time; it begins by clearing what an attempt before it left, such as
+            gradients.
+        unit: what the things are called, for the message.
+
+    Returns:
+        What `attempt` gave, and the size to go on with.
+
+    Raises:
+        torch.OutOfMemoryError: a single one does not fit.
+    """
+    while True:
+        try:
+            return attempt(size), size
+        except torch.OutOfMemoryError:
+            if size == 1:
+                raise
+        # Outside the handler: the error holds on to the tensors of the failed attempt.
+        torch.cuda.empty_cache()
+        size = (size + 1) // 2
+        print(f"out of GPU memory: mini-batches of {size} {unit} from here on")
+
+
 def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:
     """Indices in batches of similar length, longest first, so that memory trouble shows at once and padding is rare."""
     order = np.argsort(-np.asarray(lengths), kind="stable")

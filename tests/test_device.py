@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from stages.device import autocast, cpu_has_bf16, halving_batches, length_sorted_batches
+from stages.device import autocast, cpu_has_bf16, halving, halving_batches, length_sorted_batches
 
 
 def test_batches_halve_when_memory_runs_out_and_nothing_is_lost():
@@ -39,3 +39,24 @@ def test_cpu_is_in_full_precision_unless_asked(monkeypatch):
     monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
     with autocast(torch.device("cpu")):
         assert (matrix @ matrix).dtype == (torch.bfloat16 if cpu_has_bf16() else torch.float32)
+
+
+def test_halving_starts_the_whole_again_with_half():
+    tried = []
+
+    def attempt(size):
+        tried.append(size)
+        if size > 2:
+            raise torch.OutOfMemoryError("simulated")
+        return "done"
+
+    assert halving(7, attempt, unit="things") == ("done", 2)
+    assert tried == [7, 4, 2]
+
+
+def test_halving_ends_at_one():
+    def attempt(size):
+        raise torch.OutOfMemoryError("simulated")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        halving(4, attempt, unit="things")

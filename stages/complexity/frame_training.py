@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from stages.complexity.frame_data import Taught
 from stages.complexity.frame_model import FrameParser
+from stages.device import halving
 from stages.nets.frame_parser import tagging_loss
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Parameters
@@ -85,17 +87,7 @@ def train(
             [triggers[row] for row in rows_of_step(len(triggers), parameters.windows, step, seed)],
             [elements[row] for row in rows_of_step(len(elements), parameters.frames, step, seed)],
         ]
-        while True:
-            try:
-                optimizer.zero_grad()
-                loss = sum(_backward(parser, batch, together) for batch in batches)
-                break
-            except torch.OutOfMemoryError:
-                if together == 1:
-                    raise
-                torch.cuda.empty_cache()
-                together = (together + 1) // 2
-                print(f"out of GPU memory: {together} readings at a time from here on")
+        loss, together = halving(together, partial(_backward, parser, batches), unit="readings")
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
         norm = torch.nn.utils.clip_grad_norm_(network.parameters(), parameters.clip)
@@ -113,8 +105,14 @@ def train(
     return extra
 
 
-def _backward(parser: FrameParser, batch: Sequence[Taught], together: int) -> float:
-    """Add the gradient of a batch's mean loss over words, a part at a time; returns the loss."""
+def _backward(parser: FrameParser, batches: Sequence[Sequence[Taught]], together: int) -> float:
+    """The gradient of the sum of the batches' losses, so many readings at a time; returns the loss."""
+    parser.network.zero_grad(set_to_none=True)
+    return sum(_add_gradient(parser, batch, together) for batch in batches)
+
+
+def _add_gradient(parser: FrameParser, batch: Sequence[Taught], together: int) -> float:
+    """Add the gradient of a batch's mean loss over words; returns the loss."""
     words = sum(len(each.tags) for each in batch)
     total = 0.0
     for start in range(0, len(batch), together):

@@ -10,6 +10,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
 from stages.complexity.reader import Feature, Reader
+from stages.device import halving
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput
 
@@ -87,7 +88,6 @@ def train(
         log(step + 1, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
         optimizer.step()
         scheduler.step()
-        optimizer.zero_grad(set_to_none=True)
         losses.append(loss)
         if (step + 1) % checkpoint_every == 0:
             save_checkpoint(
@@ -113,23 +113,18 @@ def _backward(reader: Reader, batch: Sequence[Feature], together: int) -> tuple[
     """
     # Similar lengths side by side: little padding.
     ordered = sorted(batch, key=lambda feature: -feature.tokens)
-    while True:
-        try:
-            total = 0.0
-            for start in range(0, len(ordered), together):
-                part = ordered[start : start + together]
-                loss = reader.loss(part) * (len(part) / len(ordered))
-                loss.backward()
-                total += loss.item()
-            return total, together
-        except torch.OutOfMemoryError:
-            if together == 1:
-                raise
-        # Outside the handler: the error holds on to the tensors of the failed pass.
+
+    def attempt(size: int) -> float:
         reader.module.zero_grad(set_to_none=True)
-        torch.cuda.empty_cache()
-        together = (together + 1) // 2
-        print(f"out of GPU memory: mini-batches of {together} features from here on")
+        total = 0.0
+        for start in range(0, len(ordered), size):
+            part = ordered[start : start + size]
+            loss = reader.loss(part) * (len(part) / len(ordered))
+            loss.backward()
+            total += loss.item()
+        return total
+
+    return halving(together, attempt, unit="features")
 
 
 @torch.inference_mode()

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
 from stages.cards import write_card
-from stages.device import pick_device
+from stages.device import halving, pick_device
 from stages.kvqae.dpr_pairs import Pairs, Triple, draw_batches, read_pairs
 from stages.kvqae.passage_texts import PassageTexts, read_passage_texts
 from stages.kvqae.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
@@ -136,7 +136,6 @@ def train_model(
         torch.nn.utils.clip_grad_norm_(model.parameters(), parameters.clip)
         optimizer.step()
         scheduler.step()
-        optimizer.zero_grad(set_to_none=True)
         state = {**state, "steps": state["steps"] + 1, "questions": state["questions"] + len(batch), "loss": loss}
         context.tracker.log(state["steps"], loss=loss, learning_rate=float(scheduler.get_last_lr()[0]))
         if state["steps"] % parameters.validate_every == 0 or state["steps"] == steps:
@@ -180,20 +179,14 @@ def backward(model: DualEncoder, features: list[dict[str, Any]], mini_batch_size
         torch.OutOfMemoryError: a single text does not fit.
     """
     batch_size = len(features[0]["input_ids"])
-    mini_batch_size = min(mini_batch_size, batch_size)
-    while True:
-        try:
-            loss = in_batch_loss(model, mini_batch_size, batch_size)(features, None)
-            loss.backward()
-            return loss.item(), mini_batch_size
-        except torch.OutOfMemoryError:
-            if mini_batch_size == 1:
-                raise
-        # Outside the handler: the error holds on to the tensors of the failed pass.
+
+    def attempt(together: int) -> float:
         model.zero_grad(set_to_none=True)
-        torch.cuda.empty_cache()
-        mini_batch_size = (mini_batch_size + 1) // 2
-        print(f"out of GPU memory: mini-batches of {mini_batch_size} texts from here on")
+        loss = in_batch_loss(model, together, batch_size)(features, None)
+        loss.backward()
+        return loss.item()
+
+    return halving(min(mini_batch_size, batch_size), attempt, unit="texts")
 
 
 def validation_mrr(

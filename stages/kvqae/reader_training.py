@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +13,7 @@ from pydantic import Field
 from tqdm import tqdm
 from transformers import BertForQuestionAnswering, BertTokenizer, get_linear_schedule_with_warmup
 
-from stages.device import autocast, pick_device
+from stages.device import autocast, halving, pick_device
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question, read_questions
 from stages.kvqae.reader_data import (
@@ -128,6 +129,25 @@ def loss_of(
     return torch.stack(losses).sum(), cut
 
 
+def _backward(
+    model: BertForQuestionAnswering,
+    tokenizer: BertTokenizer,
+    sampled: Sequence[tuple[Example, np.ndarray]],
+    texts: PassageTexts,
+    parameters: ReaderTrainingParameters,
+    together: int,
+) -> tuple[float, int]:
+    """The gradient of the questions' mean loss, so many at a time; returns the loss and `loss_of`'s count."""
+    model.zero_grad(set_to_none=True)
+    total, cut = 0.0, 0
+    for start in range(0, len(sampled), together):
+        part, part_cut = loss_of(model, tokenizer, sampled[start : start + together], texts, parameters)
+        part = part / len(sampled)
+        part.backward()
+        total, cut = total + part.item(), cut + part_cut
+    return total, cut
+
+
 def train(
     model: BertForQuestionAnswering,
     tokenizer: BertTokenizer,
@@ -167,22 +187,8 @@ def train(
             (examples[place], sample_passages(examples[place], parameters.relevant, parameters.irrelevant, rng))
             for place in questions_of_step(len(examples), parameters.questions, step, seed)
         ]
-        while True:
-            try:
-                optimizer.zero_grad()
-                loss, cut = 0.0, 0
-                for start in range(0, len(sampled), together):
-                    part, part_cut = loss_of(model, tokenizer, sampled[start : start + together], texts, parameters)
-                    part = part / len(sampled)
-                    part.backward()
-                    loss, cut = loss + part.item(), cut + part_cut
-                break
-            except torch.OutOfMemoryError:
-                if together == 1:
-                    raise
-                torch.cuda.empty_cache()
-                together = (together + 1) // 2
-                print(f"out of GPU memory: {together} questions at a time from here on")
+        attempt = partial(_backward, model, tokenizer, sampled, texts, parameters)
+        (loss, cut), together = halving(together, attempt, unit="questions")
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
         norm = torch.nn.utils.clip_grad_norm_(trained, parameters.clip)
