@@ -55,15 +55,18 @@ def count_co_occurrence(corpus: Corpus) -> CoOccurrence:
 def partners(corpus: Corpus) -> dict[str, str]:
     """The partner of each class that has one: the class k with the greatest P(k | c), if its lift is above 1.
 
-    Of several the first in the corpus's order is taken. Only training pictures count.
+    Of several the one with the greatest lift is taken, then the first in the corpus's order. Only training pictures
+    count.
     """
     found = count_co_occurrence(corpus)
     probability, lift = found.probability(), found.lift()
-    np.fill_diagonal(probability, -1.0)
-    best = probability.argmax(axis=1)
-    return {
-        name: corpus.classes[best[index]] for index, name in enumerate(corpus.classes) if lift[index, best[index]] > 1
-    }
+    chosen = {}
+    for one, name in enumerate(found.classes):
+        others = [index for index in range(len(found.classes)) if index != one]
+        best = max(others, key=lambda index: (probability[one, index], lift[one, index]), default=one)
+        if best != one and lift[one, best] > 1:
+            chosen[name] = found.classes[best]
+    return chosen
 
 
 def write_co_occurrence(path: Path, found: CoOccurrence) -> None:

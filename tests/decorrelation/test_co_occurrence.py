@@ -40,8 +40,14 @@ def test_only_training_pictures_count(tmp_path):
 
 def test_partner_is_the_most_probable_other_class_if_its_lift_is_above_one():
     corpus = corpus_of(["dog", "frisbee"], ["dog", "frisbee"], ["dog", "cat"], ["cat", "car"])
-    # frisbee: dog always. dog: frisbee 2/3. cat: dog and car 1/2 each, dog comes first and has lift 2/3: no partner.
-    assert partners(corpus) == {"dog": "frisbee", "frisbee": "dog", "car": "cat"}
+    # frisbee: dog always. dog: frisbee 2/3. cat: dog and car 1/2 each, with lifts 2/3 and 2.
+    assert partners(corpus) == {"dog": "frisbee", "frisbee": "dog", "cat": "car", "car": "cat"}
+
+
+def test_frequent_class_is_no_partner_without_lift():
+    # cat: dog 2/3, but dog is in 6/7 of the pictures; car only 1/3.
+    corpus = corpus_of(["cat", "dog"], ["cat", "dog"], ["cat", "car"], ["dog"], ["dog"], ["dog"], ["dog"])
+    assert partners(corpus) == {"car": "cat"}
 
 
 def test_independent_classes_have_no_partner():
