@@ -17,11 +17,15 @@ PORT ?=
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-$(BIN)/.ready: uv.lock pyproject.toml
+# In-painting's worker cannot share the lock: its environment lies in uv's cache, and shares its packages with .venv.
+WORKER := stages/decorrelation/inpaint_worker.py
+
+$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else \
 		$(PYTHON) -m venv .uv && .uv/bin/pip install --quiet uv && uv=.uv/bin/uv; fi; \
-	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
+	$$uv sync --frozen --quiet --python $(BIN)/python --script $(WORKER)
 	@touch $@
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)

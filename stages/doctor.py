@@ -21,6 +21,7 @@ from typing import Literal
 
 import psutil
 
+from stages.decorrelation.inpainter import WORKER, find_uv
 from stages.world.disk import free_space
 from stages.world.pins import Pins
 
@@ -54,7 +55,7 @@ def examine(root: Path) -> Iterator[Finding]:
     yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
     yield _packages(root)
     yield _program("git", "git", "DVC and experiments need it", needed=True)
-    yield _program("uv", "uv", "`make` installs it in a folder of its own when the environment has to be rebuilt")
+    yield from _inpainting()
     yield _java()
     yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, PAPER_DISK, "GB free")
     yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, PAPER_MEMORY, "GiB")
@@ -100,6 +101,19 @@ def _packages(root: Path) -> Finding:
             missing.append(name)
     found = f"missing: {', '.join(missing)}" if missing else f"all {len(project['dependencies'])}"
     return _need("packages", not missing, found, "run `make setup`")
+
+
+def _inpainting() -> Iterator[Finding]:
+    """In-painting runs in an environment of its own, which uv makes and keeps in its cache."""
+    uv = find_uv()
+    if uv is None:
+        yield Finding("uv", "needs", "not found", "in-painting's own environment needs it; `make setup` brings it")
+        return
+    yield Finding("uv", "has", _first_line(str(uv), "--version"))
+    check = [str(uv), "sync", "--frozen", "--check", "--offline", "--quiet", "--script", str(WORKER)]
+    made = subprocess.run(check, capture_output=True, check=False).returncode == 0
+    meaning = "" if made else "`make setup` makes it, or else the first stage that in-paints"
+    yield Finding("in-painting", "has" if made else "lacks", "environment made" if made else "no environment", meaning)
 
 
 def _java() -> Finding:

@@ -62,7 +62,24 @@ def test_missing_program_and_package(findings, monkeypatch, tmp_path):
     assert found["packages"].state == "needs"
     assert found["packages"].found == "missing: no-such-package"
     assert found["git"].state == "needs"
-    assert found["chromium"].state == found["uv"].state == "lacks"
+    assert found["chromium"].state == "lacks"
+    assert found["uv"].state == "needs"
+    assert "in-painting" not in found
+
+
+def test_environment_of_in_painting_may_be_made_later(findings, monkeypatch):
+    def uv(command, **_):
+        assert "--offline" in command  # a look must not start a download
+        return subprocess.CompletedProcess(command, state)
+
+    monkeypatch.setattr(doctor, "find_uv", lambda: Path("uv"))
+    monkeypatch.setattr(doctor.subprocess, "run", uv)
+    state = 0
+    assert findings()["in-painting"].state == "has"
+    state = 1
+    found = findings()["in-painting"]
+    assert (found.state, found.found) == ("lacks", "no environment")
+    assert "make setup" in found.meaning
 
 
 def test_remote_is_read_from_both_configurations(findings, tmp_path):
