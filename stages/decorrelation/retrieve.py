@@ -1,0 +1,128 @@
+"""Ask a trained cell: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4)."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pydantic import Field
+
+from stages.decorrelation.corpora import IMAGES, read_corpus
+from stages.decorrelation.gallery import captions_of, encode_gallery
+from stages.decorrelation.models import load
+from stages.decorrelation.records import Picture, Removal
+from stages.decorrelation.removal_table import read_removals
+from stages.decorrelation.retrieval import PictureSet, Retriever
+from stages.device import pick_device
+from stages.measures.recall import Ranks
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import Images, read_table, write_atomically, write_table
+
+RENDERED = "rendered"
+RANKS = pa.schema([("query", pa.int64()), ("rank", pa.int32())])
+
+
+class RetrieveParameters(Parameters):
+    """Section `decorrelation.retrieve`."""
+
+    depth: int = Field(ge=1, description="Captions retrieved for a picture")
+    picture_batch: int = Field(ge=1, description="Pictures encoded together; halves itself when GPU memory runs out")
+    caption_batch: int = Field(ge=1, description="Captions encoded together; halves itself when GPU memory runs out")
+    candidates: dict[str, int] = Field(
+        description="Captions, or pictures, that BLIP scores again for a query, by data set (k_test)"
+    )
+
+
+def main(
+    parameters: RetrieveParameters,
+    context: Context,
+    *,
+    model: Path,
+    raw: Path,
+    removals: Path,
+    painted: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Retrieve captions for test pictures of --raw: painted, rendered again, with an empty box painted, untouched."""
+    candidates = parameters.candidates.get(raw.name)
+    if candidates is None:
+        raise BadInput("no number of candidates for the data set", field="candidates", got=raw.name,
+                       choices=parameters.candidates)  # fmt: skip
+    corpus = read_corpus(raw)
+    tested = [picture for picture in corpus.pictures if picture.split == "test"]
+    sets, metrics = picture_sets(tested, raw, removals, painted)
+    asked = load(model)
+    torch.nn.Module.to(asked.module.eval(), pick_device())
+    captions = captions_of(corpus)
+    gallery = encode_gallery(asked, captions.texts, context.work, parameters.caption_batch)
+    retriever = Retriever(asked, captions, gallery, candidates, parameters.picture_batch)
+    made = context.work / "made"
+    for name, pictures in sets.items():
+        _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
+        metrics[f"{name}_queries"] = float(len(pictures.names))
+    for name, prefix in (("original", ""), ("empty", "empty_")):
+        path = made / f"{prefix}image_to_text.parquet"
+        _once(path, partial(_ranks, sets[name].owners, retriever.image_to_text, sets[name]))
+    described = captions.ids[captions.test].tolist()
+    _once(made / "text_to_image.parquet", partial(_ranks, described, retriever.text_to_image, sets["original"]))
+    for direction in ("image_to_text", "text_to_image"):
+        ranks = read_table(made / f"{direction}.parquet")["rank"].to_numpy()
+        metrics[f"{direction}_r@1"] = float((ranks == 1).mean())
+    with write_atomically(out) as beside:
+        made.replace(beside)
+    return metrics | {"captions": float(len(captions.ids))}
+
+
+def picture_sets(
+    tested: Sequence[Picture], raw: Path, removals: Path, painted: Path
+) -> tuple[dict[str, PictureSet], dict[str, float]]:
+    """The pictures that are asked, and how many were rendered again but are no removal.
+
+    Returns:
+        `original`, `synthetic`, `empty` and, where the sample world drew it, `rendered`.
+
+    Raises:
+        BadInput: no test picture, a removal of a picture that is not tested, a folder without images.
+    """
+    if not tested:
+        raise BadInput("no test picture", file=raw)
+    identifiers = {picture.id for picture in tested}
+    drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "test" and each.drawn]
+    boxes = read_removals(removals / "empty.parquet")
+    for removal in (*drawn, *boxes):
+        if removal.picture not in identifiers:
+            raise BadInput("a removal from a picture that is not tested", file=removals, got=removal.id)
+    queries = tuple(str(picture.id) for picture in tested)
+    names, owners = tuple(picture.name for picture in tested), tuple(picture.id for picture in tested)
+    sets = {
+        "original": PictureSet(raw / IMAGES, names, queries, owners),
+        "synthetic": _painted(painted / "test", drawn),
+        "empty": _painted(painted / "empty", boxes),
+    }
+    metrics = {}
+    if (raw / RENDERED).is_dir():
+        again = set(Images(raw / RENDERED).names)
+        sets["rendered"] = _painted(raw / RENDERED, [each for each in drawn if each.id in again])
+        metrics["rendered_without_removal"] = float(len(again - {each.id for each in drawn}))
+    return sets, metrics
+
+
+def _painted(folder: Path, removals: Sequence[Removal]) -> PictureSet:
+    names = tuple(removal.id for removal in removals)
+    return PictureSet(folder, names, names, tuple(removal.picture for removal in removals))
+
+
+def _ranks(queries: Sequence[int], rank: Callable[[PictureSet], Ranks], pictures: PictureSet) -> pa.Table:
+    return pa.table({"query": list(queries), "rank": rank(pictures).astype(np.int32)}, schema=RANKS)
+
+
+def _once(path: Path, make: Callable[[], pa.Table]) -> None:
+    """Write a table that an earlier, killed run has not written yet."""
+    if not path.exists():
+        write_table(path, make())
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.retrieve", RetrieveParameters)

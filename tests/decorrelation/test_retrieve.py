@@ -1,0 +1,201 @@
+"""Retrieval: against a plain loop, whatever the batches, with ties, in two stages, resumed, and its files."""
+
+import numpy as np
+import pytest
+
+from stages.decorrelation import gallery as gallery_module
+from stages.decorrelation import retrieve
+from stages.decorrelation.corpora import read_corpus
+from stages.decorrelation.encoding import encode_captions, encode_pictures
+from stages.decorrelation.gallery import captions_of, encode_gallery
+from stages.decorrelation.models import KINDS
+from stages.decorrelation.removal_table import read_removals, write_removals
+from stages.decorrelation.retrieve import RetrieveParameters
+from stages.decorrelation.second_stage import match_captions, match_pictures, ranks_in_two_stages
+from stages.engine import LocalEngine
+from stages.stage import BadInput, Context
+from stages.tables import Images, read_table, write_images
+from stages.tracking import Tracker
+from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
+
+
+class Matching(TinyModel):
+    """With a second stage: a text's length in letters, less what is brightest in the picture."""
+
+    def match(self, pixels, texts):
+        return [
+            np.array([len(text) - float(each.max()) for text in own]) for each, own in zip(pixels, texts, strict=True)
+        ]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(autouse=True)
+def tiny_is_clip(monkeypatch):
+    monkeypatch.setitem(KINDS, "clip", ("tests.decorrelation.tiny_retrieval", "TinyModel"))
+
+
+def parameters(**changes):
+    values = {"depth": 4, "picture_batch": 3, "caption_batch": 8, "candidates": {"raw": 6}}
+    return RetrieveParameters.model_validate(values | changes)
+
+
+def stage(world, out, own=None, **changes):
+    work = out.parent / f"work_{out.name}"
+    work.mkdir(exist_ok=True)
+    places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
+    arguments = places | {"painted": world / "painted", "out": out} | changes
+    return retrieve.main(own or parameters(), Context(tracker=Tracker(), work=work, engine=LocalEngine(1)), **arguments)
+
+
+@pytest.fixture(scope="module")
+def model(world):
+    model = TinyModel.load(world / "base" / "tiny")
+    model.module.eval()
+    return model
+
+
+def test_files_against_a_plain_loop(world, model, tmp_path):
+    metrics = stage(world, tmp_path / "out")
+    assert metrics["captions"] == 60
+    assert [metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered")] == [4, 9, 4, 4]
+    assert metrics["rendered_without_removal"] == 0
+    corpus = read_corpus(world / "raw")
+    captions = captions_of(corpus)
+    texts = encode_captions(model, captions.texts, 60).astype(np.float64)
+    for name, folder in (("synthetic", world / "painted" / "test"), ("empty", world / "painted" / "empty")):
+        table = read_table(tmp_path / "out" / f"{name}.parquet")
+        images = encode_pictures(model, Images(folder), queries := table["query"].to_pylist(), 60)
+        assert sorted(queries) == sorted(Images(folder).names)
+        for row, image in zip(table.to_pylist(), images, strict=True):
+            scores = (texts @ image).astype(np.float32)
+            best = sorted(range(60), key=lambda place: (-scores[place], captions.ids[place]))[:4]
+            assert row["captions"] == captions.ids[best].tolist()
+            assert row["scores"] == pytest.approx(scores[best].tolist(), abs=1e-6)
+    original = read_table(tmp_path / "out" / "original.parquet")
+    assert original["query"].to_pylist() == ["8", "9", "10", "11"]
+    images = encode_pictures(model, Images(world / "raw" / "images"), [each.name for each in corpus.pictures[8:]], 9)
+    scores = (images.astype(np.float64) @ texts[40:].T).astype(np.float32)
+    for name, matrix, owners, items in (
+        ("image_to_text", scores, range(8, 12), captions.pictures[40:]),
+        ("text_to_image", scores.T, captions.pictures[40:], np.arange(8, 12)),
+    ):
+        ranks = [
+            1 + sum(value >= row[items == owner].max() for value in row[items != owner])
+            for row, owner in zip(matrix, owners, strict=True)
+        ]
+        table = read_table(tmp_path / "out" / f"{name}.parquet")
+        assert table["rank"].to_pylist() == ranks
+        assert metrics[f"{name}_r@1"] == np.mean([rank == 1 for rank in ranks])
+    assert table["query"].to_pylist() == captions.ids[40:].tolist()
+    assert read_table(tmp_path / "out" / "empty_image_to_text.parquet")["query"].to_pylist() == [8, 9, 10, 11]
+
+
+def test_batches_and_chunks_change_nothing(world, tmp_path, monkeypatch):
+    stage(world, tmp_path / "one")
+    monkeypatch.setattr(gallery_module, "_CHUNK", 7)
+    stage(world, tmp_path / "two", parameters(picture_batch=1, caption_batch=5))
+    for file in (tmp_path / "one").iterdir():
+        one, two = (read_table(tmp_path / which / file.name).to_pydict() for which in ("one", "two"))
+        assert np.allclose(one.pop("scores", []), two.pop("scores", []), atol=1e-6)
+        assert one == two, file.name
+
+
+def test_equal_sentences_tie_and_the_lower_id_comes_first(model, tmp_path):
+    texts = ["a dog", "a cat", "a dog", "a dog on grass", "a cat"]
+    matrix = encode_gallery(model, texts, tmp_path, 2)
+    assert np.array_equal(matrix[0], matrix[2])
+    assert np.array_equal(matrix[1], matrix[4])
+    assert np.allclose(matrix, encode_captions(model, texts, 5), atol=1e-6)
+
+
+def test_the_gallery_goes_on_where_it_was_killed(model, tmp_path, monkeypatch):
+    texts = [f"a dog number {number}" for number in range(10)]
+    monkeypatch.setattr(gallery_module, "_CHUNK", 4)
+    encoded = []
+
+    def counting(model, part, batch_size):
+        if len(encoded) == 1 and not (tmp_path / "again").exists():
+            (tmp_path / "again").touch()
+            raise KeyboardInterrupt
+        encoded.append(list(part))
+        return encode_captions(model, part, batch_size)
+
+    monkeypatch.setattr(gallery_module, "encode_captions", counting)
+    with pytest.raises(KeyboardInterrupt):
+        encode_gallery(model, texts, tmp_path, 4)
+    matrix = encode_gallery(model, texts, tmp_path, 4)
+    assert encoded == [texts[:4], texts[4:8], texts[8:]]
+    assert np.allclose(matrix, encode_captions(model, texts, 10), atol=1e-6)
+
+
+def first_stage(rows, scores):
+    return np.array(scores, np.float32), np.array(rows, np.int64)
+
+
+def test_candidate_captions_are_scored_again(world):
+    images = Images(world / "painted" / "empty")
+    texts = ["aaaa", "b", "cc", "dd"]
+    first = first_stage([[1, 2, 3], [0, 3, 2]], [[0.9, 0.5, 0.5], [0.1, 0.0, 0.0]])
+    scores, rows = match_captions(Matching(), images, ["9_empty", "8_empty"], texts, first, 1)
+    assert rows.tolist() == [[2, 3, 1], [0, 2, 3]]
+    assert scores[:, 0] - scores[:, 1] == pytest.approx([0, 2.1], abs=1e-5)
+
+
+def test_candidate_pictures_are_scored_again(world):
+    names = ["8_empty", "9_empty", "10_empty"]
+    images = Images(world / "painted" / "empty")
+    model = Matching()
+    first = first_stage([[0, 2], [1, 0]], [[0.5, 0.4], [0.9, 0.1]])
+    scores, rows = match_pictures(model, images, names, ["aaa", "b"], first, 2)
+    assert rows.tolist() == [[0, 2], [1, 0]]
+    alone = {
+        name: match_captions(model, images, [name], ["aaa", "b"], first_stage([[0, 1]], [[0, 0]]), 1) for name in names
+    }
+    of = {
+        (name, int(row)): float(score) for name, (s, r) in alone.items() for score, row in zip(s[0], r[0], strict=True)
+    }
+    expected = [[0.5 + of["8_empty", 0], 0.4 + of["10_empty", 0]], [0.9 + of["9_empty", 1], 0.1 + of["8_empty", 1]]]
+    assert scores == pytest.approx(np.array(expected), abs=1e-5)
+
+
+def test_ranks_in_two_stages():
+    owners, items = np.array([5, 6, 7]), np.array([5, 6, 7, 5])
+    matched = first_stage([[0, 1], [1, 2], [0, 1]], [[1.0, 2.0], [1.0, 1.0], [3.0, 2.0]])
+    # The first is behind one other, the second after its equal, the third is no candidate.
+    assert ranks_in_two_stages(np.array([1, 1, 4]), matched, owners, items).tolist() == [2, 2, 4]
+
+
+def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
+    monkeypatch.setitem(KINDS, "clip", ("tests.decorrelation.test_retrieve", "Matching"))
+    stage(world, tmp_path / "out", parameters(candidates={"raw": 60}))
+    captions = captions_of(read_corpus(world / "raw"))
+    longest = max(map(len, captions.texts))
+    texts = dict(zip(captions.ids.tolist(), captions.texts, strict=True))
+    for row in read_table(tmp_path / "out" / "synthetic.parquet").to_pylist():
+        assert len(texts[row["captions"][0]]) == longest
+        assert row["scores"] == sorted(row["scores"], reverse=True)
+    with pytest.raises(BadInput, match="fewer candidates than captions"):
+        stage(world, tmp_path / "few", parameters(candidates={"raw": 3}))
+
+
+def test_without_empty_boxes_their_files_are_empty(world, tmp_path):
+    write_removals(tmp_path / "removals" / "removals.parquet", read_removals(world / "removals" / "removals.parquet"))
+    write_removals(tmp_path / "removals" / "empty.parquet", [])
+    stage(world, tmp_path / "out", removals=tmp_path / "removals")
+    assert len(read_table(tmp_path / "out" / "empty.parquet")) == 0
+    assert len(read_table(tmp_path / "out" / "empty_image_to_text.parquet")) == 0
+
+
+def test_what_cannot_be_asked(world, tmp_path):
+    with pytest.raises(BadInput, match=r"number of candidates.*got 'raw' \(choices: coco\)"):
+        stage(world, tmp_path / "out", parameters(candidates={"coco": 6}))
+    with pytest.raises(BadInput, match="more captions asked for than there are.*got 61"):
+        stage(world, tmp_path / "out", parameters(depth=61))
+    write_images(tmp_path / "painted" / "test", [("8_dog", painted(1))])
+    with pytest.raises(BadInput, match="no such image.*got '10_cat'"):
+        stage(world, tmp_path / "out", painted=tmp_path / "painted")
+    assert not (tmp_path / "out").exists()
