@@ -110,11 +110,8 @@ class Clip:
 
     def encode_texts(self, tokens: dict[str, Tensor]) -> Tensor:
         """`ids` (n, l) → (n, d)."""
-        ids = tokens["ids"]
-        # The end mark has the highest id and attention looks back only: what is behind every end mark can go.
-        longest = int(ids.argmax(dim=1).max()) + 1
-        with autocast(ids.device):
-            embeddings = self.module.encode_text(ids[:, :longest])
+        with autocast(tokens["ids"].device):
+            embeddings = self.module.encode_text(tokens["ids"])
         return normalize(embeddings.float(), dim=1)
 
     def save(self, folder: Path) -> None:

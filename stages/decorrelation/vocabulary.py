@@ -12,12 +12,12 @@ from stages.tables import read_json, write_json
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<start>", "<end>")
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+WORD = r"\w+(?:['’]\w+)*"
 
 
 def words_of(text: str) -> list[str]:
     """Runs of letters and digits, lower case; a word may have apostrophes inside."""
-    return _WORD.findall(text.lower())
+    return re.findall(WORD, text.lower())
 
 
 class Vocabulary:
