@@ -63,9 +63,8 @@ def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[
     """
     if dataset not in DATASETS:
         raise BadInput("no such data set", field="dataset", got=dataset, choices=DATASETS)
-    cast = DATASETS[dataset]
-    shots = _shoot(dataset, cast, parameters)
-    counts = statistics(shots, cast)
+    shots = make_shots(dataset, parameters)
+    counts = statistics(shots, DATASETS[dataset])
     with write_atomically(out) as beside:
         beside.mkdir()
         _write_json(beside / "karpathy.json", karpathy(shots, dataset))
@@ -73,12 +72,12 @@ def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[
         if dataset == "flickr30k":
             (beside / "entities.zip").write_bytes(entities(shots))
         else:
-            _write_json(beside / "instances.json", instances(shots, cast.kinds))
+            _write_json(beside / "instances.json", instances(shots, DATASETS[dataset].kinds))
             counts["rendered"] = float(write_images(beside / "rendered", _rendered(shots)))
     return counts
 
 
-def _shoot(dataset: str, cast: Cast, parameters: ScenesParameters) -> list[Shot]:
+def make_shots(dataset: str, parameters: ScenesParameters) -> list[Shot]:
     """All scenes, no two of them alike, with their captions."""
     sizes: SplitSizes = getattr(parameters, dataset)
     restval = sizes.train // 4 if dataset != "flickr30k" else 0
@@ -87,21 +86,21 @@ def _shoot(dataset: str, cast: Cast, parameters: ScenesParameters) -> list[Shot]
     seen: set[str] = set()
     shots = []
     for number, split in enumerate(splits):
-        scene = _unseen(dataset, cast, parameters, number, seen)
+        scene = _unseen(dataset, parameters, number, seen)
         dice = Dice("captions", scene.seed)
         captions = tuple(describe(scene, dice, parameters.mention) for _ in range(_CAPTIONS))
         shots.append(Shot(number, _name(dataset, split, number), split, scene, captions))
     return shots
 
 
-def _unseen(dataset: str, cast: Cast, parameters: ScenesParameters, number: int, seen: set[str]) -> Scene:
+def _unseen(dataset: str, parameters: ScenesParameters, number: int, seen: set[str]) -> Scene:
     """The scene of a number, drawn again while it equals an earlier one."""
     together = parameters.control_co_occurrence if dataset == "control" else parameters.co_occurrence
     attempt = 0
     while True:
         scene = make_scene(
             f"scene/{dataset}/{parameters.seed}/{number}/{attempt}",
-            cast,
+            DATASETS[dataset],
             size=parameters.picture_size,
             co_occurrence=together,
             colour=parameters.usual_colour,
