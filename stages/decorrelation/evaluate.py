@@ -5,7 +5,7 @@ pictures. What luck alone would score stands beside it: the expectation of ODmAP
 """
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from stages.decorrelation.cells import Cell, groups, read_cells
 from stages.decorrelation.co_occurrence import count_co_occurrence, partners
 from stages.decorrelation.corpora import read_corpus
 from stages.decorrelation.evaluate_cells import Answers, per_query, read_answers, read_data_set
-from stages.decorrelation.evaluate_comparisons import WITHIN, Measured, comparable, compare, compared_variants
+from stages.decorrelation.evaluate_comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
 from stages.decorrelation.evaluate_metrics import (
     CLASS_COLUMNS,
     by_class,
@@ -29,6 +29,8 @@ from stages.decorrelation.evaluate_metrics import (
 from stages.decorrelation.records import Corpus
 from stages.stage import Context, Parameters, run_stage
 from stages.tables import write_atomically, write_json, write_table
+
+GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
 
 
 class EvaluateParameters(Parameters):
@@ -86,6 +88,17 @@ def _named(left: Measured, right: Measured, kind: str, other: str) -> dict[str, 
     }
 
 
+def gains(compared: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """What a glance needs of the comparisons: `{dataset}_{model}_gain_{measure}` of ours on finetune, and its `_p`."""
+    metrics: dict[str, float] = {}
+    for row in compared:
+        ours = (row["variant"], row["other_variant"], row["subset"]) == ("ours", "finetune", WHOLE)
+        if ours and (row["set"], row["measure"]) in GAINS:
+            key = f"{row['dataset']}_{row['model']}_gain_{row['measure']}"
+            metrics |= {key: row["difference"], f"{key}_p": row["p"]}
+    return metrics
+
+
 def synthetic_ratio(cell: Cell, folder: Path, training: int) -> float:
     """|D'| / |D| in pairs (figure 4): the part of D' that a cell uses, over the training captions of its data set.
 
@@ -133,7 +146,7 @@ def main(
             metrics |= cell_metrics(name, answers[name])
             metrics[f"{name}_synthetic_ratio"] = synthetic_ratio(cell, pairs, data.training_captions)
         metrics |= set_metrics(dataset, data, next(iter(answers.values())))
-        by_model: dict[str, dict[str, Measured]] = {}
+        by_model: dict[str, dict[str, dict[str, Measured]]] = {}
         for group, members in groups(of_dataset).items():
             measured = gather(members, answers)
             metrics |= group_metrics(group, measured, **intervals)
@@ -142,6 +155,7 @@ def main(
             by_model.setdefault(first.model, {})[first.variant] = measured
         for variants in by_model.values():
             compared += comparisons(variants, parameters)
+    metrics |= gains(compared)
     write_table(out, pa.concat_tables(tables))
     write_json(out_comparisons, compared)
     with write_atomically(out_classes) as partial, partial.open("w", encoding="utf-8", newline="") as file:

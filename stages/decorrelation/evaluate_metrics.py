@@ -41,8 +41,8 @@ def gather(cells: Mapping[str, Cell], answers: Mapping[str, Mapping[str, Answers
 
 
 def cell_metrics(cell: str, answers: Mapping[str, Answers]) -> dict[str, float]:
-    """Means of one cell, `{cell}_{set}_{measure}`, split by the partner where a class is gone."""
-    metrics = {}
+    """Means of one cell, `{cell}_{set}_{measure}`, and how skewed retrieval is."""
+    metrics: dict[str, float] = {}
     for kind, each in answers.items():
         metrics |= {f"{cell}_{kind}_{name}": float(values.mean()) for name, values in each.values.items()}
         if each.skew is not None:

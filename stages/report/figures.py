@@ -180,3 +180,33 @@ def trends(
         for text in axes.legend(**_ABOVE).get_texts():
             text.set_parse_math(False)  # a user's file name is an entry
         return _svg(figure, title)
+
+
+def sweep(
+    lines: Mapping[str, Sequence[tuple[float, Sequence[float], tuple[float, float] | None]]],
+    *,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+) -> str:
+    """Means with their intervals over a quantity, and the single values that they are the means of.
+
+    Args:
+        lines: {legend entry: (x, single values, interval or None) of each point}.
+        title: for screen readers.
+        xlabel, ylabel: of the axes.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(6.4, 3.4)
+        for place, (entry, found) in enumerate(lines.items()):
+            shade, marker = _SHADES[place], _MARKERS[place]
+            for x, values, interval in found:
+                axes.plot([x] * len(values), values, ".", markersize=4, color=shade, alpha=0.5)
+                if interval is not None:
+                    axes.plot((x, x), interval, color=shade, linewidth=1.4)
+            means = [sum(values) / len(values) for _, values, _ in found]
+            axes.plot([x for x, _, _ in found], means, marker=marker, markersize=5, color=shade, label=entry)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        axes.legend(**_ABOVE)
+        return _svg(figure, title)

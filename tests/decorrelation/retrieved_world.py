@@ -11,17 +11,20 @@ import pyarrow as pa
 import yaml
 from PIL import Image, ImageDraw
 
-from stages.decorrelation import masks
+from stages.decorrelation import evaluate, masks
 from stages.decorrelation.cells import Cell
+from stages.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
+from stages.decorrelation.corpora import read_corpus
 from stages.decorrelation.records import Removal, removal_id
 from stages.decorrelation.removal_table import write_removals
-from stages.tables import write_images, write_table
+from stages.tables import write_images, write_json, write_table
 
 CLASSES = ("dog", "frisbee", "person", "kite", "car", "bench", "hot dog", "cup <b>")
 PARTNERS = {"dog": "frisbee", "frisbee": "dog", "person": "kite", "kite": "person"}
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"
 COLOURS = ("#7a4b2a", "#2a7ad1", "#d1a02a", "#c23b6b", "#4f9d69", "#8a6d3b", "#b5651d", "#eeeeee")
 SIDE = 64
+SPLITS = {"val": "validation"}
 BIAS = {"zero_shot": 0.6, "finetune": 1.2, "longer": 1.1, "ours": -0.8, "zero": 0.2}
 PARAMETERS: dict[str, Any] = {
     "evaluate": {
@@ -31,8 +34,18 @@ PARAMETERS: dict[str, Any] = {
         "resamples": 200,
         "seed": 0,
     },
-    "fragment": {"examples": 8, "image_side": 160, "sentence_characters": 160, "significance": 0.05, "seed": 0},
+    "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
+    "fragment": {
+        "examples": 8,
+        "image_side": 160,
+        "sentence_characters": 160,
+        "significance": 0.05,
+        "margin": 0.05,
+        "seed": 0,
+    },
 }
+
+EVALUATE = evaluate.EvaluateParameters(**PARAMETERS["evaluate"])
 
 
 def cell(dataset: str, model: str, variant: str, seed: int, **changes: Any) -> dict[str, Any]:
@@ -87,7 +100,7 @@ def pictures_of(planted: bool, pictures: int, seed: int) -> list[dict[str, Any]]
     for number in range(pictures):
         if planted and number % 5:
             first = rng.choice(list(PARTNERS))
-            names = [first, PARTNERS[first], rng.choice([each for each in CLASSES[4:]])][: 2 + number % 2]
+            names = [first, PARTNERS[first], rng.choice(CLASSES[4:])][: 2 + number % 2]
         else:
             names = rng.sample(CLASSES, 2 + number % 2)
         places = rng.sample([(x, y) for x in (2, 24, 46) for y in (4, 24, 44)], len(names))
@@ -125,26 +138,33 @@ def draw(picture: dict[str, Any], gone: tuple[str, ...] = ()) -> bytes:
     return out.getvalue()
 
 
+def removal_of(picture: dict[str, Any], identifier: str, gone: str, box: tuple[float, ...]) -> Removal:
+    split = SPLITS.get(picture["split"], picture["split"])
+    return Removal(
+        id=identifier,
+        picture=picture["id"],
+        name=picture["name"],
+        split=split,
+        class_name=gone,
+        removed=(gone,) if gone else (),
+        remaining=tuple(name for name in sorted(picture["boxes"]) if name != gone),
+        mask=masks.encode(masks.rasterise_boxes([box], SIDE, SIDE)),
+        height=SIDE,
+        width=SIDE,
+        share=box[2] * box[3] / SIDE**2,
+        drawn=split == "test",
+    )
+
+
 def removals_of(pictures: list[dict[str, Any]]) -> tuple[list[Removal], list[Removal]]:
     """Every class of every picture, and an empty box a test picture."""
-    found, empty = [], []
-    for picture in pictures:
-        names = tuple(sorted(picture["boxes"]))
-        split = {"val": "validation"}.get(picture["split"], picture["split"])
-
-        def removal(identifier: str, gone: str, box: tuple[float, ...]) -> Removal:
-            mask = masks.encode(masks.rasterise_boxes([box], SIDE, SIDE))
-            rest = tuple(name for name in names if name != gone)
-            share = box[2] * box[3] / SIDE**2
-            about = (picture["id"], picture["name"], split)
-            return Removal(
-                identifier, *about, gone, (gone,) if gone else (), rest, mask, SIDE, SIDE, share, split == "test"
-            )
-
-        found += [removal(removal_id(picture["id"], name), name, picture["boxes"][name]) for name in names]
-        if split == "test":
-            empty.append(removal(f"{picture['id']}_empty", "", (0.0, 60.0, 64.0, 4.0)))
-    return found, empty
+    found = [
+        removal_of(picture, removal_id(picture["id"], name), name, box)
+        for picture in pictures
+        for name, box in picture["boxes"].items()
+    ]
+    tested = [picture for picture in pictures if picture["split"] == "test"]
+    return found, [removal_of(each, f"{each['id']}_empty", "", (0.0, 60.0, 64.0, 4.0)) for each in tested]
 
 
 def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
@@ -162,7 +182,7 @@ def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
             sentences.append(
                 {"tokens": text.lower().split(), "raw": text, "imgid": picture["id"], "sentid": identifier}
             )
-            split = {"val": "validation"}.get(picture["split"], picture["split"])
+            split = SPLITS.get(picture["split"], picture["split"])
             names = sorted({name for phrase in phrases for name in phrase["classes"]})
             rows.append((identifier, picture["id"], split, text, phrases, names))
         karpathy.append(
@@ -286,6 +306,30 @@ def write_retrieved(folder: Path, name: str, fields: dict[str, Any], pictures: i
         write_table(out / f"{kind}.parquet", pa.table({"query": pa.array(asked, pa.int64()), "rank": ranks}))
 
 
+REMOVALS = {
+    "pictures_train": 24.0,
+    "pictures_test": 30.0,
+    "removals_train": 60.0,
+    "removals_test": 75.0,
+    "drawn_train": 24.0,
+    "rejected_too_large": 3.0,
+    "rejected_covers_another": 7.0,
+}
+
+
+def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
+    """What the stages before evaluate count."""
+    for dataset in dict.fromkeys(each["dataset"] for each in cells.values()):
+        write_json(folder / f"removals_{dataset}.json", REMOVALS)
+        write_json(folder / f"phrases_{dataset}.json", {"captions": 300.0, "agreement_f1": 0.9375})
+        corpus = read_corpus(folder.parent / "raw" / dataset)
+        write_co_occurrence(folder / f"co_occurrence_{dataset}.csv", count_co_occurrence(corpus))
+    for each in cells.values():
+        if each["captions"] != "none":
+            name = f"pairs_{each['dataset']}_{each['filling']}_{each['captions']}.json"
+            write_json(folder / name, {"pairs": 24.0, "dropped_empty": 1.0})
+
+
 def write_world(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
     """Everything that evaluate and the report read, and a params.yaml; returns the cells."""
     cells = default_cells() if cells is None else cells
@@ -293,6 +337,7 @@ def write_world(folder: Path, cells: dict[str, dict[str, Any]] | None = None) ->
         write_data_set(folder, dataset)
     for name, fields in cells.items():
         write_retrieved(folder, name, fields)
+    write_metrics(folder / "metrics", cells)
     section = PARAMETERS | {"cells": cells, "world": {"seed": 3}}
     world = {"coco": "sample", "flickr30k": "sample"}
     (folder / "params.yaml").write_text(yaml.safe_dump({"world": world, "decorrelation": section}), encoding="utf-8")
@@ -306,4 +351,22 @@ def paths(folder: Path) -> dict[str, Path]:
         "out": folder / "evaluation.parquet",
         "out_comparisons": folder / "metrics" / "comparisons.json",
         "out_classes": folder / "metrics" / "classes.csv",
+    }
+
+
+def evaluated(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> dict[str, Path]:
+    """The world with its evaluation; returns the arguments of the report."""
+    write_world(folder, cells)
+    write_json(
+        folder / "metrics" / "evaluate.json",
+        evaluate.main(EVALUATE, None, **paths(folder)),  # type: ignore[arg-type]
+    )
+    return {name: folder / name for name in ("raw", "phrases", "removals", "painted", "retrieved")} | {
+        "evaluation": folder / "evaluation.parquet",
+        "comparisons": folder / "metrics" / "comparisons.json",
+        "classes": folder / "metrics" / "classes.csv",
+        "folder": folder / "metrics",
+        "published": Path("tests/published/decorrelation.yaml"),
+        "used": folder / "params.yaml",
+        "paper": Path("scales/paper.yaml"),
     }
