@@ -31,7 +31,7 @@ def article_for(text: str) -> str:
 
 
 def article(text: str) -> str:
-    """"a", or "an" before a vowel's sound."""
+    """ "a", or "an" before a vowel's sound."""
     word = text.split()[0].lower()
     silent = word.startswith(("hour", "honest"))
     glide = word.startswith(("uni", "use", "euro", "one"))
@@ -39,7 +39,7 @@ def article(text: str) -> str:
 
 
 def join(items: Sequence[str], word: str = "and") -> str:
-    """"a", "a and b", "a, b and c"."""
+    """ "a", "a and b", "a, b and c"."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}"
 
 
@@ -51,8 +51,10 @@ def write(original: str, clauses: Sequence[Clause]) -> str:
         if not text:
             continue
         lead = clause.lead if written and number else ""
+        if lead == "and" and not any(each.alive and each.finite for each in clauses[0].segments):
+            lead = ", and"
         written += f"{lead if lead.startswith(',') else ' ' + lead} {text}" if written else text
-    words = " ".join(written.split()).strip(" ,")
+    words = " ".join(written.split()).replace(" 's", "'s").strip(" ,")
     if not words:
         return ""
     if original.lstrip()[:1].isupper():
@@ -61,8 +63,9 @@ def write(original: str, clauses: Sequence[Clause]) -> str:
 
 
 def _clause(clause: Clause) -> str:
-    text = " ".join([*clause.opening, *([_list(clause.subject)] if clause.subject else []), *clause.tail])
-    one = len(clause.subject) == 1 and is_single(clause.subject[0])
+    one = clause.narrowed and not is_plural(clause.subject[-1].head) and len(clause.subject) == 1
+    opening = [_agree(word) if one else word for word in clause.opening]
+    text = " ".join([*opening, *([_list(clause.subject)] if clause.subject else []), *clause.tail])
     agreed = False
     for segment in clause.segments:
         if not segment.alive:

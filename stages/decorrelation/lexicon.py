@@ -20,7 +20,7 @@ PREPOSITIONS = """of in on at by with without from into onto near beside besides
     than that's plus"""
 ADVERBS = """together very quite too not also just still almost away back out here there nearby while-being both-ways
     indoors outdoors inside-out upside ahead apart aside forward forwards backwards overhead sideways once twice yet
-    already now then well even only so really somewhat again mid"""
+    already now then well even only so really somewhat again mid ad infinitum"""
 CONJUNCTIONS = "and or but & while as-well nor"
 RELATIVES = "that which who whom whose where when"
 AUXILIARIES = (

@@ -8,14 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stages.decorrelation.chunker import join_quantities, phrases_of_tags
-from stages.decorrelation.lexicon import QUANTITIES
 from stages.decorrelation.records import Phrase
 from stages.decorrelation.sentences import Sentence, read_sentence
 from stages.decorrelation.tagging import tag
 
 SUBJECT = -1  # the parent of a segment that hangs on its clause's subject
 OWNING_VERBS = frozenset("has have had having contains containing features featuring includes including shows".split())
-_PERSON_PRONOUNS = frozenset("his her their him them himself herself themselves he she they".split())
+LIVING = frozenset("person people animals bird cat dog horse sheep cow elephant bear zebra giraffe".split())
+# Where a scene takes place: "a man with a dog in a field" has the man in the field, too.
+_SETTINGS = frozenset(
+    """field park beach street road room kitchen grass yard forest city town court snow ocean water sky sidewalk garden
+    day night meadow woods hill hillside lot harbor lake river mountain bathroom bedroom office living restaurant
+    parking square path pond lawn market station airport desert countryside playground""".split()
+)
+_PARTICLES = frozenset("up down off out over around on in along by away".split())
+_BEFORE_PREPOSITIONS = frozenset("up down off out along away".split())
 
 
 @dataclass
@@ -59,13 +66,22 @@ class Segment:
 
 @dataclass
 class Clause:
-    """A subject and what is said of it; `lead` joins it to the clause before, `opening` is such as "there are"."""
+    """A subject and what is said of it.
+
+    Attributes:
+        lead: what joins it to the clause before.
+        opening: such as "there are".
+        subject: coordinated nouns, `tail` the adverbs after them.
+        segments: what is said, in order.
+        narrowed: whether the subject has lost some of its nouns.
+    """
 
     lead: str = ""
     opening: list[str] = field(default_factory=list)
     subject: list[Noun] = field(default_factory=list)
     tail: list[str] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
+    narrowed: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +109,16 @@ def parse(text: str, phrases: Sequence[Phrase]) -> list[Clause]:
         place = _read_part(sentence, parts, place, phrases, clauses)
     for clause in clauses:
         _attach(clause)
+    return _open(clauses)
+
+
+def _open(clauses: list[Clause]) -> list[Clause]:
+    """Make "In this picture," the opening of the clause that follows it."""
+    first, rest = clauses[0], clauses[1:]
+    if rest and rest[0].lead == "," and not first.subject and all(each.kind == "P" for each in first.segments):
+        words = [word for each in first.segments for word in [*each.words, *(noun.text for noun in each.nouns)]]
+        rest[0].lead, rest[0].opening = "", [*first.opening, " ".join(words) + ",", *rest[0].opening]
+        return rest
     return clauses
 
 
@@ -127,7 +153,7 @@ def _nouns(
         joined = _joint(sentence, parts, place)
         if joined == place and not (place < len(parts) and parts[place].tag == "N"):
             break
-        if single and _verb_follows(sentence, parts, joined):
+        if single and _begins_clause(sentence, parts, joined):
             break
         place = joined
     return nouns, place
@@ -144,9 +170,12 @@ def _joint(sentence: Sentence, parts: Sequence[_Part], place: int) -> int:
     return place
 
 
-def _verb_follows(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
-    """Whether the noun at `place` is the subject of a finite verb: a clause of its own begins."""
+def _begins_clause(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
+    """Whether the noun at `place` is a subject: a finite verb follows ("and a dog sits"), or "and its owner sitting"."""
+    owned = sentence.words[parts[place].first] in ("his", "her", "its", "their", "it") and parts[place].tag == "N"
     place += 1
+    if owned and place < len(parts) and parts[place].tag == "G":
+        return True
     while place < len(parts) and parts[place].tag == "R":
         place += 1
     return place < len(parts) and parts[place].tag in "FX"
@@ -165,7 +194,7 @@ def _read_part(
     if place >= len(parts):
         return place
     tags = "".join(each.tag for each in parts[place : place + 2])
-    if begun and lead and (tags == "OX" or (tags[0] == "N" and _verb_follows(sentence, parts, place))):
+    if begun and lead and (tags == "OX" or (tags[0] == "N" and _begins_clause(sentence, parts, place))):
         clauses.append(clause := Clause(lead))
     if tags == "OX" and not clause.subject and not clause.segments:
         place = _existential(sentence, parts, place, clause)
@@ -179,12 +208,27 @@ def _read_part(
         return _read_segment(sentence, parts, place, phrases, clause, lead)
     if part.tag == "N":  # a noun without a verb or preposition: one more of the list before it
         nouns, place = _nouns(sentence, parts, place, phrases, single=True)
-        (clause.segments[-1].nouns if clause.segments else clause.subject).extend(nouns)
+        _append(clause, nouns, lead)
         return place
     if part.tag != ".":
         tail = clause.segments[-1].tail if clause.segments else clause.tail if clause.subject else clause.opening
         tail.append(_written(sentence, part))
     return place + 1
+
+
+def _append(clause: Clause, nouns: list[Noun], lead: str) -> None:
+    """Put nouns that follow no verb and no preposition where they read on."""
+    if not clause.segments:
+        clause.subject.extend(nouns)
+        return
+    last = clause.segments[-1]
+    if last.tail and not last.nouns and lead:  # "with fried and a sandwich"
+        last.nouns = [Noun(word, (word.lower(),), frozenset()) for word in last.tail]
+        last.tail = []
+    if last.tail and not last.nouns:  # "in it several times"
+        last.tail += [noun.text for noun in nouns if not noun.classes]
+        nouns = [noun for noun in nouns if noun.classes]
+    last.nouns.extend(nouns)
 
 
 def _existential(sentence: Sentence, parts: Sequence[_Part], place: int, clause: Clause) -> int:
@@ -212,6 +256,9 @@ def _read_segment(
         segment.finite |= parts[place].tag in "FX"
         segment.words.append(_written(sentence, parts[place]))
         place += 1
+        if verbal and _particle(sentence, parts, place):
+            segment.words.append(_written(sentence, parts[place]))
+            place += 1
         if verbal and parts[place - 1].tag in "GE" and place < len(parts) and parts[place].tag in "GE":
             break
     if kind == "W" or any(each.lower() == "to" for each in segment.words[:1]):
@@ -220,6 +267,19 @@ def _read_segment(
         segment.nouns, place = _nouns(sentence, parts, place, phrases, single=True)
     clause.segments.append(segment)
     return place
+
+
+def _particle(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
+    """Whether the preposition at `place` has nothing after it and belongs to the verb: "set up"."""
+    if place >= len(parts) or sentence.words[parts[place].first] not in _PARTICLES or parts[place].tag != "P":
+        return False
+    following = parts[place + 1].tag if place + 1 < len(parts) else "."
+    return following in ".,C" or (
+        following == "P"
+        and sentence.words[parts[place].first] in _BEFORE_PREPOSITIONS
+        and parts[place].end == parts[place + 1].first
+        and sentence.words[parts[place + 1].first] != "of"
+    )
 
 
 def _attach(clause: Clause) -> None:
@@ -237,9 +297,8 @@ def _parent(clause: Clause, segments: Sequence[Segment], place: int) -> int:
     if segment.kind == "P":
         if word == "of":
             return before
-        if previous.kind == "P" and previous.words[0].lower() == "with" and refers_back(segment):
-            return before
-        if previous.nouns and _owns(previous):
+        holds = previous.words[0].lower() == "with" or _owns(previous)
+        if previous.nouns and holds and not (segment.nouns and segment.nouns[-1].head in _SETTINGS):
             return before
         verbs = [each for each in range(place) if segments[each].kind != "P"]
         return verbs[-1] if verbs else SUBJECT
@@ -249,7 +308,7 @@ def _parent(clause: Clause, segments: Sequence[Segment], place: int) -> int:
     if segment.finite:
         return SUBJECT
     participle = segment.kind == "W" or segment.words[0].lower().endswith("ed") or word == "to"
-    living = bool(clause.subject) and (not clause.subject[0].classes or "person" in clause.subject[0].classes)
+    living = bool(clause.subject) and (not clause.subject[0].classes or bool(LIVING & clause.subject[0].classes))
     with_them = previous.kind == "P" and previous.words[0].lower() == "with"
     if previous.nouns and (participle or with_them or not living or _owns(previous)) and before >= 0:
         return before
@@ -265,13 +324,3 @@ def _owns(segment: Segment) -> bool:
 def refers_back(segment: Segment) -> bool:
     """Whether a segment's object is a pronoun: "on it"."""
     return not segment.nouns and bool(segment.tail)
-
-
-def is_quantity(noun: Noun) -> bool:
-    """Whether a phrase only counts what follows: "a group"."""
-    return noun.head in QUANTITIES
-
-
-def of_person(word: str) -> bool:
-    """Whether a pronoun stands for people."""
-    return word.lower() in _PERSON_PRONOUNS

@@ -21,6 +21,7 @@ CLOSED = _closed()
 _BASES = frozenset(lexicon.VERBS.split())
 _PAST = frozenset(lexicon.PAST.split())
 _NAMING = frozenset(lexicon.NAMING.split())
+_NAMED = frozenset("pool lot room table meter area machine court board center".split())
 _ADJECTIVE_NOUNS = frozenset(lexicon.ADJECTIVE_NOUNS.split())
 _SURE_VERBS = frozenset(lexicon.SURE_VERBS.split())
 
@@ -92,13 +93,16 @@ def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
     before = tags[-1] if tags else "."
     after = words[place + 1] if place + 1 < len(words) else "."
     if word == "'s":
+        if tags and words[place - 1] == "it" and _nounish(sentence, place + 1):  # "it's" where "its" is meant
+            tags[-1] = "Q"
+            return "J"
         return "S" if before == "N" and _nounish(sentence, place + 1) else "X"
     if not word[0].isalnum():
         return "C" if word == "&" else "," if word == "," else "."
     if sentence.joined(place) or sentence.joined(place + 1):
         return _tag_of_compound(sentence, place)
     if word == "to":
-        return "T" if after in _BASES else "P"
+        return "T" if after in _BASES or after == "be" else "P"
     if word in ("her", "that", "as", "like", "his"):
         return _tag_ambiguous(sentence, place, before)
     if word in lexicon.MODAL_NOUNS and before in "DJQ":
@@ -225,7 +229,7 @@ def _open_class(sentence: Sentence, place: int, tags: list[str]) -> str:
     before = tags[-1] if tags else "."
     following = sentence.words[place + 1] if place + 1 < len(sentence.words) else "."
     if form == "G":
-        if word in _NAMING and before not in "XN" and _nounish(sentence, place + 1):
+        if word in _NAMING and (before not in "XN" or following in _NAMED) and _nounish(sentence, place + 1):
             return "J"
         if before in "DQJUS":
             return "J" if _nounish(sentence, place + 1) else "N"
