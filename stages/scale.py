@@ -2,8 +2,8 @@
 
     python -m stages.scale --scale scales/paper.yaml
 
-A scale names only the keys that differ; a key that `params.yaml` does not have is refused. `git checkout params.yaml`
-goes back.
+A scale names only the keys that differ; a key that `params.yaml` does not have is refused, except in a matrix, to which
+it adds an entry. An entry of a matrix that the scale sets to null is taken out. `git checkout params.yaml` goes back.
 """
 
 import argparse
@@ -21,6 +21,9 @@ from ruamel.yaml.util import load_yaml_guess_indent
 from stages.stage import BadInput
 from stages.tables import write_atomically
 
+# Mappings whose entries are cells of a stage's matrix.
+MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")}
+
 
 def merge(
     parameters: MutableMapping[str, Any], scale: Mapping[str, Any], file: Path | str, prefix: str = ""
@@ -28,13 +31,20 @@ def merge(
     """Put the values of `scale` into `parameters`, in place.
 
     Yields:
-        (dotted key, old value, new value) for each value that changes.
+        (dotted key, old value, new value) for each value that changes; None for an entry of a matrix that is not there.
 
     Raises:
         BadInput: a key that `parameters` does not have, or a section where there is a value, or the other way round.
     """
     for key, new in scale.items():
         name = f"{prefix}{key}"
+        if prefix.removesuffix(".") in MATRICES and (new is None or key not in parameters):
+            old = parameters.pop(key, None)
+            if new is not None:
+                parameters[key] = new
+            if old != new:
+                yield name, old, new
+            continue
         if key not in parameters:
             raise BadInput("unknown key", file=file, field=name, choices=parameters)
         old = parameters[key]

@@ -101,9 +101,9 @@ def test_no_section_is_unread():
     tree = parameters(None)
     assert set(tree) - HARNESS - {"world"} == {section.split(".")[0] for section in STAGES}
     for pipeline in {section.split(".")[0] for section in STAGES if "." in section}:
-        assert {f"{pipeline}.{name}" for name in tree[pipeline]} == {
-            section for section in STAGES if section.startswith(f"{pipeline}.")
-        }
+        sections = {f"{pipeline}.{name}" for name in tree[pipeline]}
+        matrices = {section for section in sections if f"${{{section}}}" in GRAPH}  # what the graph is wired with
+        assert sections - matrices == {section for section in STAGES if section.startswith(f"{pipeline}.")}
 
 
 def test_the_sources_of_worlds_are_read_by_the_graph():

@@ -112,3 +112,23 @@ def test_committed_scales_fit_the_committed_parameters(scale, tmp_path):
     params.write_text(Path("params.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     rescale(params, scale)
     assert rescale(params, scale) == []
+
+
+def test_entries_of_a_matrix_come_and_go(tmp_path):
+    params, scale = tmp_path / "params.yaml", tmp_path / "scale.yaml"
+    params.write_text(
+        "decorrelation:\n  cells:  # trainings\n    a: {seed: 0, steps: 1}\n    b: {seed: 1, steps: 1}\n  seed: 3\n"
+    )
+    scale.write_text("decorrelation: {cells: {a: {steps: 2}, b: null, c: {seed: 2, steps: 1}, d: null}}")
+    assert rescale(params, scale) == [
+        ("decorrelation.cells.a.steps", 1, 2),
+        ("decorrelation.cells.b", {"seed": 1, "steps": 1}, None),
+        ("decorrelation.cells.c", None, {"seed": 2, "steps": 1}),
+    ]
+    assert yaml.safe_load(params.read_text()) == {
+        "decorrelation": {"cells": {"a": {"seed": 0, "steps": 2}, "c": {"seed": 2, "steps": 1}}, "seed": 3}
+    }
+    assert rescale(params, scale) == []
+    scale.write_text("decorrelation: {new: {a: 1}}")
+    with pytest.raises(BadInput, match=r"decorrelation\.new.*unknown key"):
+        rescale(params, scale)

@@ -11,7 +11,8 @@ from stages.tables import read_json, write_atomically
 
 def stage_table(root: Path) -> str:
     """Every stage with its description."""
-    rows = [f"| `{name}` | {stage['desc']} |" for name, stage in read_parameters(root / "dvc.yaml")["stages"].items()]
+    stages = read_parameters(root / "dvc.yaml")["stages"]
+    rows = [f"| `{name}` | {stage.get('do', stage)['desc']} |" for name, stage in stages.items()]
     return "\n".join(["| stage | |", "|---|---|", *rows])
 
 
