@@ -18,6 +18,7 @@ from stages.stage import BadInput
 from stages.tables import Images, read_json, write_atomically, write_images, write_json
 from stages.world.brought import bring, digests, require_files
 from stages.world.decorrelation_images import find_images, fit_images
+from stages.world.disk import sha256_of
 from stages.world.pins import Pins
 
 REQUESTED = Path(__file__).with_name("requested.yaml")
@@ -62,9 +63,17 @@ def take_coco(source: Path, out: Path, work: Path) -> dict[str, float]:
     return _take(annotated, INSTANCES, source / IMAGES, out)
 
 
-def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
-    """Take `karpathy.json`, `entities.zip` and `images/` of a user's folder; returns and raises as `take_coco`."""
+def take_flickr30k(source: Path, out: Path, pins: Pins | None = None) -> dict[str, float]:
+    """Take `karpathy.json`, `entities.zip` and `images/` of a user's folder; returns and raises as `take_coco`.
+
+    A file that is not the one that is pinned in `requested.yaml` is refused too.
+    """
     require_files(source, [SPLIT_FILE, ENTITIES])
+    pins = pins or Pins(REQUESTED)
+    for file in (SPLIT_FILE, ENTITIES):
+        pinned = pins.file("flickr30k", file).sha256
+        if pinned is not None and sha256_of(source / file) != pinned:
+            raise BadInput("not the file that is pinned", file=source / file, expected=f"sha256 {pinned}")
     return _take(source, ENTITIES, source / IMAGES, out)
 
 
@@ -104,7 +113,7 @@ def _take(annotated: Path, annotations: str, images: Path, out: Path) -> dict[st
     names = ("images_not_wanted", "images_made_rgb", "images_turned", "images_orientation_ignored", "images_unreadable")
     counts, unreadable = Counter(dict.fromkeys(names, 0)), list[str]()
     fitted = fit_images(find_images(images), sizes, counts, unreadable, images)
-    bar = tqdm(fitted, total=len(sizes), desc="images", unit="image", mininterval=5, disable=not sys.stderr.isatty())
+    bar = tqdm(fitted, total=len(sizes), desc="images", unit="image", mininterval=5, leave=False)
     counts["images"] = write_images(out / IMAGES, bar)
     missing = len(sizes) - counts["images"] - len(unreadable)
     if missing:

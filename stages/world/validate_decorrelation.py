@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 from PIL import ExifTags, Image
+from tqdm import tqdm
 
 from stages.decorrelation.corpora import IMAGES
 from stages.decorrelation.english import looks_english
@@ -105,12 +106,11 @@ def _leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[s
 def _look(folder: Path, corpus: Corpus, counts: Counter[str]) -> None:
     by_name = {picture.name: picture for picture in corpus.pictures}
     digests: dict[str, bytes] = {}
-    for name, data in Images(folder).stream():
+    stream = Images(folder).stream()  # refuses a name that stands twice
+    for name, data in tqdm(stream, total=len(by_name), desc="checking", unit="image", mininterval=5, leave=False):
         if name not in by_name:
             counts["images_not_in_split_file"] += 1
             continue
-        if name in digests:
-            raise BadInput("image twice", file=folder, row=name)
         digests[name] = hashlib.sha256(data).digest()
         _check_image(data, by_name[name], folder)
     missing = [name for name in by_name if name not in digests]

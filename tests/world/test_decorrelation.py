@@ -13,7 +13,7 @@ from stages.stage import BadInput, execute
 from stages.tables import Images, read_json, write_json
 from stages.world.decorrelation import DecorrelationWorldParameters, main
 from stages.world.decorrelation_hub import fetch_coco
-from stages.world.decorrelation_local import REQUESTED, merge_instances, take_coco
+from stages.world.decorrelation_local import REQUESTED, merge_instances, take_coco, take_flickr30k
 from stages.world.disk import sha256_of
 from stages.world.download import Patience
 from stages.world.pins import Pins
@@ -137,6 +137,19 @@ def test_local_flickr30k_becomes_the_raw_folder(tmp_path):
     (mine / "entities.zip").unlink()
     with pytest.raises(BadInput, match=r"mine: files are missing; got 'entities\.zip'"):
         run("flickr30k", "local", mine)
+
+
+def test_pinned_digest_is_enforced(tmp_path):
+    mine, sources = write_flickr(tmp_path / "mine"), yaml.safe_load(REQUESTED.read_text())
+    for digest in (sha256_of(mine / "entities.zip"), "0" * 64):
+        sources["flickr30k"]["files"]["entities.zip"]["sha256"] = digest
+        (tmp_path / "requested.yaml").write_text(yaml.safe_dump(sources))
+        pins = Pins(tmp_path / "requested.yaml")
+        if digest == "0" * 64:
+            with pytest.raises(BadInput, match=r"mine/entities\.zip: not the file that is pinned; expected sha256 000"):
+                take_flickr30k(mine, tmp_path / "other", pins)
+        else:
+            assert take_flickr30k(mine, tmp_path / "out", pins)["images"] == 12
 
 
 def put_images(folder, change):
