@@ -133,6 +133,7 @@ def main() -> None:
     arguments = vars(parser.parse_args())
 
     logger.remove()  # lama-cleaner tells of every picture
+    logger.add(sys.stderr, level="ERROR")
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not get between the pictures
     models: dict[str, Callable[..., Paint]] = {"cv2": opencv, "lama": lama}
