@@ -78,7 +78,7 @@ def _with_entities(pictures: list[SplitPicture], folder: Path, counts: Counter[s
 
 
 def _with_phrases(caption: Caption, annotated: Annotated, types: Sequence[str], counts: Counter[str]) -> Caption:
-    """The caption with the phrases of the sentence that is the same but for white space and case, if there is one."""
+    """The caption with the phrases of the sentence of the same letters and digits, if there is one."""
     for sentence in annotated.sentences:
         phrases = sentence.phrases_in(caption.text)
         if phrases is not None:

@@ -29,7 +29,7 @@ class Sentence:
     """A caption as Entities writes it, without the markup.
 
     Attributes:
-        text: tokens joined by spaces; it differs from Flickr30k's own caption in white space only.
+        text: tokens joined by spaces; it differs from Flickr30k's own caption in spaces, quotation marks and the like.
         phrases: in `text`, with all their types.
         entities: the entity id of each phrase.
     """
@@ -39,14 +39,14 @@ class Sentence:
     entities: tuple[str, ...]
 
     def phrases_in(self, caption: str) -> list[Phrase] | None:
-        """The phrases at their places in Flickr30k's own caption; None when it is another sentence."""
-        own = [position for position, character in enumerate(caption) if not character.isspace()]
-        ours = [character for character in self.text if not character.isspace()]
-        if [caption[position].lower() for position in own] != [character.lower() for character in ours]:
+        """The phrases at their places in Flickr30k's own caption; None when letters and digits are not the same."""
+        own = [position for position, character in enumerate(caption) if character.isalnum()]
+        ours = [character.lower() for character in self.text if character.isalnum()]
+        if [caption[position].lower() for position in own] != ours:
             return None
-        before = [0]  # characters that are no white space before each position of `text`
+        before = [0]  # letters and digits before each position of `text`
         for character in self.text:
-            before.append(before[-1] + (not character.isspace()))
+            before.append(before[-1] + character.isalnum())
         return [
             Phrase(own[before[phrase.start]], own[before[phrase.end] - 1] + 1, phrase.classes)
             for phrase in self.phrases

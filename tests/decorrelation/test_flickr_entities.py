@@ -84,6 +84,7 @@ def test_box_without_area_is_left_out_and_counted(read):
     [
         ("A man's dog pulls a cart past the house.", ["A man's dog", "a cart", "the house"]),
         ("a man 's  dog pulls a cart past the house .", ["a man 's  dog", "a cart", "the house"]),
+        ("A \"man's\" dog pulls ``a cart'' past the house", ['A "man\'s" dog', "a cart", "the house"]),
         ("A man's dog pulls a cart past a house.", None),
         ("A man's dog", None),
     ],
