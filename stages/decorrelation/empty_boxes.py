@@ -22,9 +22,6 @@ def find_empty_boxes(
         tries: places drawn in a picture before giving up.
         seed: of the draws.
         rejected: takes the counts of pictures without a box, by REASONS.
-
-    Raises:
-        ValueError: an object's box that is not inside its picture or has no area.
     """
     for picture in pictures:
         boxes = [each.box for each in picture.objects]
