@@ -1,8 +1,8 @@
 """BLIP as a retrieval model, by transformers (Li et al. 2022; decorrelation.md §4).
 
 Base and saved model are Hugging Face folders of BlipForImageTextRetrieval with a BERT tokenizer that knows [ENC]; the
-configuration holds `kind` and `temperature` besides. A text's score is in two stages: the inner product of the
-embeddings, and for the best of them the matching head's logit added to it.
+configuration holds `kind` and `contrast_temperature` (τ) besides. A text's score is in two stages: the inner product of
+the embeddings, and for the best of them the matching head's logit added to it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,7 +57,7 @@ class Blip:
         if settings is not None:
             self.module = BlipTraining(
                 encoders,
-                temperature=getattr(config, "temperature", TEMPERATURE),
+                temperature=getattr(config, "contrast_temperature", TEMPERATURE),
                 queue=settings.queue,
                 momentum=settings.momentum,
             )
@@ -149,7 +149,7 @@ class Blip:
         temperature = self.module.temperature.item() if isinstance(self.module, BlipTraining) else None
         network.config.update({"kind": self.kind, "text_tokens": self._tokens})
         if temperature is not None:
-            network.config.update({"temperature": temperature})
+            network.config.update({"contrast_temperature": temperature})
         network.save_pretrained(folder)
         self._tokenizer.save_pretrained(folder)
 

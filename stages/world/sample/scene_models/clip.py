@@ -1,0 +1,69 @@
+"""CLIP's stand-in: open_clip's architecture with a narrow ResNet, trained on scenes (decorrelation.md §4)."""
+
+from pathlib import Path
+
+import open_clip
+import torch
+from open_clip.model import CLIP
+from torch.nn.functional import normalize
+
+from stages.decorrelation.weights import save_weights
+from stages.tables import write_json
+from stages.tracking import Tracker
+from stages.world.sample.encoders.clip import clip_configuration
+from stages.world.sample.encoders.training import fit, standardised
+from stages.world.sample.scene_models.pictures import CAPTIONS, ScenePictures
+from stages.world.sample.scene_models.words import save_clip_tokenizer
+
+
+def write_clip(
+    scenes: ScenePictures,
+    folder: Path,
+    *,
+    width: int,
+    dimension: int,
+    tokens: int,
+    steps: int,
+    batch: int,
+    learning_rate: float,
+    seed: int,
+    tracker: Tracker,
+) -> float:
+    """Train with the symmetric contrastive loss and write an open_clip folder.
+
+    Args:
+        scenes: pictures and captions.
+        folder: where to.
+        width: of the image tower's ResNet (RN50 has 64).
+        dimension: of an embedding.
+        tokens: longest text.
+        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+
+    Returns:
+        The loss at the end.
+    """
+    captions = [caption for own in scenes.captions for caption in own]
+    tokenizer = save_clip_tokenizer(captions, folder)
+    config = clip_configuration(dimension=dimension, width=width, size=scenes.pixels.shape[1])
+    # open_clip reads the tokenizer from the model's folder when a name stands here, whatever it is.
+    text = {"context_length": tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words"}
+    config["model_cfg"]["text_cfg"] |= text
+    torch.manual_seed(seed)
+    model, contrast = CLIP(**config["model_cfg"]), open_clip.ClipLoss()
+    rows = tokenizer(captions, padding="max_length", truncation=True, max_length=tokens)["input_ids"]
+    ids = torch.tensor(rows).view(-1, CAPTIONS, tokens)
+    standard = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
+
+    def loss_of(chosen: torch.Tensor) -> torch.Tensor:
+        images = model.encode_image(standardised(scenes.pixels[chosen.numpy()], *standard))
+        texts = model.encode_text(ids[chosen, torch.randint(CAPTIONS, (len(chosen),))])
+        loss: torch.Tensor = contrast(normalize(images, dim=1), normalize(texts, dim=1), model.logit_scale.exp())
+        return loss
+
+    loss = fit(
+        model, loss_of, examples=len(ids), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
+        tracker=tracker, name="clip",
+    )  # fmt: skip
+    write_json(folder / "open_clip_config.json", config)
+    save_weights(model, folder / "open_clip_model.safetensors")
+    return loss
