@@ -1,4 +1,4 @@
-"""Noun phrases by rule: patterns over parts of speech, for the short sentences that captions are (decorrelation.md §2)."""
+"""Noun phrases by rule: patterns over parts of speech, for sentences as short as captions (decorrelation.md §2)."""
 
 import re
 from collections.abc import Sequence

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from stages.decorrelation.lexicon import QUANTITIES
-from stages.decorrelation.shallow_parse import SUBJECT, Clause, Noun
+from stages.decorrelation.clauses import SUBJECT, Clause, Noun
+from stages.decorrelation.lexicon import QUANTITIES, words_of
 from stages.decorrelation.tagging import THIRD_PERSON, is_plural
 
 _MANY_TO_ONE = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _THIRD = {base: third for third, base in THIRD_PERSON.items()}
-_DETERMINED = frozenset(
+_DETERMINED = words_of(
     """a an the this that these those some any every each another no his her its their my your our one two three
-    four five six seven eight nine ten several many both all various 's""".split()
+    four five six seven eight nine ten several many both all various 's"""
 )
-_MASSES = frozenset("luggage broccoli food grass water wine soda snow sand furniture fruit scissors skis pizza".split())
+_MASSES = words_of("luggage broccoli food grass water wine soda snow sand furniture fruit scissors skis pizza")
 
 
 def is_single(noun: Noun) -> bool:
@@ -31,7 +31,7 @@ def article_for(text: str) -> str:
 
 
 def article(text: str) -> str:
-    """ "a", or "an" before a vowel's sound."""
+    """The article `a`, or `an` before a vowel's sound."""
     word = text.split()[0].lower()
     silent = word.startswith(("hour", "honest"))
     glide = word.startswith(("uni", "use", "euro", "one"))
@@ -39,7 +39,7 @@ def article(text: str) -> str:
 
 
 def join(items: Sequence[str], word: str = "and") -> str:
-    """ "a", "a and b", "a, b and c"."""
+    """A list in words: `a`, `a and b`, `a, b and c`."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}"
 
 

@@ -1,4 +1,4 @@
-"""D', the synthetic pairs: painted training pictures with captions that no longer name what is gone (decorrelation.md §2, 4)."""
+"""D', the synthetic pairs: painted training pictures, captions without what is gone (decorrelation.md §2, 4)."""
 
 import io
 import random
@@ -62,7 +62,7 @@ def drawn_sources(
 
 
 def without_phrases(removal: Removal, source: Mapping[str, Any]) -> str | None:
-    """y' by noun-phrase removal; None when nothing is left."""
+    """The caption y' by noun-phrase removal; None when nothing is left."""
     phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
     return remove_phrases(source["text"], phrases, removal.removed)
 
@@ -98,7 +98,9 @@ def make_pairs(
     by_picture = {removal.picture: removal for removal in removals}
     sources: list[tuple[Removal, Mapping[str, Any]]] = []
     found = training_captions(phrases, by_picture)
-    for picture, rows in tqdm(found, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False):
+    for picture, rows in tqdm(
+        found, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False
+    ):
         removal = by_picture.pop(picture)
         drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
         counts["dropped_unnamed"] += not drawn
@@ -123,7 +125,8 @@ def _batch(
         texts = painted.texts([removal for removal, _ in sources])
     elif captions == "prompt":
         texts = [
-            prompt(removal.remaining, f"{parameters.seed}:{removal.id}:{source['caption']}") for removal, source in sources
+            prompt(removal.remaining, f"{parameters.seed}:{removal.id}:{source['caption']}")
+            for removal, source in sources
         ]
     else:
         texts = [without_phrases(removal, source) for removal, source in sources]

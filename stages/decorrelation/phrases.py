@@ -134,9 +134,7 @@ def _of_classes(caption: Caption, classes: Sequence[str]) -> tuple[Phrase, ...]:
     )
 
 
-def _count(
-    row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Sequence[str], counts: Counter[str]
-) -> None:
+def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Sequence[str], counts: Counter[str]) -> None:
     counts["captions"] += 1
     counts["phrases"] += len(phrases)
     counts["captions_empty"] += not sentence.words
@@ -188,7 +186,9 @@ def metrics_of(counts: Counter[str], classes: Sequence[str]) -> dict[str, float]
     plain = ("captions", "phrases", "captions_empty", "captions_without_phrase", "captions_without_class",
              "captions_not_ascii", "captions_not_english", "captions_annotated")  # fmt: skip
     metrics = {name: float(counts[name]) for name in plain}
-    named, agreed, present = (sum(counts[f"{kind} {name}"] for name in classes) for kind in ("named", "agreed", "present"))
+    named, agreed, present = (
+        sum(counts[f"{kind} {name}"] for name in classes) for kind in ("named", "agreed", "present")
+    )
     metrics |= {"named_precision": _ratio(agreed, named), "named_recall": _ratio(agreed, present)}
     metrics["classes_never_named"] = float(sum(not counts[f"named {name}"] for name in classes))
     if counts["annotated_phrases"]:
@@ -205,7 +205,9 @@ def write_classes(path: Path, counts: Counter[str], classes: Sequence[str]) -> N
         table.writerow(["class", "captions_naming", "captions_of_pictures_with", "both", "precision", "recall"])
         for name in classes:
             named, agreed, present = (counts[f"{kind} {name}"] for kind in ("named", "agreed", "present"))
-            table.writerow([name, named, present, agreed, f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"])
+            table.writerow(
+                [name, named, present, agreed, f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"]
+            )
 
 
 def main(

@@ -39,7 +39,7 @@ def read_sentence(text: str) -> Sentence:
     words, spans = [], []
     for found in _WORD.finditer(text):
         start, end = found.span()
-        if found[0] == "-" and 0 < start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
+        if found[0] == "-" and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
             continue
         words.append(found[0].lower().replace("’", "'"))
         spans.append((start, end))

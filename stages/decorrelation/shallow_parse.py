@@ -1,87 +1,15 @@
-"""A caption as clauses of a subject and segments: enough grammar to take a noun phrase out (decorrelation.md §2).
-
-A segment is a preposition or a verb with the nouns that follow it ("on a table", "holding a dog and a frisbee"). Each
-hangs on another segment or on the subject; what hangs on a part that goes, goes with it.
-"""
+"""From a caption's words to its clauses: one pass over noun phrases, verbs and prepositions (decorrelation.md §2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from stages.decorrelation.attachment import attach
 from stages.decorrelation.chunker import join_quantities, phrases_of_tags
+from stages.decorrelation.clause_words import CLOTHES, PARTICLES, PARTICLES_BEFORE_PREPOSITIONS, PEOPLE
+from stages.decorrelation.clauses import Clause, Noun, Segment
 from stages.decorrelation.records import Phrase
 from stages.decorrelation.sentences import Sentence, read_sentence
 from stages.decorrelation.tagging import tag
-
-SUBJECT = -1  # the parent of a segment that hangs on its clause's subject
-OWNING_VERBS = frozenset("has have had having contains containing features featuring includes including shows".split())
-LIVING = frozenset("person people animals bird cat dog horse sheep cow elephant bear zebra giraffe".split())
-# Where a scene takes place: "a man with a dog in a field" has the man in the field, too.
-_SETTINGS = frozenset(
-    """field park beach street road room kitchen grass yard forest city town court snow ocean water sky sidewalk garden
-    day night meadow woods hill hillside lot harbor lake river mountain bathroom bedroom office living restaurant
-    parking square path pond lawn market station airport desert countryside playground""".split()
-)
-_PARTICLES = frozenset("up down off out over around on in along by away".split())
-_BEFORE_PREPOSITIONS = frozenset("up down off out along away".split())
-
-
-@dataclass
-class Noun:
-    """A noun phrase: its words as written, the classes it names, who owns it."""
-
-    text: str
-    words: tuple[str, ...]
-    classes: frozenset[str]
-    owner: "Noun | None" = None
-
-    @property
-    def head(self) -> str:
-        """Its last word, lower case."""
-        return self.words[-1]
-
-
-@dataclass
-class Segment:
-    """A preposition ("P"), a verb ("V"), or a relative pronoun with its verb ("W"), and what follows.
-
-    Attributes:
-        kind: P, V or W.
-        lead: what joins it to the part before: "", ",", "and", …
-        words: the preposition or the verb group, as written.
-        finite: a verb that a subject agrees with.
-        nouns: its object, coordinated.
-        tail: adverbs, adjectives and pronouns after it.
-        parent: index of the segment it hangs on, or `SUBJECT`.
-    """
-
-    kind: str
-    lead: str
-    words: list[str]
-    finite: bool = False
-    nouns: list[Noun] = field(default_factory=list)
-    tail: list[str] = field(default_factory=list)
-    parent: int = SUBJECT
-    alive: bool = True
-
-
-@dataclass
-class Clause:
-    """A subject and what is said of it.
-
-    Attributes:
-        lead: what joins it to the clause before.
-        opening: such as "there are".
-        subject: coordinated nouns, `tail` the adverbs after them.
-        segments: what is said, in order.
-        narrowed: whether the subject has lost some of its nouns.
-    """
-
-    lead: str = ""
-    opening: list[str] = field(default_factory=list)
-    subject: list[Noun] = field(default_factory=list)
-    tail: list[str] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
-    narrowed: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +36,7 @@ def parse(text: str, phrases: Sequence[Phrase]) -> list[Clause]:
     while place < len(parts):
         place = _read_part(sentence, parts, place, phrases, clauses)
     for clause in clauses:
-        _attach(clause)
+        attach(clause)
     return _open(clauses)
 
 
@@ -149,7 +77,7 @@ def _nouns(
             owner = _noun(sentence, parts[place], phrases, owner)
             place += 2
         nouns.append(_noun(sentence, parts[place], phrases, owner))
-        place += 1
+        place = _fold(sentence, parts, place + 1, phrases, nouns[-1])
         joined = _joint(sentence, parts, place)
         if joined == place and not (place < len(parts) and parts[place].tag == "N"):
             break
@@ -157,6 +85,25 @@ def _nouns(
             break
         place = joined
     return nouns, place
+
+
+def _fold(sentence: Sentence, parts: Sequence[_Part], place: int, phrases: Sequence[Phrase], noun: Noun) -> int:
+    """Make "of wine" or "in a hat and a shirt" part of the noun before it; the place after what was read."""
+    while place + 1 < len(parts) and parts[place].tag == "P" and parts[place + 1].tag == "N":
+        word, inner = sentence.words[parts[place].first], _noun(sentence, parts[place + 1], phrases, None)
+        worn = word in ("in", "with") and inner.head in CLOTHES and bool(noun.classes & PEOPLE)
+        if inner.classes or parts[place].end - parts[place].first > 1 or not (worn or word == "of"):
+            break
+        noun.text += f" {_written(sentence, parts[place])} {inner.text}"
+        place += 2
+        while worn and (following := _joint(sentence, parts, place)) != place:
+            inner = _noun(sentence, parts[following], phrases, None)
+            if inner.head not in CLOTHES or inner.classes:
+                break
+            mark = "," if sentence.words[parts[place].first] == "," else " and"
+            noun.text += f"{mark} {inner.text}"
+            place = following + 1
+    return place
 
 
 def _joint(sentence: Sentence, parts: Sequence[_Part], place: int) -> int:
@@ -271,56 +218,12 @@ def _read_segment(
 
 def _particle(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
     """Whether the preposition at `place` has nothing after it and belongs to the verb: "set up"."""
-    if place >= len(parts) or sentence.words[parts[place].first] not in _PARTICLES or parts[place].tag != "P":
+    if place >= len(parts) or sentence.words[parts[place].first] not in PARTICLES or parts[place].tag != "P":
         return False
     following = parts[place + 1].tag if place + 1 < len(parts) else "."
     return following in ".,C" or (
         following == "P"
-        and sentence.words[parts[place].first] in _BEFORE_PREPOSITIONS
+        and sentence.words[parts[place].first] in PARTICLES_BEFORE_PREPOSITIONS
         and parts[place].end == parts[place + 1].first
         and sentence.words[parts[place + 1].first] != "of"
     )
-
-
-def _attach(clause: Clause) -> None:
-    """Find what each segment hangs on."""
-    segments = clause.segments
-    for place, segment in enumerate(segments):
-        segment.parent = _parent(clause, segments, place)
-
-
-def _parent(clause: Clause, segments: Sequence[Segment], place: int) -> int:
-    segment, before = segments[place], place - 1
-    if before < 0:
-        return SUBJECT
-    previous, word = segments[before], segment.words[0].lower()
-    if segment.kind == "P":
-        if word == "of":
-            return before
-        holds = previous.words[0].lower() == "with" or _owns(previous)
-        if previous.nouns and holds and not (segment.nouns and segment.nouns[-1].head in _SETTINGS):
-            return before
-        verbs = [each for each in range(place) if segments[each].kind != "P"]
-        return verbs[-1] if verbs else SUBJECT
-    if segment.lead and segment.kind == "V":  # "... and holding": beside the verb before
-        verbs = [each for each in range(place) if segments[each].kind == "V"]
-        return segments[verbs[-1]].parent if verbs else SUBJECT
-    if segment.finite:
-        return SUBJECT
-    participle = segment.kind == "W" or segment.words[0].lower().endswith("ed") or word == "to"
-    living = bool(clause.subject) and (not clause.subject[0].classes or bool(LIVING & clause.subject[0].classes))
-    with_them = previous.kind == "P" and previous.words[0].lower() == "with"
-    if previous.nouns and (participle or with_them or not living or _owns(previous)) and before >= 0:
-        return before
-    if not previous.nouns:
-        return before if word == "to" or previous.kind != "P" else previous.parent
-    return SUBJECT
-
-
-def _owns(segment: Segment) -> bool:
-    return any(word.lower() in OWNING_VERBS for word in segment.words)
-
-
-def refers_back(segment: Segment) -> bool:
-    """Whether a segment's object is a pronoun: "on it"."""
-    return not segment.nouns and bool(segment.tail)

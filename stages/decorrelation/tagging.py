@@ -3,10 +3,11 @@
 from functools import cache
 
 from stages.decorrelation import lexicon
+from stages.decorrelation.lexicon import words_of
 from stages.decorrelation.sentences import Sentence
 
 _ADJECTIVE_ENDINGS = ("ful", "ous", "ive", "able", "ible", "less", "ish", "ic", "ical", "iest", "looking")
-_PLURALS = frozenset("people men women children cattle geese mice sheep police oxen".split())
+_PLURALS = words_of("people men women children cattle geese mice sheep police oxen")
 
 
 def _closed() -> dict[str, str]:
@@ -18,12 +19,12 @@ def _closed() -> dict[str, str]:
 
 
 CLOSED = _closed()
-_BASES = frozenset(lexicon.VERBS.split())
-_PAST = frozenset(lexicon.PAST.split())
-_NAMING = frozenset(lexicon.NAMING.split())
-_NAMED = frozenset("pool lot room table meter area machine court board center".split())
-_ADJECTIVE_NOUNS = frozenset(lexicon.ADJECTIVE_NOUNS.split())
-_SURE_VERBS = frozenset(lexicon.SURE_VERBS.split())
+_BASES = words_of(lexicon.VERBS)
+_PAST = words_of(lexicon.PAST)
+_NAMING = words_of(lexicon.NAMING)
+_NAMED = words_of("pool lot room table meter area machine court board center")
+_ADJECTIVE_NOUNS = words_of(lexicon.ADJECTIVE_NOUNS)
+_SURE_VERBS = words_of(lexicon.SURE_VERBS)
 
 
 def _third_person(verb: str) -> str:
@@ -165,6 +166,8 @@ def _adjective(sentence: Sentence, place: int, tags: list[str]) -> str:
     if word in _ADJECTIVE_NOUNS and before in "DUJNQ":
         return "N"
     if _form_of_participle(sentence, place + 1):
+        if before in "DQJU" and _nounish(sentence, place + 2):  # "a yellow flying disc"
+            return "J"
         return "J" if not _in_name(tags) else "N"
     if before in "DQS" or (before == "J" and len(tags) > 1 and tags[-2] in "DQ"):
         return "N"

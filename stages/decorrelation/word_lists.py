@@ -54,7 +54,7 @@ def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
     """An expression and its plural: of its last word, and of the word before "of" or "in" where it has one."""
     words = tuple(expression.split())
     head = next((place for place, word in enumerate(words) if word in LINKS), len(words)) - 1
-    many = words[:head] + (plural(words[head], irregular),) + words[head + 1 :]
+    many = (*words[:head], plural(words[head], irregular), *words[head + 1 :])
     return [words] if many == words or words[0] in ("a", "an") else [words, many]
 
 
