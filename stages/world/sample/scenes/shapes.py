@@ -101,8 +101,8 @@ def _pizza(canvas: Canvas, colour: Colour, look: int) -> None:
 def _wine_glass(canvas: Canvas, colour: Colour, look: int) -> None:
     canvas.blob([(0.26, 0.0), (0.74, 0.0), (0.8, 0.3), (0.66, 0.54), (0.5, 0.58), (0.34, 0.54), (0.2, 0.3)], _GLASS)
     canvas.blob([(0.23, 0.22), (0.77, 0.22), (0.72, 0.42), (0.5, 0.53), (0.28, 0.42)], (116, 14, 44))
-    canvas.rectangle(0.455, 0.55, 0.545, 0.92, _GLASS)
-    canvas.ellipse(0.5, 0.94, 0.27, 0.06, _GLASS)
+    canvas.rectangle(0.45, 0.55, 0.55, 0.92, shade(_GLASS, 0.8))
+    canvas.ellipse(0.5, 0.94, 0.27, 0.06, shade(_GLASS, 0.8))
 
 
 def _person(canvas: Canvas, colour: Colour, look: int) -> None:
