@@ -1,0 +1,175 @@
+"""Pictures in-painted a second, beside OpenCV called in a plain loop: `python -m bench.inpaint`.
+
+Our way is the stage's: the worker with lama-cleaner, pictures and masks through its pipes, the composite; the plain
+loop is `cv2.inpaint` in this very process. On a GPU also LaMa: its network as published (Suvorov et al. 2022, 51
+million parameters), with random weights.
+"""
+
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bench import harness
+from stages.decorrelation.fillings import composite
+from stages.decorrelation.inpaint_frames import Pixels
+from stages.decorrelation.inpainter import Inpainter
+from stages.decorrelation.masks import Mask
+
+RADIUS = 4
+SIZES = {"sample": (48, 48, 1024), "coco": (480, 640, 16)}  # height, width, pictures
+LAMA_BATCHES = (1, 4, 16)
+
+
+class Spectral(nn.Module):
+    """A 1 × 1 convolution of the whole picture's Fourier coefficients."""
+
+    def __init__(self, inner: int, outer: int) -> None:
+        super().__init__()
+        half = outer // 2
+        self.into = nn.Sequential(nn.Conv2d(inner, half, 1, bias=False), nn.BatchNorm2d(half), nn.ReLU())
+        self.mix = nn.Sequential(nn.Conv2d(2 * half, 2 * half, 1, bias=False), nn.BatchNorm2d(2 * half), nn.ReLU())
+        self.out = nn.Conv2d(half, outer, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(n, c, h, w) → (n, outer, h, w)."""
+        x = self.into(x)
+        waves = torch.fft.rfftn(x, dim=(-2, -1), norm="ortho")
+        real, imaginary = self.mix(torch.cat([waves.real, waves.imag], 1)).chunk(2, 1)
+        size = [x.shape[-2], x.shape[-1]]
+        return self.out(x + torch.fft.irfftn(torch.complex(real, imaginary), s=size, dim=(-2, -1), norm="ortho"))
+
+
+class FastFourier(nn.Module):
+    """Local channels through 3 × 3 convolutions, global ones through the spectrum, each to both."""
+
+    def __init__(self, local: int, whole: int) -> None:
+        super().__init__()
+
+        def conv(inner: int, outer: int) -> nn.Module:
+            return nn.Conv2d(inner, outer, 3, padding=1, padding_mode="reflect", bias=False)
+
+        self.l2l, self.l2g, self.g2l = conv(local, local), conv(local, whole), conv(whole, local)
+        self.g2g = Spectral(whole, whole)
+        self.norm_l = nn.Sequential(nn.BatchNorm2d(local), nn.ReLU())
+        self.norm_g = nn.Sequential(nn.BatchNorm2d(whole), nn.ReLU())
+
+    def forward(self, near: Tensor, far: Tensor) -> tuple[Tensor, Tensor]:
+        """Both parts of the channels, mixed."""
+        return self.norm_l(self.l2l(near) + self.g2l(far)), self.norm_g(self.l2g(near) + self.g2g(far))
+
+
+class Block(nn.Module):
+    """Two fast Fourier convolutions with a shortcut."""
+
+    def __init__(self, local: int, whole: int) -> None:
+        super().__init__()
+        self.first, self.second = FastFourier(local, whole), FastFourier(local, whole)
+
+    def forward(self, near: Tensor, far: Tensor) -> tuple[Tensor, Tensor]:
+        """Both parts of the channels."""
+        a, b = self.first(near, far)
+        a, b = self.second(a, b)
+        return near + a, far + b
+
+
+class Lama(nn.Module):
+    """The big LaMa: three halvings to 512 channels, of which 3/4 are global, 18 blocks, three doublings."""
+
+    def __init__(self, width: int = 64, blocks: int = 18) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [nn.ReflectionPad2d(3), nn.Conv2d(4, width, 7, bias=False), nn.BatchNorm2d(width)]
+        for scale in (1, 2, 4):
+            down = nn.Conv2d(width * scale, 2 * width * scale, 3, stride=2, padding=1, bias=False)
+            layers += [nn.ReLU(), down, nn.BatchNorm2d(2 * width * scale)]
+        self.down = nn.Sequential(*layers, nn.ReLU())
+        self.local = 2 * width
+        self.blocks = nn.ModuleList(Block(2 * width, 6 * width) for _ in range(blocks))
+        layers = []
+        for scale in (8, 4, 2):
+            half = width * scale // 2
+            up = nn.ConvTranspose2d(width * scale, half, 3, stride=2, padding=1, output_padding=1)
+            layers += [up, nn.BatchNorm2d(half), nn.ReLU()]
+        self.up = nn.Sequential(*layers, nn.ReflectionPad2d(3), nn.Conv2d(width, 3, 7), nn.Sigmoid())
+
+    def forward(self, image: Tensor, mask: Tensor) -> Tensor:
+        """(n, 3, h, w) in 0…1 and (n, 1, h, w) in {0, 1} → (n, 3, h, w)."""
+        x = self.down(torch.cat([image * (1 - mask), mask.to(image.dtype)], 1))
+        near, far = x[:, : self.local], x[:, self.local :]
+        for block in self.blocks:
+            near, far = block(near, far)
+        return mask * self.up(torch.cat([near, far], 1)) + (1 - mask) * image
+
+
+def pictures(height: int, width: int, count: int) -> list[tuple[Pixels, Mask]]:
+    """Smooth random pictures, each with a box of about a tenth of its area."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(count):
+        coarse = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+        mask = np.zeros((height, width), bool)
+        top, left = rng.integers(0, height // 2), rng.integers(0, width // 2)
+        mask[top : top + height // 3, left : left + width // 3] = True
+        found.append((cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.uint8), mask))
+    return found
+
+
+def painted(painter: Inpainter, given: list[tuple[Pixels, Mask]]) -> list[Pixels]:
+    """As the stage does it."""
+    results = painter.paint(given)
+    return [composite(picture, own, mask) for (picture, mask), own in zip(given, results, strict=True)]
+
+
+def plain_loop(given: list[tuple[Pixels, Mask]]) -> None:
+    """As one would without lama-cleaner."""
+    for picture, mask in given:
+        cv2.inpaint(picture, mask.astype(np.uint8), RADIUS, cv2.INPAINT_TELEA)
+
+
+def bench_cv2() -> dict[str, object]:
+    """Seconds to start the worker, pictures a second at both sizes, and the ratio to the plain loop."""
+    cv2.setNumThreads(1)
+    started = time.perf_counter()
+    painter = Inpainter(["cv2", "--flag", "INPAINT_TELEA", "--radius", str(RADIUS)])
+    painter.paint(pictures(8, 8, 1))
+    figures: dict[str, object] = {"worker_start_seconds": time.perf_counter() - started}
+    for name, (height, width, count) in SIZES.items():
+        given = pictures(height, width, count)
+        ours = harness.measure(partial(painted, painter, given), repeats=5)
+        plain = harness.measure(partial(plain_loop, given), repeats=5)
+        figures[f"{name}_images_per_second"] = count / ours
+        figures[f"{name}_plain_loop_images_per_second"] = count / plain
+        figures[f"{name}_over_plain_loop_time"] = ours / plain
+    return figures
+
+
+def bench_lama() -> dict[str, object]:
+    """LaMa's pictures of 480 × 640 a second, by batch size, on the first GPU."""
+    figures: dict[str, object] = {"gpu": torch.cuda.get_device_name()}
+    given = pictures(480, 640, 64)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "big-lama.pt"
+        torch.jit.script(Lama().eval()).save(str(file))
+        for batch in LAMA_BATCHES:
+            painter = Inpainter(["lama", "--file", str(file), "--batch-size", str(batch), "--gpu", "0"])
+            painter.paint(given)  # cuDNN chooses its kernels, TorchScript optimises
+            seconds = harness.measure(partial(painted, painter, given), repeats=3)
+            figures[f"lama_batch_{batch}_images_per_second"] = len(given) / seconds
+    return figures
+
+
+def main() -> None:
+    """Time both."""
+    figures = bench_cv2()
+    if torch.cuda.is_available():
+        figures |= bench_lama()
+    harness.write("inpaint", figures | {"versions": harness.versions("opencv-python-headless", "torch")})
+
+
+if __name__ == "__main__":
+    main()
