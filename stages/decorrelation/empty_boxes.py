@@ -65,9 +65,8 @@ def empty_box(boxes: Sequence[Box], height: int, width: int, *, tries: int, seed
     left, top, wide, high = np.array(ordered).T
     _, _, model_width, model_height = ordered[rng.integers(len(ordered))]
     columns, rows = min(math.ceil(model_width), width), min(math.ceil(model_height), height)
-    for _ in range(tries):
-        x, y = int(rng.integers(width - columns + 1)), int(rng.integers(height - rows + 1))
-        beside = (x + columns <= left) | (left + wide <= x) | (y + rows <= top) | (top + high <= y)
-        if beside.all():
-            return float(x), float(y), float(columns), float(rows)
-    return None
+    x = rng.integers(width - columns + 1, size=(tries, 1))
+    y = rng.integers(height - rows + 1, size=(tries, 1))
+    beside = (x + columns <= left) | (left + wide <= x) | (y + rows <= top) | (top + high <= y)
+    free = np.flatnonzero(beside.all(axis=1))
+    return (float(x[free[0], 0]), float(y[free[0], 0]), float(columns), float(rows)) if len(free) else None
