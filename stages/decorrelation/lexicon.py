@@ -88,12 +88,23 @@ NAMING = """dining living parking swimming shopping frying cutting baking rockin
     sewing cooking waiting training skating skiing surfing snowboarding skateboarding sleeping drinking
     vending boxing steering changing shaving boarding folding fishing wrapping"""
 # Adjectives that are nouns where nothing follows them in the phrase.
-ADJECTIVE_NOUNS = """light right left top bottom front middle square round stone brick metal plastic concrete male female
-    adult human main public high low"""
+ADJECTIVE_NOUNS = """light right left top bottom front middle square round stone brick metal plastic concrete male
+    female adult human main public high low"""
 # Third persons that are hardly ever plural nouns.
 SURE_VERBS = """sits holds eats carries wears hangs lies depicts performs contains includes takes makes gets goes
     comes throws grazes swims prepares speaks reads leans has gives finds brings kneels chases enjoys
     appears seems"""
+# Nouns that look like verbs, by the noun before them: "traffic lights", "a night stand".
+SECOND_PARTS = {
+    "light": "traffic street stop tail head signal christmas",
+    "bat": "baseball cricket",
+    "brush": "tooth paint hair",
+    "stand": "night note fruit news tv",
+    "park": "skate theme car",
+    "top": "stove table counter desk mountain",
+    "ride": "bike train carnival",
+    "sink": "kitchen bathroom",
+}
 COMPOUND_PREPOSITIONS = (
     "in front of", "on top of", "next to", "out of", "inside of", "outside of", "close to", "along with", "in between",
     "such as", "away from", "across from", "because of", "off of", "instead of", "in back of", "up to", "prior to",

@@ -118,7 +118,7 @@ def _joint(sentence: Sentence, parts: Sequence[_Part], place: int) -> int:
 
 
 def _begins_clause(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
-    """Whether the noun at `place` is a subject: a finite verb follows ("and a dog sits"), or "and its owner sitting"."""
+    """Whether the noun at `place` is a subject: a finite verb follows, or it is such as "its owner sitting"."""
     owned = sentence.words[parts[place].first] in ("his", "her", "its", "their", "it") and parts[place].tag == "N"
     place += 1
     if owned and place < len(parts) and parts[place].tag == "G":

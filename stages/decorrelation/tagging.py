@@ -33,6 +33,8 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
+_PLURAL_LEADS = words_of("several many multiple various these those both few numerous")
+_SECOND_PARTS = {second: words_of(firsts) for second, firsts in lexicon.SECOND_PARTS.items()}
 THIRD_PERSON = {_third_person(verb): verb for verb in sorted(_BASES)} | {"has": "have"}
 _COMPOUNDS = tuple(tuple(words.split()) for words in lexicon.COMPOUND_PREPOSITIONS)
 _COMPOUND_STARTS = frozenset(words[0] for words in _COMPOUNDS)
@@ -196,6 +198,8 @@ def _noun_or_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
     if before != "N":
         return "N"
     subject = sentence.words[place - 1]
+    if subject in _SECOND_PARTS.get(THIRD_PERSON.get(word, word), ()) or _awaits_plural(sentence, tags):
+        return "N"
     if word in _SURE_VERBS:
         return "F"
     if sentence.words[place + 1 : place + 2] and _form(sentence.words[place + 1]) == "G":
@@ -213,6 +217,20 @@ def _starts_object(sentence: Sentence, place: int) -> bool:
 def _coordinated(sentence: Sentence, tags: list[str]) -> bool:
     """Whether the subject so far is a pair: "a dog and a cat"."""
     return "C" in tags and not set("FXGEW") & set(tags) and "and" in sentence.words[: len(tags)]
+
+
+def _awaits_plural(sentence: Sentence, tags: list[str]) -> bool:
+    """Whether the phrase so far announces a plural that has not come: "two traffic"."""
+    if is_plural(sentence.words[len(tags) - 1]):
+        return False
+    for place in reversed(range(len(tags))):
+        if tags[place] not in "DUQJN":
+            return False
+        if sentence.words[place] in _PLURAL_LEADS or (tags[place] == "U" and sentence.words[place] not in ("one", "1")):
+            return True
+        if tags[place] in "DQ":
+            return False
+    return False
 
 
 def _in_quantity(sentence: Sentence, place: int) -> bool:
