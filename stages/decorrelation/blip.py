@@ -73,7 +73,7 @@ class Blip:
     @classmethod
     def start(cls, base: Path, settings: BlipSettings, captions: Iterable[str]) -> Self:
         """The released model with momentum encoders equal to it; captions are not read."""
-        encoders, tokenizer = _read(base, image_size=settings.image_size)
+        encoders, tokenizer = read_blip(base, image_size=settings.image_size)
         if settings.gradient_checkpointing:
             encoders.network.gradient_checkpointing_enable()
         return cls(encoders, tokenizer, settings.text_tokens, settings)
@@ -81,7 +81,7 @@ class Blip:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """What `save` wrote."""
-        encoders, tokenizer = _read(folder, image_size=None)
+        encoders, tokenizer = read_blip(folder, image_size=None)
         config = encoders.network.config
         kind = getattr(config, "kind", None)
         if kind != cls.kind:
@@ -159,8 +159,12 @@ def _trimmed(tokens: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     return tokens["ids"][:, :longest], tokens["mask"][:, :longest]
 
 
-def _read(folder: Path, image_size: int | None) -> tuple[BlipEncoders, PreTrainedTokenizerBase]:
-    """Network and tokenizer; position embeddings are interpolated to another `image_size`."""
+def read_blip(folder: Path, image_size: int | None) -> tuple[BlipEncoders, PreTrainedTokenizerBase]:
+    """Network and tokenizer; position embeddings are interpolated to another `image_size`.
+
+    Raises:
+        BadInput: another architecture, a tokenizer without [ENC], or weights that do not fit.
+    """
     try:
         config: Any = BlipConfig.from_pretrained(folder, local_files_only=True)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)

@@ -24,6 +24,7 @@ from stages.stage import BadInput
 from stages.tables import read_json, write_json
 
 _CONFIG, _VOCABULARY = "config.json", "vocabulary.json"
+_CLASSIFIER = ("classifier.6.weight", "classifier.6.bias")  # torchvision's last layer
 
 
 def read_cnn_config(path: Path) -> dict[str, Any]:
@@ -45,6 +46,19 @@ def read_cnn_config(path: Path) -> dict[str, Any]:
     if not isinstance(channels, list) or not any(isinstance(each, int) for each in channels):
         raise BadInput("bad CNN", file=path, field="channels", got=channels, expected="a list of widths and M")
     return config
+
+
+def read_cnn(base: Path) -> tuple[Vgg, dict[str, Any]]:
+    """The trained CNN without its classifier, and its configuration.
+
+    Raises:
+        BadInput: see `read_cnn_config`; or weights that are missing, broken or do not fit.
+    """
+    config = read_cnn_config(base / _CONFIG)
+    cnn = _vgg(config)
+    weights = read_weights(base / WEIGHTS)
+    load_weights(cnn, {name: value for name, value in weights.items() if name not in _CLASSIFIER}, base / WEIGHTS)
+    return cnn, config
 
 
 def _vgg(config: dict[str, Any]) -> Vgg:
@@ -81,14 +95,9 @@ class Vse:
     @classmethod
     def start(cls, base: Path, settings: VseSettings, captions: Iterable[str]) -> Self:
         """A trained CNN below new layers; the vocabulary is the captions'."""
-        config = read_cnn_config(base / _CONFIG)
-        config |= {"word_dimension": settings.word_dimension, "dimension": settings.embedding_dimension}
         vocabulary = Vocabulary.of(captions, settings.minimum_count)
-        cnn = _vgg(config)
-        wanted = cnn.state_dict().keys()
-        weights = read_weights(base / WEIGHTS)
-        classifier = {f"classifier.6.{part}" for part in ("weight", "bias")}
-        load_weights(cnn, {name: value for name, value in weights.items() if name not in classifier - wanted}, base)
+        cnn, config = read_cnn(base)
+        config |= {"word_dimension": settings.word_dimension, "dimension": settings.embedding_dimension}
         cnn.requires_grad_(settings.finetune_cnn)
         cnn.checkpointing = settings.gradient_checkpointing
         return cls(_towers(cnn, config, vocabulary), vocabulary, config, settings)

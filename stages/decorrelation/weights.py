@@ -1,6 +1,8 @@
 """Weights of retrieval models: safetensors in, a clear message when they belong to another architecture."""
 
+import pickle
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -22,6 +24,18 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         return load_file(path)
     except (SafetensorError, OSError) as error:
         raise BadInput(f"not readable as safetensors: {error}", file=path) from None
+
+
+def read_plain_tensors(path: Path) -> Any:
+    """A checkpoint of torch, from which nothing but tensors and containers is unpickled.
+
+    Raises:
+        BadInput: broken, or it holds something else.
+    """
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        raise BadInput("not plain tensors, or broken", file=path, got=str(error).partition("\n")[0]) from None
 
 
 def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path) -> None:
