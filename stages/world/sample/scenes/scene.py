@@ -108,7 +108,7 @@ def _choose_kinds(dice: Dice, cast: Cast, co_occurrence: float) -> list[str]:
     # Pairs are entered twice, so that most scenes hold one.
     units: list[tuple[tuple[str, ...], ...]] = [*cast.pairs, *cast.pairs, *(((name,),) for name in cast.free)]
     chosen: list[str] = []
-    while len(chosen) < wanted:
+    while units and len(chosen) < wanted:
         unit = dice.choice(units)
         units = [other for other in units if other != unit]
         sides = list(unit)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stages.world.sample.scenes.catalogue import COCO, FLICKR30K, KINDS, MOUNTS
+from stages.world.sample.scenes.catalogue import COCO, FLICKR30K, KINDS, MOUNTS, Cast
 from stages.world.sample.scenes.formats import Shot
 from stages.world.sample.scenes.scene import Scene, make_scene
 from stages.world.sample.scenes.shapes import SHAPES
@@ -111,3 +111,11 @@ def test_fingerprint_ignores_order_and_sees_place_and_background():
     assert replace(one, things=(replace(first, left=first.left + 1), *others)).fingerprint() != one.fingerprint()
     other = "snow" if one.background != "snow" else "grass"
     assert replace(one, background=other).fingerprint() != one.fingerprint()
+
+
+@pytest.mark.parametrize("cast", [COCO, FLICKR30K])
+@pytest.mark.parametrize("together", [0.0, 0.5, 1.0])
+def test_every_cast_fills_its_scenes(cast: Cast, together: float):
+    scenes = [make_scene(f"test/{number}", cast, size=48, co_occurrence=together, colour=0.9) for number in range(400)]
+    assert {len(one.things) for one in scenes} == {2, 3, 4}
+    assert {kind for one in scenes for kind in one.kinds} == set(cast.kinds)
