@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from stages.decorrelation.clauses import SUBJECT, Clause, Noun
 from stages.decorrelation.lexicon import QUANTITIES, words_of
-from stages.decorrelation.tagging import THIRD_PERSON, is_plural
+from stages.decorrelation.word_forms import THIRD_PERSON, is_plural
 
 _MANY_TO_ONE = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _THIRD = {base: third for third, base in THIRD_PERSON.items()}

@@ -21,7 +21,7 @@ from stages.decorrelation.corpora import read_corpus
 from stages.decorrelation.matching import Matcher
 from stages.decorrelation.records import Caption, Corpus, Phrase
 from stages.decorrelation.sentences import Sentence, read_sentence
-from stages.decorrelation.tagging import CLOSED
+from stages.decorrelation.word_forms import CLOSED
 from stages.decorrelation.word_lists import Mode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_table
