@@ -1,0 +1,54 @@
+"""Decorrelation's models as KVQAE's image encoder: four rows, so that architecture and training are not confounded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stages.report.common import environment
+
+ROWS = {
+    "kvqae": "KVQAE's own CLIP (another architecture)",
+    "zero_shot": "Decorrelation's CLIP, untouched",
+    "finetune": "fine-tuned on D",
+    "ours": "fine-tuned on D ∪ D′",
+}
+MEASURES = {"mrr": "MRR", "precision@1": "P@1", "hits@20": "Hits@20"}
+TRAINED = ("ours", "finetune")  # the question: these two differ in D' alone
+PRIMARY = "mrr"
+
+
+def verdict(test: Mapping[str, Any], level: float) -> str:
+    """What a paired test of D ∪ D' against D alone says, in a sentence."""
+    if test["p"] > level:
+        return "Whether a retrieval model looks at the image makes no difference here that could be told from chance."
+    better = test["difference"] > 0
+    return f"The model that was made to look at the image finds entities {'better' if better else 'worse'}."
+
+
+def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) -> str:
+    """The table of stage `entities`.
+
+    Args:
+        found: questions, entities, `rows` (row → measure → value, interval), `tests`.
+        level: p up to which a difference counts as shown.
+        confidence: of the intervals.
+    """
+    against = {(test["row"], test["against"], test["measure"]): test for test in found["tests"]}
+    tests = [
+        {"row": ROWS[row], "against": ROWS[other], **test}
+        for (row, other, measure), test in against.items()
+        if measure == PRIMARY
+    ]
+    later, earlier = TRAINED
+    return (
+        environment()
+        .get_template("decorrelation_entities.html")
+        .render(
+            rows=[(ROWS[name], cells) for name, cells in found["rows"].items()],
+            measures=MEASURES,
+            tests=tests,
+            verdict=verdict(against[later, earlier, PRIMARY], level),
+            questions=found["questions"],
+            entities=found["entities"],
+            confidence=confidence,
+        )
+    )
