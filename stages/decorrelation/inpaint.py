@@ -79,27 +79,39 @@ def shards(subset: Subset, removals: Sequence[Removal], size: int) -> Iterator[S
         yield Shard(f"{subset}-{number:05d}", tuple(ordered[start : start + size]))
 
 
-def read_picture(images: Images, removal: Removal, dilate: int) -> tuple[Pixels, Mask]:
+@lru_cache(maxsize=1)
+def _images(folder: Path) -> Images:
+    return Images(folder)
+
+
+@lru_cache(maxsize=1)  # a test picture's removals follow each other
+def _decoded(folder: Path, name: str) -> Pixels:
+    try:
+        image = decode(_images(folder).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2)
+    except Unreadable as problem:
+        raise BadInput(f"unreadable picture, {problem}", file=folder, field="name", got=name) from None
+    return np.asarray(image)
+
+
+def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, Mask]:
     """A removal's picture, upright, RGB, and what is to be painted in it.
 
     Raises:
         BadInput: the picture is absent, unreadable or of another size than the mask; the mask is broken or covers all.
     """
-    try:
-        image = decode(images.read(removal.name), max_side=_LONGEST, max_pixels=_LONGEST**2)
-    except Unreadable as problem:
-        raise BadInput(f"unreadable picture, {problem}", file=images.folder, field="name", got=removal.name) from None
-    if image.size != (removal.width, removal.height):
+    picture = _decoded(images, removal.name)
+    height, width = picture.shape[:2]
+    if (height, width) != (removal.height, removal.width):
         expected = f"{removal.width} × {removal.height} pixels, as its mask"
-        got = f"{image.width} × {image.height}"
-        raise BadInput("picture of another size", file=images.folder, field=removal.name, got=got, expected=expected)
+        got = f"{width} × {height}"
+        raise BadInput("picture of another size", file=images, field=removal.name, got=got, expected=expected)
     try:
         mask = dilated(masks.decode(removal.mask, removal.height, removal.width), dilate)
     except ValueError as error:
         raise BadInput(f"broken mask: {error}", field="mask", row=removal.id) from None
     if mask.all():
         raise BadInput("the mask covers the whole picture", field="mask", row=removal.id, expected="some of it to stay")
-    return np.asarray(image), mask
+    return picture, mask
 
 
 @lru_cache(maxsize=1)
@@ -111,11 +123,6 @@ def load_inpainter(filling: Filling, parameters: InpaintParameters, lama: Path |
     number = multiprocessing.current_process().name.rpartition("-")[2]
     gpu = number if number.isdigit() else "0"
     return Inpainter(["lama", "--file", str(lama), "--batch-size", str(parameters.lama_batch), "--gpu", gpu])
-
-
-@lru_cache(maxsize=1)
-def _images(folder: Path) -> Images:
-    return Images(folder)
 
 
 def fill(
@@ -137,7 +144,7 @@ def paint_shard(
     written = work / shard.name / "shard-00000.parquet"
     if written.exists():
         return written
-    pictures = [read_picture(_images(images), removal, parameters.dilate) for removal in shard.removals]
+    pictures = [read_picture(images, removal, parameters.dilate) for removal in shard.removals]
     painted = fill(filling, pictures, parameters, lama)
     names = (removal.id for removal in shard.removals)
     write_images(written.parent, zip(names, map(png, painted), strict=True), shard_size=len(painted))
@@ -192,8 +199,8 @@ def main(
     try:
         painted = list(engine.map(paint, waiting, description=f"in-painting, {filling}"))
     finally:
-        load_inpainter.cache_clear()
-        _images.cache_clear()
+        for cache in (load_inpainter, _images, _decoded):
+            cache.cache_clear()
     with write_atomically(out) as beside:
         beside.mkdir()
         write_json(beside / SUMMARY, {"filling": filling, "counts": counts})
