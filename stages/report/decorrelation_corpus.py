@@ -11,6 +11,16 @@ from stages.report.decorrelation_results import DATASETS, Results
 from stages.tables import read_json
 
 REJECTED = "rejected_"
+REASONS = {
+    "single_class": "the picture holds one class only",
+    "crowd": "a crowd under one annotation",
+    "crowd_covered": "a crowd would be covered",
+    "nothing_remains": "no class would remain",
+    "overlap": "covers too much of another class (δ1)",
+    "size": "too large a part of the picture (δ3)",
+    "empty_no_object": "no empty box: the picture holds no object",
+    "empty_no_place": "no empty box: no free place found",
+}
 _FEW = 24  # classes that are shown without asking
 _PARTNERS = 12  # classes with the most certain partner
 
@@ -46,11 +56,8 @@ def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> str:
 
 def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, float]]:
     """Metrics whose name begins so, by their names in words."""
-    return [
-        (name.removeprefix(prefix).replace("_", " "), value)
-        for name, value in metrics.items()
-        if name.startswith(prefix)
-    ]
+    names = [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
+    return [(REASONS.get(name, name.replace("_", " ")), metrics[prefix + name]) for name in names]
 
 
 def removals_html(folder: Path, datasets: Sequence[str], results: Results, delta: Mapping[str, float]) -> str:
@@ -68,7 +75,7 @@ def removals_html(folder: Path, datasets: Sequence[str], results: Results, delta
     )
     shown = []
     for name in datasets:
-        removals = read_json(folder / f"removals_{name}.json")
+        removals, phrases = (read_json(folder / f"{stage}_{name}.json") for stage in ("removals", "phrases"))
         pairs = [
             (f"{captions.replace('_', ' ')} × {filling}", counted(read_json(file)))
             for dataset, filling, captions in recipes
@@ -81,7 +88,8 @@ def removals_html(folder: Path, datasets: Sequence[str], results: Results, delta
                 "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
                 "rejected": counted(removals, REJECTED),
                 "pairs": pairs,
-                "phrases": counted(read_json(folder / f"phrases_{name}.json")),
+                "phrases": phrases,
+                "counts": counted(phrases),
                 "not_asked": results.metrics[f"{name}_synthetic_not_asked"],
             }
         )
