@@ -10,7 +10,7 @@ def found(difference=0.1, p=0.01):
     return {
         "questions": 60,
         "entities": 300,
-        "rows": {row: {name: cell for name in ("mrr", "precision@1", "hits@20")} for row in ROWS},
+        "rows": {row: dict.fromkeys(("mrr", "precision@1", "hits@20"), cell) for row in ROWS},
         "tests": [
             {"measure": measure, "row": row, "against": other, "difference": difference, "p": p}
             for measure in ("mrr", "precision@1", "hits@20")
