@@ -4,18 +4,57 @@ import os
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 import torch
+import torch.distributed
 import torch.multiprocessing
-from accelerate import PartialState
 from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException, start_processes
 
+from stages.device import pick_device
 from stages.stage import BadInput
 
 Job = TypeVar("Job")
 Log = Callable[..., None]
 Metrics = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process stands: its number, how many there are, and its device."""
+
+    index: int
+    count: int
+    device: torch.device
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the one that logs and writes."""
+        return self.index == 0
+
+    def wait(self) -> None:
+        """Until all processes have come here."""
+        if self.count > 1:
+            torch.distributed.barrier()
+
+    def mean(self, local: torch.Tensor) -> torch.Tensor:
+        """Mean over the processes."""
+        if self.count == 1:
+            return local
+        from accelerate.utils import reduce
+
+        return cast(torch.Tensor, reduce(local, "mean"))
+
+
+def place() -> Place:
+    """This process's; accelerate is imported where there are several, as it takes seconds."""
+    if not torch.distributed.is_initialized():
+        return Place(0, 1, pick_device())
+    from accelerate import PartialState
+
+    state = PartialState()
+    return Place(state.process_index, state.num_processes, state.device)
 
 
 def processes_here() -> int:
@@ -27,7 +66,7 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
     """`function(job, log)` in so many processes at once.
 
     Args:
-        function: at the top level of a module; finds its place in `accelerate.PartialState`.
+        function: at the top level of a module; asks `place` where it stands.
         job: picklable.
         log: takes a step and values; called in this process with what the first one logs.
         processes: one runs in this very process.
@@ -70,8 +109,10 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
 
 
 def _member(rank: int, function: Callable[[Any, Log], Metrics], job: Any, size: int, port: int, messages: Any) -> None:
-    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_PORT": port}
-    os.environ |= {"MASTER_ADDR": "127.0.0.1"} | {name: str(value) for name, value in place.items()}
+    variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_PORT": port}
+    from accelerate import PartialState
+
+    os.environ |= {"MASTER_ADDR": "127.0.0.1"} | {name: str(value) for name, value in variables.items()}
     PartialState(cpu=not torch.cuda.is_available())
     try:
         result = function(job, lambda step, **values: messages.put(("point", (step, values))) if rank == 0 else None)

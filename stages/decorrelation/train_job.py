@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from accelerate import PartialState
 
 from stages.decorrelation.corpora import IMAGES, read_corpus
 from stages.decorrelation.encoding import encode_captions, encode_pictures
 from stages.decorrelation.model_settings import ModelSettings
 from stages.decorrelation.models import RetrievalModel, start
+from stages.decorrelation.processes import Place, place
 from stages.decorrelation.records import Corpus
 from stages.decorrelation.training import train
 from stages.decorrelation.training_batches import Batches, Draws, Pictures
@@ -67,23 +67,23 @@ def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
     Raises:
         BadInput: see `training_pairs`, `start`, `train`.
     """
-    state = PartialState()
+    here = place()
     corpus = read_corpus(job.raw)
     torch.manual_seed(job.seed)
     model = start(job.kind, job.base, job.settings, training_captions(corpus))
     metrics: dict[str, float] = {"steps": 0.0}
     raw = Images(job.raw / IMAGES)
     if job.steps:
-        torch.nn.Module.to(model.module, state.device)
+        torch.nn.Module.to(model.module, here.device)
         pairs = training_pairs(corpus, job.pairs, original=job.original, share=job.share, seed=job.seed)
-        metrics |= _train(job, model, pairs, raw, log, state)
-    if state.is_main_process:
+        metrics |= _train(job, model, pairs, raw, log, here)
+    if here.first:
         with write_atomically(job.trained) as beside:
             model.save(beside)
-        torch.nn.Module.to(model.module.eval(), state.device)
+        torch.nn.Module.to(model.module.eval(), here.device)
         metrics |= validation_recall(model, corpus, raw, job.validation_pictures, job.validation_batch)
         log(max(1, job.steps), **{name: value for name, value in metrics.items() if name.startswith("validation_r")})
-    state.wait_for_everyone()
+    here.wait()
     return metrics
 
 
@@ -93,13 +93,13 @@ def _train(
     pairs: TrainingPairs,
     raw: Images,
     log: Callable[..., None],
-    state: PartialState,
+    here: Place,
 ) -> dict[str, float]:
     settings = job.settings
     draws = Draws(pairs, settings.batch_size, settings.synthetic_share, job.seed)
     pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.memory)
     pictures.keep(draws.shown(job.steps))
-    batches = Batches(model, draws, pictures, seed=job.seed, process=state.process_index, processes=state.num_processes)
+    batches = Batches(model, draws, pictures, seed=job.seed, process=here.index, processes=here.count)
     metrics = train(
         model,
         batches,

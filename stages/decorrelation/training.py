@@ -3,19 +3,17 @@
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
-import torch.distributed
-from accelerate import PartialState
-from accelerate.utils import reduce
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
-from stages.decorrelation.models import RetrievalModel
+from stages.decorrelation.models import Contrast, RetrievalModel
+from stages.decorrelation.processes import Place, place
 from stages.decorrelation.training_batches import Batch, Batches, seed_of
 from stages.decorrelation.training_settings import TrainingSettings
+from stages.device import halving
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput
 
@@ -73,10 +71,10 @@ def train(
     Raises:
         BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.
     """
-    state, module = PartialState(), model.module
-    if settings.batch_size % state.num_processes:
+    here, module = place(), model.module
+    if settings.batch_size % here.count:
         raise BadInput("does not divide among the processes", field="batch_size", got=settings.batch_size,
-                       expected=f"a multiple of {state.num_processes}")  # fmt: skip
+                       expected=f"a multiple of {here.count}")  # fmt: skip
     optimizer = optimiser_of(module, settings)
     scheduler = LambdaLR(optimizer, halved(steps, settings.halve_every))
     resumed = load_checkpoint(work, model=module, optimizer=optimizer, scheduler=scheduler)
@@ -86,11 +84,11 @@ def train(
     module.train()
     loader = batches.between(first, steps, workers)
     bar = tqdm(loader, initial=first, total=steps, desc="train", unit="step", mininterval=5,
-               disable=not state.is_main_process)  # fmt: skip
+               disable=not here.first)  # fmt: skip
     for step, batch in enumerate(bar, first):
-        torch.manual_seed(seed_of(seed, step, state.process_index))
+        torch.manual_seed(seed_of(seed, step, here.index))
         loss, together = backward(model, batch, step / steps, together)
-        loss = _averaged(trained, loss, state)
+        loss = _averaged(trained, loss, here)
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
         values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
@@ -99,32 +97,28 @@ def train(
         log(step + 1, **values)
         optimizer.step()
         scheduler.step()
-        optimizer.zero_grad(set_to_none=True)
         losses.append(loss)
         if (step + 1) % checkpoint_every == 0 and step + 1 < steps:
-            if state.is_main_process:
+            if here.first:
                 save_checkpoint(work, step=step + 1, model=module, optimizer=optimizer, scheduler=scheduler,
                                 extra={"losses": losses})  # fmt: skip
-            state.wait_for_everyone()
+            here.wait()
     module.eval()
     tail = losses[-max(1, steps // 10) :]
     return {"steps": float(steps), "loss": sum(tail) / len(tail)}
 
 
-def _averaged(trained: list[Tensor], loss: float, state: PartialState) -> float:
+def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
     """Replace gradients by their mean over the processes; returns the mean loss."""
-    if state.num_processes == 1:
+    if here.count == 1:
         return loss
     for weights in trained:
-        if weights.grad is None:
-            weights.grad = torch.zeros_like(weights)
-        weights.grad = reduce(weights.grad, "mean")
-    mean: Any = reduce(torch.tensor(loss, device=state.device), "mean")
-    return float(mean)
+        weights.grad = here.mean(torch.zeros_like(weights) if weights.grad is None else weights.grad)
+    return float(here.mean(torch.tensor(loss, device=here.device)))
 
 
 def backward(model: RetrievalModel, batch: Batch, progress: float, together: int) -> tuple[float, int]:
-    """Loss of a batch, its gradient added to the model's.
+    """Gradient of a batch's loss, in place of any gradient that was there.
 
     A batch larger than `together` is embedded in mini-batches: first without a graph, then, the gradient with respect
     to each embedding known, once more with it (Gao et al. 2021): the same gradient as at once, in less memory. Where
@@ -140,51 +134,53 @@ def backward(model: RetrievalModel, batch: Batch, progress: float, together: int
         The loss, and the mini-batch size to go on with.
 
     Raises:
-        BadInput: the batch does not fit, and it cannot be divided.
+        BadInput: the batch does not fit, and its loss needs more than embeddings or other processes wait for it.
     """
     size = len(batch.pictures)
-    together = min(together, size)
     device = next(model.module.parameters()).device
-    while True:
-        try:
-            if model.contrast is None or together == size:
-                loss = model.loss(batch.pixels.to(device), _to(batch.tokens, device),
-                                  pictures=batch.pictures.to(device), progress=progress)  # fmt: skip
-                loss.backward()
-                return loss.item(), together
-            return _cached(model, batch, progress, together, device), together
-        except torch.OutOfMemoryError:
-            divisible = model.contrast is not None and together > 1 and PartialState().num_processes == 1
-            if not divisible:
-                problem = "a batch does not fit the GPU"
-                better = "a smaller one, a smaller batch_size or gradient_checkpointing"
-                raise BadInput(problem, field="mini_batch_size", got=together, expected=better) from None
-        # Outside the handler: the error holds on to the tensors of the failed pass.
-        model.module.zero_grad(set_to_none=True)
-        torch.cuda.empty_cache()
-        together = (together + 1) // 2
-        print(f"out of GPU memory: mini-batches of {together} pairs from here on")
-
-
-def _cached(model: RetrievalModel, batch: Batch, progress: float, together: int, device: torch.device) -> float:
-    assert model.contrast is not None
-    starts = range(0, len(batch.pictures), together)
     seed = torch.initial_seed()
+
+    def attempt(together: int) -> float:
+        model.module.zero_grad(set_to_none=True)
+        if model.contrast is not None and together < size:
+            return _cached(model, model.contrast, batch, progress, together, seed)
+        pixels, tokens = batch.pixels.to(device, non_blocking=True), _to(batch.tokens, device)
+        loss = model.loss(pixels, tokens, pictures=batch.pictures.to(device), progress=progress)
+        loss.backward()
+        return loss.item()
+
+    together = min(together, size)
+    if model.contrast is not None and place().count == 1:
+        return halving(together, attempt, unit="pairs")
+    try:
+        return attempt(together), together
+    except torch.OutOfMemoryError:
+        better = "a smaller mini_batch_size (CLIP, VSE++) or batch_size, or gradient_checkpointing"
+        raise BadInput("a batch does not fit the GPU", got=f"{size} pairs", expected=better) from None
+
+
+def _cached(
+    model: RetrievalModel, contrast: Contrast, batch: Batch, progress: float, together: int, seed: int
+) -> float:
+    starts = range(0, len(batch.pictures), together)
+    device = next(model.module.parameters()).device
 
     def embed(start: int) -> tuple[Tensor, Tensor]:
         torch.manual_seed(seed_of(seed, start))  # dropout draws the same in both passes
         part = slice(start, start + together)
-        tokens = {name: values[part] for name, values in batch.tokens.items()}
-        return model.encode_images(batch.pixels[part].to(device)), model.encode_texts(_to(tokens, device))
+        tokens = _to({name: values[part] for name, values in batch.tokens.items()}, device)
+        return model.encode_images(batch.pixels[part].to(device)), model.encode_texts(tokens)
 
     with torch.no_grad():
         parts = [embed(start) for start in starts]
     images, texts = (torch.cat(side).requires_grad_() for side in zip(*parts, strict=True))
-    loss = model.contrast(images, texts, pictures=batch.pictures.to(device), progress=progress)
+    loss = contrast(images, texts, pictures=batch.pictures.to(device), progress=progress)
     loss.backward()
+    assert images.grad is not None
+    assert texts.grad is not None
     for start in starts:
         part = slice(start, start + together)
-        torch.autograd.backward(embed(start), (images.grad[part], texts.grad[part]))  # type: ignore[index]
+        torch.autograd.backward(embed(start), (images.grad[part], texts.grad[part]))
     return loss.item()
 
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from accelerate import PartialState
 
 from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.processes import run_in_processes
+from stages.decorrelation.processes import place, run_in_processes
 from stages.decorrelation.training import backward, halved, optimiser_of, train
 from stages.decorrelation.training_batches import Batches, Draws, Pictures
 from stages.decorrelation.training_data import training_pairs
@@ -49,11 +48,11 @@ def batches_of(model, world, options, process=0, processes=1):
 
 def run(model, world, work, curves=None, options=None, every=3, seed=0):
     work.mkdir(exist_ok=True)
-    state = PartialState()
+    here = place()
     options = options or settings()
     return train(
         model,
-        batches_of(model, world, options, state.process_index, state.num_processes),
+        batches_of(model, world, options, here.index, here.count),
         options,
         steps=options.steps,
         seed=seed,
@@ -199,15 +198,15 @@ def train_part(job, log):
     model = tiny(0.0)
     curves = Curves()
     metrics = run(model, job.world, job.work, lambda step, **values: (curves(step, **values), log(step, **values)))
-    if PartialState().is_main_process:
+    if place().first:
         model.save(job.work / "trained")
     return metrics
 
 
 def refuse_second(job, log):
-    if PartialState().process_index == 1:
+    if place().index == 1:
         raise BadInput("not mine", field="job")
-    PartialState().wait_for_everyone()
+    place().wait()
     return {}
 
 
