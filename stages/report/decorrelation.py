@@ -9,6 +9,7 @@ from pydantic import Field
 from stages.decorrelation.cells import parse_cells
 from stages.report.common import sizes_html
 from stages.report.decorrelation_corpus import classes_html, co_occurrence_html, removals_html
+from stages.report.decorrelation_entities import entities_html
 from stages.report.decorrelation_findings import findings_html
 from stages.report.decorrelation_gallery import gallery_html
 from stages.report.decorrelation_results import Results
@@ -38,6 +39,7 @@ def main(
     evaluation: Path,
     comparisons: Path,
     classes: Path,
+    entities: Path,
     folder: Path,
     raw: Path,
     phrases: Path,
@@ -49,7 +51,7 @@ def main(
     paper: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Render decorrelation's sections; `folder` holds the stages' metrics."""
+    """Render decorrelation's sections; `folder` holds the stages' metrics, `entities` is the table of that stage."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     everything = read_parameters(used)
     section, world = everything["decorrelation"], everything["world"]
@@ -82,6 +84,9 @@ def main(
         ("table-3", "Table 3: text × image synthesis"): table_3_html(results, printed),
         ("figure-4", "Figure 4: how much is needed"): figure_4_html(results, printed, confidence=confidence),
         ("appendix-b", "Appendix B: equal sizes"): appendix_b_html(results, printed),
+        ("entities", "Into KVQAE"): entities_html(
+            read_json(entities), level=parameters.significance, confidence=section["entities"]["confidence"]
+        ),
         ("classes", "By removed class"): classes_html(csv.read_csv(classes).to_pylist()),
         ("co-occurrence", "What stands together"): co_occurrence_html(folder, results.datasets),
         ("removals", "Removals"): removals_html(folder, results.datasets, results, section["removals"]),

@@ -34,6 +34,7 @@ PARAMETERS: dict[str, Any] = {
         "resamples": 200,
         "seed": 0,
     },
+    "entities": {"confidence": 0.95},
     "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
     "fragment": {
         "examples": 8,
@@ -315,6 +316,19 @@ REMOVALS = {
     "rejected_size": 3.0,
     "rejected_overlap": 7.0,
 }
+ROWS = ("kvqae", "zero_shot", "finetune", "ours")
+ENTITIES = {
+    "questions": 60,
+    "entities": 300,
+    "rows": {
+        row: {key: {"value": 0.25, "interval": [0.2, 0.3]} for key in ("mrr", "precision@1", "hits@20")} for row in ROWS
+    },
+    "tests": [
+        {"measure": "mrr", "row": row, "against": other, "difference": 0.01, "p": 0.5}
+        for place, row in enumerate(ROWS)
+        for other in ROWS[:place]
+    ],
+}
 PHRASES = {"captions": 300.0, "named_precision": 0.9375, "named_recall": 0.8125}
 CHUNKER = {"chunker_precision": 0.75, "chunker_recall": 0.625, "chunker_f1": 0.6818}
 
@@ -326,6 +340,7 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
         write_json(folder / f"phrases_{dataset}.json", PHRASES | (CHUNKER if dataset == "flickr30k" else {}))
         corpus = read_corpus(folder.parent / "raw" / dataset)
         write_co_occurrence(folder / f"co_occurrence_{dataset}.csv", count_co_occurrence(corpus))
+    write_json(folder / "entities_table.json", ENTITIES)
     for each in cells.values():
         if each["captions"] != "none":
             name = f"pairs_{each['dataset']}_{each['filling']}_{each['captions']}.json"
@@ -367,6 +382,7 @@ def evaluated(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> d
         "evaluation": folder / "evaluation.parquet",
         "comparisons": folder / "metrics" / "comparisons.json",
         "classes": folder / "metrics" / "classes.csv",
+        "entities": folder / "metrics" / "entities_table.json",
         "folder": folder / "metrics",
         "published": Path("tests/published/decorrelation.yaml"),
         "used": folder / "params.yaml",

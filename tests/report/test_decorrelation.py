@@ -16,8 +16,8 @@ from tests.decorrelation import retrieved_world as world
 from tests.report.test_complexity import Outline
 
 SECTIONS = (
-    *("table-1", "findings", "table-2", "gallery", "table-3", "figure-4", "appendix-b", "classes", "co-occurrence"),
-    *("removals", "sizes"),
+    *("table-1", "findings", "table-2", "gallery", "table-3", "figure-4", "appendix-b", "entities", "classes"),
+    *("co-occurrence", "removals", "sizes"),
 )
 PARAMETERS = DecorrelationFragmentParameters(**world.PARAMETERS["fragment"])
 PUBLISHED = yaml.safe_load(Path("tests/published/decorrelation.yaml").read_text(encoding="utf-8"))
