@@ -12,10 +12,10 @@ from stages.stage import BadInput
 
 
 class Captioner:
-    """A released captioner with its processor.
+    """A released captioner with its image processor and tokenizer.
 
     Args:
-        folder: a `BlipForConditionalGeneration` with its processor, as `save_pretrained` writes them.
+        folder: a `BlipForConditionalGeneration` with both, as `save_pretrained` writes them.
         beams: 1 is greedy.
         max_tokens: longest caption.
 
@@ -24,10 +24,11 @@ class Captioner:
     """
 
     def __init__(self, folder: Path, *, beams: int, max_tokens: int) -> None:
-        from transformers import BlipForConditionalGeneration, BlipProcessor
+        from transformers import AutoImageProcessor, AutoTokenizer, BlipForConditionalGeneration
 
         try:
-            self._processor: Any = BlipProcessor.from_pretrained(folder)
+            self._processor: Any = AutoImageProcessor.from_pretrained(folder)
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
             model: Any = BlipForConditionalGeneration.from_pretrained(folder, use_safetensors=True)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise BadInput(
@@ -47,6 +48,6 @@ class Captioner:
             pixels = self._processor(images=list(some), return_tensors="pt")["pixel_values"].to(self._device)
             with autocast(self._device):
                 tokens = self._model.generate(pixel_values=pixels, **self._options)
-            return [text.strip() for text in self._processor.batch_decode(tokens, skip_special_tokens=True)]
+            return [text.strip() for text in self._tokenizer.batch_decode(tokens, skip_special_tokens=True)]
 
         return [text for texts in halving_batches(pictures, batch, write) for text in texts]

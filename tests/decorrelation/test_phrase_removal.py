@@ -1,5 +1,8 @@
 """Noun-phrase removal: each rule on an invented caption, and what holds for all of them."""
 
+import json
+from itertools import pairwise
+
 import pytest
 import yaml
 
@@ -112,8 +115,6 @@ def test_annotated_phrases_serve_as_well_as_found_ones():
 @pytest.mark.real
 def test_real_captions_lose_the_class_and_keep_others(real):
     """Of 130 captions: no removed class is named any more, none is new, and no word stands twice in a row."""
-    import json
-
     captions = json.loads((real("coco_mini") / "annotations" / "captions_train2017.json").read_text())["annotations"]
     removals, emptied = 0, 0
     for each in captions:
@@ -126,7 +127,7 @@ def test_real_captions_lose_the_class_and_keep_others(real):
             if left is not None:
                 assert {name for phrase in phrases_of(left) for name in phrase.classes} <= names - {removed}, left
                 words = left.lower().split()
-                assert not any(first == second for first, second in zip(words, words[1:], strict=False)), left
+                assert not any(first == second for first, second in pairwise(words)), left
                 assert words[-1].strip(".") not in {"a", "the", "and", "with", "of", "on", "is", "are"}, left
     assert removals > 150
     assert emptied < 15
