@@ -17,6 +17,8 @@ from stages.report.decorrelation_results import (
     recipe,
 )
 
+FILLINGS = {"cv2": "OpenCV (cv2)", "lama": "LaMa", "zero": "zeros", "mean": "the mean", "blur": "a blur"}
+VARIED = {variant for _, variant in MAIN}
 DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
 
 
@@ -90,7 +92,13 @@ def table_1_html(results: Results, published: Mapping[str, Any], *, samples: Seq
     return (
         environment()
         .get_template("decorrelation_odmap.html")
-        .render(tables=tables, scale=EVERY_CELL, level=level, source=published["source"])
+        .render(
+            tables=tables,
+            scale=EVERY_CELL,
+            level=level,
+            source=published["source"],
+            painters=sorted({FILLINGS[cell.queries] for cell in results.groups.values() if cell.variant in VARIED}),
+        )
     )
 
 

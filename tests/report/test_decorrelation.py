@@ -158,7 +158,8 @@ def test_removals_and_what_stands_together(sections):
 
 
 def test_the_method_is_named_as_it_is(sections):
-    assert "LaMa paints the holes (the paper: Yu et al. 2018)" in sections["table-1"]
+    assert "The paper paints the holes by Yu et al. 2018; here LaMa stands in its place" in sections["table-1"]
+    assert "These queries were filled by OpenCV (cv2)." in sections["table-1"]
 
 
 def test_a_world_that_is_not_the_sample_is_held_against_the_paper(full, tmp_path):
