@@ -115,37 +115,37 @@ def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, M
 
 
 @lru_cache(maxsize=1)
-def load_inpainter(filling: Filling, parameters: InpaintParameters, lama: Path | None) -> Inpainter:
+def load_inpainter(filling: Filling, parameters: InpaintParameters, weights: Path | None) -> Inpainter:
     """Start this process's worker; it is kept from shard to shard."""
     if filling == "cv2":
         return Inpainter(["cv2", "--flag", _FLAGS[parameters.cv2_method], "--radius", str(parameters.cv2_radius)])
     # Engines number their processes in their names (SpawnProcess-3), which spreads the workers over the GPUs.
     number = multiprocessing.current_process().name.rpartition("-")[2]
     gpu = number if number.isdigit() else "0"
-    return Inpainter(["lama", "--file", str(lama), "--batch-size", str(parameters.lama_batch), "--gpu", gpu])
+    return Inpainter(["lama", "--file", str(weights), "--batch-size", str(parameters.lama_batch), "--gpu", gpu])
 
 
 def fill(
-    filling: Filling, pictures: Sequence[tuple[Pixels, Mask]], parameters: InpaintParameters, lama: Path | None
+    filling: Filling, pictures: Sequence[tuple[Pixels, Mask]], parameters: InpaintParameters, weights: Path | None
 ) -> list[Pixels]:
     """Paint every picture within its mask and leave the rest as it is, bit for bit."""
     if filling in BASELINES:
         settings = {"sigma": parameters.blur_sigma} if filling == "blur" else {}
         painted = [BASELINES[filling](picture, mask, **settings) for picture, mask in pictures]
     else:
-        painted = load_inpainter(filling, parameters, lama).paint(pictures)
+        painted = load_inpainter(filling, parameters, weights).paint(pictures)
     return [composite(picture, own, mask) for (picture, mask), own in zip(pictures, painted, strict=True)]
 
 
 def paint_shard(
-    shard: Shard, *, images: Path, filling: Filling, parameters: InpaintParameters, lama: Path | None, work: Path
+    shard: Shard, *, images: Path, filling: Filling, parameters: InpaintParameters, weights: Path | None, work: Path
 ) -> Path:
     """Paint a shard into a file of `work`, PNG; a file that is there is complete and is kept."""
     written = work / shard.name / "shard-00000.parquet"
     if written.exists():
         return written
     pictures = [read_picture(images, removal, parameters.dilate) for removal in shard.removals]
-    painted = fill(filling, pictures, parameters, lama)
+    painted = fill(filling, pictures, parameters, weights)
     names = (removal.id for removal in shard.removals)
     write_images(written.parent, zip(names, map(png, painted), strict=True), shard_size=len(painted))
     return written
@@ -158,15 +158,18 @@ def png(picture: Pixels) -> bytes:
     return buffer.getvalue()
 
 
-def lama_file(folder: Path | None) -> Path:
-    """LaMa's TorchScript module, the one `.pt` file of its folder."""
-    if folder is None:
+def lama_file(folder: str) -> Path:
+    """LaMa's TorchScript module, the one `.pt` file of its folder.
+
+    Raises:
+        BadInput: no folder was named, or it has not just one such file.
+    """
+    if not folder:
         raise BadInput("filling lama needs the folder of its weights", field="--lama")
-    files = sorted(folder.glob("*.pt"))
+    files = sorted(Path(folder).glob("*.pt"))
     if len(files) != 1:
-        raise BadInput(
-            "not one .pt file", file=folder, got=[file.name for file in files], expected="LaMa's TorchScript"
-        )
+        got = [file.name for file in files]
+        raise BadInput("not one .pt file", file=folder, got=got, expected="LaMa's TorchScript module")
     return files[0].resolve()
 
 
@@ -178,22 +181,21 @@ def main(
     raw: Path,
     removals: Path,
     out: Path,
-    lama: Path | None = None,
+    lama: str = "",
 ) -> dict[str, float]:
     """Paint what --removals says out of the pictures of --raw; --lama is the folder of LaMa's weights.
 
     Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts. Filling `none`
-    paints nothing.
+    paints nothing. Only filling `lama` looks at --lama: the sample has no such folder.
     """
     if filling not in FILLINGS:
         raise BadInput("no such filling", field="--filling", got=filling, choices=FILLINGS)
     chosen: dict[Subset, list[Removal]] = subsets(removals) if filling != "none" else {each: [] for each in SUBSETS}
     counts = {subset: len(each) for subset, each in chosen.items()}
-    engine: Engine = context.engine
-    if filling == "lama":
-        lama, engine = lama_file(lama), LocalEngine(parameters.lama_workers)
+    weights = lama_file(lama) if filling == "lama" else None
+    engine: Engine = LocalEngine(parameters.lama_workers) if weights else context.engine
     paint = partial(
-        paint_shard, images=raw / "images", filling=filling, parameters=parameters, lama=lama, work=context.work
+        paint_shard, images=raw / "images", filling=filling, parameters=parameters, weights=weights, work=context.work
     )
     waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
     try:

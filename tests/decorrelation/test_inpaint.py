@@ -87,7 +87,7 @@ def stage(world, filling, own=None, out=None, engine=None):
         filling=filling,
         raw=world / "raw",
         removals=world / "removals",
-        lama=world / "lama",
+        lama=str(world / "lama"),
         out=out or world / "out",
     )
 

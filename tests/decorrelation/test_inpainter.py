@@ -62,12 +62,25 @@ def directly(tmp_path_factory):
     return folder
 
 
-def test_batches_of_lama_equal_its_own_call_with_one_picture(directly):
-    module = str(directly / "big-lama.pt")
-    together = Inpainter(["lama", "--file", module, "--batch-size", "2", "--gpu", "0"]).paint(pictures())
+def lama_in_batches(folder):
+    return Inpainter(["lama", "--file", str(folder / "big-lama.pt"), "--batch-size", "2", "--gpu", "0"]).paint(
+        pictures()
+    )
+
+
+def test_batches_of_lama_equal_its_own_call_with_one_picture(directly, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # the same arithmetic as the direct call's
     expected = np.load(directly / "lama.npz").values()
-    for (_, mask), one, own in zip(pictures(), together, expected, strict=True):
+    for (_, mask), one, own in zip(pictures(), lama_in_batches(directly), expected, strict=True):
         np.testing.assert_array_equal(one[mask], own[mask])
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_on_a_gpu_lama_differs_by_rounding_alone(directly):
+    expected = np.load(directly / "lama.npz").values()
+    for (_, mask), one, own in zip(pictures(), lama_in_batches(directly), expected, strict=True):
+        assert np.abs(one[mask].astype(int) - own[mask]).max() <= 1
 
 
 def test_cv2_equals_its_own_call_and_serves_request_after_request(directly):
