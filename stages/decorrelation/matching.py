@@ -76,4 +76,4 @@ class Matcher:
         last = place + len(expression)
         if last < end and words[last] in self._lists.undone_before and expression in self._lists.singular:
             return True
-        return any(word in self._lists.undone_after for word in words[first:place])
+        return not self._lists.undone_after.isdisjoint(words[first:place])

@@ -14,15 +14,17 @@ class Sentence:
         text: as it was written.
         words: lower case; `'s` is a word of its own, a hyphen inside a compound is none.
         spans: (start, end) of each word in the text, characters.
+        hyphened: places of words that a hyphen ties to the one before.
     """
 
     text: str
     words: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+    hyphened: frozenset[int] = frozenset()
 
     def joined(self, place: int) -> bool:
         """Whether a hyphen ties this word to the one before it."""
-        return 0 < place < len(self.words) and self.text[self.spans[place - 1][1] : self.spans[place][0]] == "-"
+        return place in self.hyphened
 
     def characters(self, first: int, end: int) -> tuple[int, int]:
         """The characters of words `first` to `end` (exclusive)."""
@@ -36,11 +38,12 @@ class Sentence:
 
 def read_sentence(text: str) -> Sentence:
     """Cut a caption; white space of any length parts words."""
-    words, spans = [], []
+    words, spans, hyphened = [], [], []
     for found in _WORD.finditer(text):
         start, end = found.span()
         if found[0] == "-" and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
+            hyphened.append(len(words))
             continue
         words.append(found[0].lower().replace("’", "'"))
         spans.append((start, end))
-    return Sentence(text, tuple(words), tuple(spans))
+    return Sentence(text, tuple(words), tuple(spans), frozenset(hyphened))
