@@ -46,8 +46,8 @@ class Cell(Parameters):
 
     @property
     def synthetic(self) -> bool:
-        """Whether it is trained on pairs of D'."""
-        return self.captions != "none" and self.share > 0
+        """Whether it is trained on pairs of D'; a subset of D only takes the number of its pairs from there."""
+        return self.captions != "none" and self.share > 0 and self.original != "subset"
 
     def differs(self, other: "Cell") -> list[str]:
         """The fields, seed aside, in which two cells differ."""

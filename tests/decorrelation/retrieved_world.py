@@ -51,7 +51,7 @@ EVALUATE = evaluate.EvaluateParameters(**PARAMETERS["evaluate"])
 
 def cell(dataset: str, model: str, variant: str, seed: int, **changes: Any) -> dict[str, Any]:
     """A cell's fields: those of `ours`, without D' for the variants trained on D alone."""
-    alone = variant in ("zero_shot", "finetune", "longer", "subset")
+    alone = variant in ("zero_shot", "finetune", "longer")
     fields = {
         "dataset": dataset,
         "model": model,

@@ -7,7 +7,7 @@ import yaml
 
 from stages.decorrelation.cells import groups, parse_cells, read_cells
 from stages.stage import BadInput
-from tests.decorrelation.retrieved_world import cell, default_cells
+from tests.decorrelation.retrieved_world import cell, default_cells, grid_cells
 
 FILE = Path("params.yaml")
 
@@ -24,6 +24,9 @@ def test_what_a_cell_is_trained_on():
     assert not cells["coco_clip_longer_0"].synthetic
     without = parse_cells({"coco_clip_share0_0": cell("coco", "clip", "share0", 0, share=0.0)}, FILE)
     assert not without["coco_clip_share0_0"].synthetic
+    grid = parse_cells(grid_cells(), FILE)
+    assert not grid["coco_clip_subset_0"].synthetic  # as many pairs as D', none of them
+    assert grid["coco_clip_synthetic_0"].synthetic
 
 
 def test_cells_are_read_from_the_parameter_file(tmp_path):
