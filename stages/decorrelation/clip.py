@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import open_clip
 from open_clip.model import CLIP
+from open_clip.tokenizer import HFTokenizer
 from PIL import Image
 from safetensors import SafetensorError
 from torch import Tensor
@@ -117,7 +118,7 @@ class Clip:
     def save(self, folder: Path) -> None:
         """open_clip's configuration, weights and tokenizer, and `config.json`."""
         folder.mkdir(parents=True, exist_ok=True)
-        if isinstance(self._tokenizer, open_clip.HFTokenizer):  # else it comes with open_clip
+        if isinstance(self._tokenizer, HFTokenizer):  # else it comes with open_clip
             self._tokenizer.save_pretrained(folder)
         write_json(folder / _CONFIG, {"kind": self.kind})
         write_json(folder / _OPEN_CLIP, self._config)
