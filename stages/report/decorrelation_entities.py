@@ -34,7 +34,7 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
     """
     against = {(test["row"], test["against"], test["measure"]): test for test in found["tests"]}
     tests = [
-        {"row": ROWS[row], "against": ROWS[other], **test}
+        {**test, "row": ROWS[row], "against": ROWS[other]}
         for (row, other, measure), test in against.items()
         if measure == PRIMARY
     ]
@@ -43,7 +43,7 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
         environment()
         .get_template("decorrelation_entities.html")
         .render(
-            rows=[(ROWS[name], cells) for name, cells in found["rows"].items()],
+            rows=[(label, found["rows"][name]) for name, label in ROWS.items()],
             measures=MEASURES,
             tests=tests,
             verdict=verdict(against[later, earlier, PRIMARY], level),
