@@ -39,12 +39,12 @@ def patterns(classes: Sequence[str]) -> dict[str, re.Pattern[str]]:
     for expression, name in lists.strict.items():
         if name is not None:
             found[name].append(" ".join(expression))
-    return {
-        name: re.compile(
-            r"\b(?:" + "|".join(map(re.escape, sorted(words, key=len, reverse=True))) + r")\b", re.IGNORECASE
-        )
-        for name, words in found.items()
-    }
+    return {name: _any_of(expressions) for name, expressions in found.items()}
+
+
+def _any_of(expressions: Sequence[str]) -> re.Pattern[str]:
+    longest_first = sorted(expressions, key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
 
 
 def ours(texts: Sequence[str], settings: Settings, workers: int) -> int:

@@ -38,7 +38,9 @@ class Sentence:
 
 def read_sentence(text: str) -> Sentence:
     """Cut a caption; white space of any length parts words."""
-    words, spans, hyphened = [], [], []
+    words: list[str] = []
+    spans: list[tuple[int, int]] = []
+    hyphened: list[int] = []
     for found in _WORD.finditer(text):
         start, end = found.span()
         if found[0] == "-" and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
