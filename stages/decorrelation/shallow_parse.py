@@ -169,7 +169,12 @@ def _append(clause: Clause, nouns: list[Noun], lead: str) -> None:
         clause.subject.extend(nouns)
         return
     last = clause.segments[-1]
-    if last.tail and not last.nouns and lead:  # "with fried and a sandwich"
+    before = clause.segments[-2] if len(clause.segments) > 1 else last
+    if lead and last.verb and not last.nouns and not before.verb and not before.nouns:  # "with fried and a sandwich"
+        before.tail += last.words
+        clause.segments.pop()
+        last = before
+    if last.tail and not last.nouns and lead:
         last.nouns = [Noun(word, (word.lower(),), frozenset()) for word in last.tail]
         last.tail = []
     if last.tail and not last.nouns:  # "in it several times"
