@@ -19,7 +19,7 @@ from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, P
 
 from stages.decorrelation.model_settings import BlipSettings
 from stages.decorrelation.preparation import CLIP, Preparation
-from stages.decorrelation.weights import WEIGHTS, load_weights, read_weights
+from stages.decorrelation.weights import WEIGHTS, load_weights, read_weights, save_tokenizer
 from stages.device import halving_batches
 from stages.nets.blip import BlipEncoders, BlipTraining
 from stages.stage import BadInput
@@ -124,7 +124,7 @@ class Blip:
         Returns:
             An array of scores for each picture, in the order of its texts.
         """
-        if not pixels:
+        if not len(pixels):
             return []
         device = next(self._encoders.parameters()).device
         patches, _ = self._encoders.images(torch.stack(list(pixels)).to(device))
@@ -151,7 +151,7 @@ class Blip:
         if temperature is not None:
             network.config.update({"contrast_temperature": temperature})
         network.save_pretrained(folder)
-        self._tokenizer.save_pretrained(folder)
+        save_tokenizer(self._tokenizer, folder)
 
 
 def _trimmed(tokens: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ from torch.nn.functional import normalize
 
 from stages.decorrelation.gathering import gathered
 from stages.decorrelation.model_settings import ClipSettings
-from stages.decorrelation.weights import misfit, save_weights
+from stages.decorrelation.weights import misfit, save_tokenizer, save_weights
 from stages.device import autocast
 from stages.stage import BadInput
 from stages.tables import read_json, write_json
@@ -50,7 +50,7 @@ class Clip:
         try:
             model, drawn, plain = open_clip.create_model_and_transforms(name, aug_cfg={"scale": (smallest_crop, 1.0)})
             self._tokenizer: Callable[[Sequence[str]], Tensor] = open_clip.get_tokenizer(name)
-        except RuntimeError as error:
+        except (RuntimeError, AssertionError) as error:
             raise misfit(error, folder) from None
         except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
             raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
@@ -119,7 +119,7 @@ class Clip:
         """open_clip's configuration, weights and tokenizer, and `config.json`."""
         folder.mkdir(parents=True, exist_ok=True)
         if isinstance(self._tokenizer, HFTokenizer):  # else it comes with open_clip
-            self._tokenizer.save_pretrained(folder)
+            save_tokenizer(self._tokenizer.tokenizer, folder)
         write_json(folder / _CONFIG, {"kind": self.kind})
         write_json(folder / _OPEN_CLIP, self._config)
         save_weights(self.module, folder / _WEIGHTS)

@@ -34,7 +34,7 @@ def read_plain_tensors(path: Path) -> Any:
     """
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+    except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, ValueError, TypeError) as error:
         raise BadInput("not plain tensors, or broken", file=path, got=str(error).partition("\n")[0]) from None
 
 
@@ -50,7 +50,7 @@ def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path
         raise misfit(error, path) from None
 
 
-def misfit(error: RuntimeError, path: Path) -> BadInput:
+def misfit(error: Exception, path: Path) -> BadInput:
     """Torch's report has a headline, then one line a layer; the first of them is enough."""
     lines = [line.strip() for line in str(error).splitlines()]
     return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)
@@ -59,3 +59,10 @@ def misfit(error: RuntimeError, path: Path) -> BadInput:
 def save_weights(module: nn.Module, path: Path) -> None:
     """Write a module's tensors as safetensors."""
     save_file({name: value.contiguous() for name, value in module.state_dict().items()}, path)
+
+
+def save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Write a Hugging Face tokenizer without the padding and cutting of its last call, which it would keep."""
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.save_pretrained(folder)

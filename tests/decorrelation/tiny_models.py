@@ -77,7 +77,9 @@ def _write_clip(folder: Path) -> None:
     }  # fmt: skip
     preparation = {"mean": [0.5] * 3, "std": [0.25] * 3}
     (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": preparation}))
-    save_file({k: v.contiguous() for k, v in CLIP(**config).state_dict().items()}, folder / "open_clip_model.safetensors")
+    save_file(
+        {k: v.contiguous() for k, v in CLIP(**config).state_dict().items()}, folder / "open_clip_model.safetensors"
+    )
 
 
 def _write_cnn(folder: Path) -> None:
