@@ -63,7 +63,7 @@ def write_blip(
     seed: int,
     tracker: Tracker,
 ) -> float:
-    """Teach the image tower what its patches show, train with BLIP's losses, write a Hugging Face folder.
+    """Teach both towers which kinds of things there are, train with BLIP's losses, write a Hugging Face folder.
 
     Args:
         scenes: pictures and captions, their cells as large as a patch.
@@ -82,13 +82,15 @@ def write_blip(
     config = blip_config(tokenizer, size=size, patch=patch, width=width, layers=layers, dimension=dimension)
     network = BlipForImageTextRetrieval(config)
     mark: Any = tokenizer.convert_tokens_to_ids(MATCH)
-    encoders, teacher = BlipEncoders(network, mark), Teacher(scenes, width)
+    encoders, teacher = BlipEncoders(network, mark), Teacher(scenes, width=width, dimension=dimension)
     read = tokenizer(captions, padding=True, return_tensors="pt")
     ids, mask = (read[name].view(len(scenes.captions), CAPTIONS, -1) for name in ("input_ids", "attention_mask"))
 
     def taught(chosen: torch.Tensor) -> torch.Tensor:
-        patches, _ = encoders.images(standardised(scenes.pixels[chosen.numpy()], *CLIP))
-        loss: torch.Tensor = teacher(patches[:, 1:], chosen)
+        pixels, which = standardised(scenes.pixels[chosen.numpy()], *CLIP), torch.randint(CAPTIONS, (len(chosen),))
+        patches, images = encoders.images(pixels)
+        texts = encoders.texts(ids[chosen, which], mask[chosen, which])
+        loss: torch.Tensor = teacher(patches[:, 1:], images, texts, chosen)
         return loss
 
     def retrieval(chosen: torch.Tensor) -> torch.Tensor:
@@ -96,8 +98,8 @@ def write_blip(
         return training.loss(pixels, ids[chosen, which], mask[chosen, which], chosen, _ALPHA)
 
     fit(
-        nn.ModuleList([network.vision_model, teacher]), taught, examples=len(ids), steps=taught_steps, batch=batch,
-        learning_rate=learning_rate, seed=seed, tracker=tracker, name="blip_patches",
+        nn.ModuleList([network, teacher]), taught, examples=len(ids), steps=taught_steps, batch=batch,
+        learning_rate=learning_rate, seed=seed, tracker=tracker, name="blip_kinds",
     )  # fmt: skip
     # Only now: the momentum encoders begin as copies of what was taught.
     training = BlipTraining(encoders, temperature=TEMPERATURE, queue=_QUEUE, momentum=_MOMENTUM)

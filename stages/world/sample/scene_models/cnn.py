@@ -1,10 +1,11 @@
-"""VGG's stand-in: a narrow VGG trained to tell which kinds of things are in a scene (decorrelation.md §4)."""
+"""VGG's stand-in: a narrow VGG trained to tell which kinds of things are where in a scene (decorrelation.md §4)."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch import nn
+from torch.nn.functional import adaptive_max_pool2d, binary_cross_entropy_with_logits
 
 from stages.decorrelation.preparation import IMAGENET
 from stages.decorrelation.weights import WEIGHTS, save_weights
@@ -37,19 +38,33 @@ def write_cnn(
         steps, batch, learning_rate, seed, tracker: as `fit` takes them.
 
     Returns:
-        The loss at the end: cross-entropy of each kind, summed over the kinds.
+        The loss at the end: cross-entropy of each kind, summed over the kinds, of the picture and of its squares.
     """
     torch.manual_seed(seed)
     network = Vgg(channels, grid=grid, hidden=hidden, classes=len(KINDS))
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):  # torch's own initial weights are too small for a VGG to begin
+            nn.init.kaiming_normal_(layer.weight)
     kinds = torch.from_numpy(scenes.kinds).float()
+    cells = torch.from_numpy(scenes.cells).permute(0, 3, 1, 2).float()
+    # Thrown away after the training; without it hundreds of pictures of several things teach little.
+    places = nn.Conv2d([each for each in channels if isinstance(each, int)][-1], len(KINDS), 1)
+
+    last = next(layer for layer in reversed(network.classifier) if isinstance(layer, nn.Linear))
+    # They begin with how rare each kind is, else learning that is what the first hundreds of steps go into.
+    for head, shares in ((last, kinds.mean(dim=0)), (places, cells.mean(dim=(0, 2, 3)))):
+        head.bias = nn.Parameter(shares.clamp(1e-4, 1 - 1e-4).logit())
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        logits = network(standardised(scenes.pixels[chosen.numpy()], *IMAGENET))
-        return binary_cross_entropy_with_logits(logits, kinds[chosen]) * len(KINDS)
+        maps = network.features(standardised(scenes.pixels[chosen.numpy()], *IMAGENET))
+        logits = network.classifier(network.avgpool(maps).flatten(1))
+        where = adaptive_max_pool2d(cells[chosen], maps.shape[2:])
+        losses = [binary_cross_entropy_with_logits(*pair) for pair in ((logits, kinds[chosen]), (places(maps), where))]
+        return torch.stack(losses).sum() * len(KINDS)
 
     loss = fit(
-        network, loss_of, examples=len(kinds), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
-        tracker=tracker, name="cnn",
+        nn.ModuleList([network, places]), loss_of, examples=len(kinds), steps=steps, batch=batch,
+        learning_rate=learning_rate, seed=seed, tracker=tracker, name="cnn",
     )  # fmt: skip
     size = scenes.pixels.shape[1]
     config = {"architecture": "vgg", "channels": list(channels), "grid": grid, "hidden": hidden}
