@@ -1,16 +1,22 @@
 """Where the retrieval models, the captioner and the in-painter start (decorrelation.md §4, §6)."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_json
+from stages.tracking import Tracker
+
+if TYPE_CHECKING:
+    from stages.world.sample.scene_models.pictures import ScenePictures
 
 SOURCES = ("sample", "hub", "local")
 PROVENANCE = "provenance.json"  # in each model's folder: where it is from and its licence
 Model = Literal["clip", "vse", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"]
+_GROUPS = (("clip", "vse"), ("blip", "captioner"))  # stand-ins that are trained in one process, in this order
 
 
 class StandIn(Parameters):
@@ -63,8 +69,18 @@ class DecorrelationBaseModelsParameters(Parameters):
     captioner: StandIn = Field(description="BLIP's captioner")
 
 
+@dataclass(frozen=True)
+class _Order:
+    """Models that one process makes, one after the other."""
+
+    models: tuple[Model, ...]
+    parameters: DecorrelationBaseModelsParameters
+    scenes: "ScenePictures"
+    folder: Path
+
+
 def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Context, out: Path) -> dict[str, float]:
-    """Train and write the sample's models, in the formats of the real ones.
+    """Train and write the sample's models, in the formats of the real ones, some of them side by side.
 
     Returns:
         `<model>_loss` at the end of each training.
@@ -72,9 +88,6 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
     Raises:
         BadInput: a model that has no stand-in, or the captioner without BLIP.
     """
-    from stages.world.sample.scene_models.blip import write_blip, write_captioner
-    from stages.world.sample.scene_models.clip import write_clip
-    from stages.world.sample.scene_models.cnn import write_cnn
     from stages.world.sample.scene_models.pictures import draw_scenes
 
     _check_sample(parameters)
@@ -83,34 +96,50 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
         cell=parameters.blip.patch, co_occurrence=parameters.co_occurrence, mention=parameters.mention,
         colour=parameters.usual_colour,
     )  # fmt: skip
-    seed, tracker, losses = parameters.seed, context.tracker, {}
+    groups = [tuple(model for model in group if model in parameters.models) for group in _GROUPS]
     with write_atomically(out) as beside:
-        for model in parameters.models:
-            folder = beside / model
-            folder.mkdir(parents=True)
-            if model == "clip":
-                loss = write_clip(scenes, folder, seed=seed, tracker=tracker, **parameters.clip.model_dump())
-            elif model == "vse":
-                loss = write_cnn(scenes, folder, seed=seed, tracker=tracker, **parameters.vse.model_dump())
-            elif model == "blip":
-                loss = write_blip(scenes, folder, seed=seed, tracker=tracker, **parameters.blip.model_dump())
-            else:
-                own = parameters.captioner.model_dump()
-                loss = write_captioner(scenes, folder, blip=beside / "blip", seed=seed, tracker=tracker, **own)
-            losses[f"{model}_loss"] = loss
-            origin = f"a small network of the architecture of {model}, trained on generated scenes"
-            write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
+        orders = [_Order(group, parameters, scenes, beside) for group in groups if group]
+        losses: dict[str, float] = {}
+        for found in context.engine.map(_make, orders, description="train"):
+            losses |= found
+    return losses
+
+
+def _make(order: _Order) -> dict[str, float]:
+    import torch
+
+    from stages.world.sample.scene_models.blip import write_blip, write_captioner
+    from stages.world.sample.scene_models.clip import write_clip
+    from stages.world.sample.scene_models.cnn import write_cnn
+
+    torch.set_num_threads(1)  # another process has the other core, and threads of small networks wait more than compute
+    parameters, losses = order.parameters, {}
+    for model in order.models:
+        folder = order.folder / model
+        folder.mkdir(parents=True)
+        settings = getattr(parameters, model).model_dump() | {"seed": parameters.seed, "tracker": Tracker()}
+        if model == "clip":
+            loss = write_clip(order.scenes, folder, **settings)
+        elif model == "vse":
+            loss = write_cnn(order.scenes, folder, **settings)
+        elif model == "blip":
+            loss = write_blip(order.scenes, folder, **settings)
+        else:
+            loss = write_captioner(order.scenes, folder, blip=order.folder / "blip", **settings)
+        losses[f"{model}_loss"] = loss
+        origin = f"a small network of the architecture of {model}, trained on generated scenes"
+        write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
     return losses
 
 
 def _check_sample(parameters: DecorrelationBaseModelsParameters) -> None:
-    made = ("clip", "vse", "blip", "captioner")
+    made = [model for group in _GROUPS for model in group]
     for model in parameters.models:
         if model not in made:
             raise BadInput("no stand-in of this model; hub and local have it", field="models", got=model, choices=made)
-    if "captioner" in parameters.models and "blip" not in parameters.models[: parameters.models.index("captioner")]:
+    if "captioner" in parameters.models and "blip" not in parameters.models:
         raise BadInput("the captioner's stand-in begins with BLIP's image tower", field="models",
-                       got=parameters.models, expected="blip before captioner")  # fmt: skip
+                       got=parameters.models, expected="blip too")  # fmt: skip
     if parameters.picture_size % parameters.blip.patch:
         raise BadInput("not a divisor of picture_size", field="blip.patch", got=parameters.blip.patch)
 
