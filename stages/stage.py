@@ -147,7 +147,8 @@ def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -
 def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
     """The keys on the way to an error: without the tag that pydantic puts in where the kind of a mapping is chosen."""
     for depth, part in enumerate(place):
-        if isinstance(values, dict) and part not in values and depth < len(place) - 1:
+        tag = isinstance(values, dict) and (part not in values or values.get("kind") == part)
+        if tag and depth < len(place) - 1 and not isinstance(values.get(part), dict | list):
             continue
         yield str(part)
         inside = isinstance(values, dict) or (isinstance(values, list | tuple) and isinstance(part, int))

@@ -24,7 +24,7 @@ from stages.tables import read_json, write_atomically, write_json
 SCALE = Path("scales/thorough.yaml")
 ANSWERS = Path("data/complexity/prompt_cache")
 # World seeds of each pipeline; a pipeline that repeats its trainings over model seeds takes one world.
-SEEDS = {"kvqae": (3, 4, 5), "complexity": (3,)}
+SEEDS = {"kvqae": (3, 4, 5), "decorrelation": (3,), "complexity": (3,)}
 
 
 def run(*command: str, cwd: Path) -> str:

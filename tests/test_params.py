@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
+from stages.decorrelation.cells import parse_cells
 from stages.scale import merge
 from stages.stage import BadInput, Parameters, RunParameters, section_of, validate
 
@@ -140,3 +141,25 @@ def test_the_readers_that_are_scored_are_those_that_are_trained(scale):
         complexity["base_models"]["models"]
     )
     assert complexity["score"]["prompted"] == list(complexity["prompt"]["models"])
+
+
+@pytest.mark.parametrize("scale", [*SCALES, ROOT / "tests" / "end_to_end" / "tiny.yaml"])
+def test_the_cells_of_decorrelation_have_what_they_need(scale):
+    """A picture that nobody painted, or D' that nobody made, would be a missing dependency in the middle of a run."""
+    section = parameters(scale)["decorrelation"]
+    cells = parse_cells(section["cells"], scale or PARAMS)
+    painted = {(each["dataset"], each["filling"]) for each in section["paintings"].values()}
+    pairs = {(each["dataset"], each["filling"], each["captions"]) for each in section["pairings"].values()}
+    assert {(data, filling) for data, filling, _ in pairs} <= painted
+    assert {data for data, _ in painted} <= set(section["datasets"])
+    for cell in cells.values():
+        assert {(cell.dataset, cell.filling), (cell.dataset, cell.queries)} <= painted
+        assert (cell.dataset, cell.filling, cell.captions) in pairs
+        assert cell.model in section["train"]["models"]
+        assert section["retrieve"]["candidates"][cell.dataset] >= section["retrieve"]["depth"]
+    for name, each in section["paintings"].items():
+        assert name == f"{each['dataset']}_{each['filling']}"
+    for name, each in section["pairings"].items():  # the page reads the metrics by this name
+        assert name == f"{each['dataset']}_{each['filling']}_{each['captions']}"
+    trained = [Path(path).name for path in section["entities"]["encoders"].values() if "cells" in path]
+    assert set(trained) <= set(cells)

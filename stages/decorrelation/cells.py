@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from stages.stage import BadInput, Parameters, read_parameters, section_of
 
@@ -38,6 +38,14 @@ class Cell(Parameters):
     share: float = Field(ge=0, le=1, description="Part of D' that is used (figure 4)")
     steps: float = Field(gt=0, description="Multiple of the model's steps")
     seed: int = Field(ge=0, description="Of the training")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Cell":
+        if (self.filling == "none") != (self.captions == "none"):
+            raise ValueError("filling and captions make D' together: both are none, or neither")
+        if self.variant == "zero_shot" and self.model == "vse":
+            raise ValueError("VSE++ is not released: it has no zero_shot row")
+        return self
 
     @property
     def group(self) -> str:

@@ -102,16 +102,25 @@ def own_ranks(
     return ranks
 
 
-def measures(ranks: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """MRR, P@1 and Hits@20 of each question, from the rank of its only right entity."""
-    return {"mrr": 1 / ranks, "precision@1": (ranks <= 1).astype(float), f"hits@{HITS}": (ranks <= HITS).astype(float)}
+def measures(ranks: NDArray[np.float64], asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """MRR, P@1 and Hits@20 of each entity, the mean over its questions; entities in the order of their names.
+
+    Questions about one entity, often with one picture, are no independent draws: the entity is the unit of the test.
+
+    Args:
+        ranks: (questions,) rank of the only right entity.
+        asked: that entity.
+    """
+    _, codes = np.unique(np.asarray(asked), return_inverse=True)
+    of_question = {"mrr": 1 / ranks, "precision@1": ranks <= 1, f"hits@{HITS}": ranks <= HITS}
+    return {name: np.bincount(codes, weights=each) / np.bincount(codes) for name, each in of_question.items()}
 
 
 def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: EntitiesParameters) -> dict[str, Any]:
     """Means, intervals and p-values of all pairs of rows, by measure.
 
     Args:
-        values: {row: {measure: (questions,)}}.
+        values: {row: {measure: (entities asked,)}}.
         parameters: of test and bootstrap.
     """
     rows: dict[str, Any] = {
@@ -177,13 +186,14 @@ def main(
         encoder = load_clip(folder, pick_device())
         base = encode(pictures, read_base, encoder, parameters)
         queries = encode(shown, read_question, encoder, parameters)
-        values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth))
+        values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth), owners)
     made = table(values, parameters)
-    write_json(out_table, {"questions": len(asked), "entities": len(entities), **made})
+    sizes = {"questions": len(asked), "entities": len(entities), "entities_asked": len(set(owners))}
+    write_json(out_table, {**sizes, **made})
     columns = {f"{row}_{name}": column for row, of in values.items() for name, column in of.items()}
-    write_table(out_per_query, pa.table({"question": list(asked), **columns}))
+    write_table(out_per_query, pa.table({"entity": sorted(set(owners)), **columns}))
     searched = set(entities)
-    counts = {"questions": len(asked), "entities": len(entities)}
+    counts = {"questions": len(asked), "entities": len(entities), "entities_asked": len(set(owners))}
     counts["questions_entity_not_searched"] = sum(entity not in searched for entity in owners)
     return {name: float(count) for name, count in counts.items()} | {
         f"{row}_{name}": cell["value"] for row, cells in made["rows"].items() for name, cell in cells.items()

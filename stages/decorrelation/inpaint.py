@@ -106,7 +106,9 @@ def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, M
         got = f"{width} × {height}"
         raise BadInput("picture of another size", file=images, field=removal.name, got=got, expected=expected)
     try:
-        mask = dilated(masks.decode(removal.mask, removal.height, removal.width), dilate)
+        mask = masks.decode(removal.mask, removal.height, removal.width)
+        if removal.class_name:  # a box without objects would grow into those beside it
+            mask = dilated(mask, dilate)
     except ValueError as error:
         raise BadInput(f"broken mask: {error}", field="mask", row=removal.id) from None
     if mask.all():

@@ -82,6 +82,7 @@ def lama(file: Path, batch_size: int, gpu: int) -> Paint:
     from lama_cleaner.helper import norm_img, pad_img_to_modulo
     from lama_cleaner.model.lama import LaMa
 
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False  # float32 in full
     gpus = torch.cuda.device_count()
     model = LaMa(torch.device("cuda", gpu % gpus) if gpus else torch.device("cpu"))
 

@@ -2,7 +2,7 @@
 
 import io
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -95,16 +95,18 @@ def make_pairs(
 
     Counts: `pairs`, `pictures`, `dropped_unnamed` (no caption names a removed class), `dropped_emptied`.
     """
-    by_picture = {removal.picture: removal for removal in removals}
+    by_picture: dict[int, list[Removal]] = defaultdict(list)
+    for removal in removals:
+        by_picture[removal.picture].append(removal)
     sources: list[tuple[Removal, Mapping[str, Any]]] = []
     found = training_captions(phrases, by_picture)
     for picture, rows in tqdm(
         found, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False
     ):
-        removal = by_picture.pop(picture)
-        drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
-        counts["dropped_unnamed"] += not drawn
-        sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
+        for removal in by_picture.pop(picture):
+            drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
+            counts["dropped_unnamed"] += not drawn
+            sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
         if len(sources) >= _CHUNK:
             yield _batch(captions, sources, parameters, counts, painted)
             sources = []

@@ -64,7 +64,7 @@ def segmentation_regions(picture: Picture) -> Regions:
     """Regions of segmentations; the cells are the pixels.
 
     Raises:
-        ValueError: an object without a segmentation, or with one that cannot be.
+        ValueError: a segmentation that cannot be.
     """
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for each in picture.objects:
@@ -73,10 +73,13 @@ def segmentation_regions(picture: Picture) -> Regions:
 
 
 def object_pixels(each: Object, height: int, width: int) -> Mask:
-    """The pixels of an object's segmentation; of its box where the segmentation is too thin to hold a pixel's centre.
+    """The pixels of an object's segmentation; of its box where there is none that holds a pixel's centre.
 
     Raises:
         ValueError: as `rasterise_segmentation`.
     """
-    pixels = rasterise_segmentation(each.segmentation, height, width)
-    return pixels if pixels.any() else rasterise_boxes([each.box], height, width)
+    if each.segmentation is not None:
+        pixels = rasterise_segmentation(each.segmentation, height, width)
+        if pixels.any():
+            return pixels
+    return rasterise_boxes([each.box], height, width)

@@ -22,6 +22,7 @@ class TrainParameters(Parameters):
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
     memory: int = Field(ge=0, description="Bytes of training pictures that a process keeps instead of decoding again")
     workers: int = Field(ge=0, description="Processes that decode pictures ahead, for each GPU; 0: none besides")
+    threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
     processes: int | None = Field(ge=1, description="Training processes, null: one a GPU, one without any")
     validation_pictures: int = Field(ge=0, description="Validation pictures asked at the end, with their captions")
     validation_batch: int = Field(ge=1, description="Pictures or captions encoded together in validation")
@@ -84,6 +85,7 @@ def main(
         checkpoint_every=parameters.checkpoint_every,
         memory=parameters.memory,
         workers=parameters.workers,
+        threads=parameters.threads,
         validation_pictures=parameters.validation_pictures,
         validation_batch=parameters.validation_batch,
     )

@@ -36,6 +36,7 @@ class TrainJob:
         checkpoint_every: steps between checkpoints.
         memory: bytes of pictures that each process keeps.
         workers: processes that decode pictures ahead, for each training process.
+        threads: CPU threads of each training process; None: all.
         validation_pictures, validation_batch: how many are asked at the end, and how many at a time.
     """
 
@@ -54,6 +55,7 @@ class TrainJob:
     checkpoint_every: int
     memory: int
     workers: int
+    threads: int | None
     validation_pictures: int
     validation_batch: int
 
@@ -67,6 +69,8 @@ def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
     Raises:
         BadInput: see `training_pairs`, `start`, `train`.
     """
+    if job.threads is not None:
+        torch.set_num_threads(job.threads)
     here = place()
     corpus = read_corpus(job.raw)
     torch.manual_seed(job.seed)
@@ -96,7 +100,9 @@ def _train(
     here: Place,
 ) -> dict[str, float]:
     settings = job.settings
-    draws = Draws(pairs, settings.batch_size, settings.synthetic_share, job.seed)
+    # Of a part of D' a batch holds so much less: figure 4's axis is then what the training sees.
+    share = None if settings.synthetic_share is None else settings.synthetic_share * job.share
+    draws = Draws(pairs, settings.batch_size, share, job.seed)
     pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.memory)
     pictures.keep(draws.shown(job.steps))
     batches = Batches(model, draws, pictures, seed=job.seed, process=here.index, processes=here.count)

@@ -159,7 +159,8 @@ def _painted(rows: Sequence[_Row]) -> tuple[Shown, ...]:
     texts: dict[str, list[str]] = {}
     for row in rows:
         texts.setdefault(row.removal, []).append(row.text)
-    return tuple(Shown(-number, removal, tuple(each)) for number, (removal, each) in enumerate(texts.items(), 1))
+    # Below -1, which is nobody's (the empty places of BLIP's queue).
+    return tuple(Shown(-number, removal, tuple(each)) for number, (removal, each) in enumerate(texts.items(), 2))
 
 
 def drawn(count: int, places: range, seed: Sequence[int]) -> list[tuple[int, int]]:

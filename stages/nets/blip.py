@@ -91,7 +91,8 @@ class BlipTraining(nn.Module):
         Args:
             pixels: (n, 3, h, w).
             ids, mask: (n, tokens).
-            pictures: (n,) ids of at least 0; pairs of one picture are positives of each other.
+            pictures: (n,) ids other than -1, which marks the queue's empty places; pairs of one picture are positives
+                of each other.
             alpha: weight of the momentum encoders' similarities in the targets.
         """
         self._follow()

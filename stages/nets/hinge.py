@@ -4,10 +4,11 @@ from torch import Tensor
 
 
 def triplet_hinge(scores: Tensor, pictures: Tensor, *, margin: float, hardest: bool) -> Tensor:
-    """Mean over pairs i of h(max over j of [margin + s_ij - s_ii]) + h(max over j of [margin + s_ji - s_ii]).
+    """Sum over pairs i of h(max over j of [margin + s_ij - s_ii]) + h(max over j of [margin + s_ji - s_ii]).
 
-    h(x) = max(0, x); j are the pairs of other pictures. With the mean over them in place of the maximum it is the sum
-    of hinges of VSE0, scaled by the number of negatives so that both have one learning rate.
+    h(x) = max(0, x); j are the pairs of other pictures. It is a sum, as the gradient's norm is cut at a number that was
+    meant for it. With the mean over j in place of the maximum it is the sum of hinges of VSE0, divided by the number of
+    negatives so that both have one learning rate.
 
     Args:
         scores: (n, n) similarity of picture i and text j.
@@ -23,6 +24,6 @@ def triplet_hinge(scores: Tensor, pictures: Tensor, *, margin: float, hardest: b
     texts = (margin + scores - own[:, None]).clamp(min=0) * negative
     images = (margin + scores - own[None, :]).clamp(min=0) * negative
     if hardest:
-        return texts.amax(dim=1).mean() + images.amax(dim=0).mean()
+        return texts.amax(dim=1).sum() + images.amax(dim=0).sum()
     count = negative.sum(dim=1).clamp(min=1)
-    return (texts.sum(dim=1) / count).mean() + (images.sum(dim=0) / count).mean()
+    return (texts.sum(dim=1) / count).sum() + (images.sum(dim=0) / count).sum()

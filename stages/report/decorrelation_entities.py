@@ -48,6 +48,7 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
             tests=tests,
             verdict=verdict(against[later, earlier, PRIMARY], level),
             questions=found["questions"],
+            asked=found["entities_asked"],
             entities=found["entities"],
             confidence=confidence,
         )

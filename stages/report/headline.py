@@ -27,7 +27,6 @@ NUMBERS: dict[str, tuple[str, str]] = {
     "decorrelation_clip_finetune_r@1": ("decorrelation/evaluate.json", "coco_clip_finetune_image_to_text_r@1"),
     "decorrelation_clip_ours_r@1": ("decorrelation/evaluate.json", "coco_clip_ours_image_to_text_r@1"),
     "decorrelation_vse_gain": ("decorrelation/evaluate.json", "coco_vse_gain_odmap@1"),
-    "decorrelation_blip_gain": ("decorrelation/evaluate.json", "coco_blip_gain_odmap@1"),
     "complexity_camembert_rouge_l": ("complexity/score.json", "camembert_rouge_l"),
     "complexity_baseline_rouge_l": ("complexity/score.json", "best_overlap_sentence_rouge_l"),
     "complexity_frame_parser_margin": ("complexity/frame_parser.json", "frame_accuracy_margin"),

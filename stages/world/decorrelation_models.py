@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -38,7 +38,9 @@ class ClipStandIn(StandIn):
 class VseStandIn(StandIn):
     """The CNN that VSE++ starts from."""
 
-    channels: tuple[int | Literal["M"], ...] = Field(min_length=1, description="Of the convolutions; M pools 2x2")
+    channels: tuple[Annotated[int, Field(ge=1)] | Literal["M"], ...] = Field(
+        min_length=1, description="Of the convolutions; M pools 2x2"
+    )
     grid: int = Field(ge=1, description="Side of the map before the fully connected layers (VGG: 7)")
     hidden: int = Field(ge=1, description="Width of the fully connected layers (VGG: 4096)")
 

@@ -5,7 +5,7 @@ Nothing is unpickled: torchvision's and BLIP's own checkpoints are read as plain
 
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,14 @@ def fetch_models(
             if model.startswith("blip"):
                 add_marks(folder)
             check_model(model, folder)
-            write_json(folder / PROVENANCE, pins.summary(PINNED[model]))
+            write_json(folder / PROVENANCE, _provenance(pins.summary(PINNED[model])))
     return {f"{model}_bytes": _bytes(out / model) for model in models}
+
+
+def _provenance(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Where a model is from and under which licence (the first source is its weights), and every source's digests."""
+    weights = next(iter(sources.values()))
+    return {"from": weights["from"], "licence": weights["licence"], "sources": sources}
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:

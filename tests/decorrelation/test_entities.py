@@ -85,10 +85,16 @@ def test_ranks_by_hand() -> None:
 
 
 def test_measures_are_their_formulas() -> None:
-    found = measures(np.array([1, 4, 20, 21, np.inf]))
+    found = measures(np.array([1, 4, 20, 21, np.inf]), ["a", "b", "c", "d", "e"])
     assert found["mrr"].tolist() == [1, 1 / 4, 1 / 20, 1 / 21, 0]
     assert found["precision@1"].tolist() == [1, 0, 0, 0, 0]
     assert found["hits@20"].tolist() == [1, 1, 1, 0, 0]
+
+
+def test_an_entity_counts_once_however_often_it_is_asked_for():
+    found = measures(np.array([1, 2, 4, np.inf]), ["b", "a", "b", "b"])
+    assert found["mrr"] == pytest.approx([1 / 2, (1 + 1 / 4) / 3])
+    assert found["precision@1"] == pytest.approx([0, 1 / 3])
 
 
 def test_pairs_are_tested_once_with_their_sign() -> None:
@@ -119,7 +125,7 @@ def test_the_stage(world: Path) -> None:
     made = read_json(world / "table.json")
     assert made["rows"]["one"]["mrr"]["value"] == metrics["one_mrr"] == 0.75
     assert {test["p"] for test in made["tests"]} == {1.0}
-    assert read_table(world / "per_query.parquet")["one_mrr"].to_pylist() == [1, 1, 1, 0]
+    assert read_table(world / "per_query.parquet")["one_mrr"].to_pylist() == [1, 1, 0, 1]  # blue, green, grey, red
 
 
 def test_batch_size_changes_nothing(world: Path) -> None:

@@ -39,7 +39,7 @@ def tiny_is_clip(monkeypatch):
 
 
 def parameters(**changes):
-    values = {"depth": 4, "picture_batch": 3, "caption_batch": 8, "candidates": {"raw": 6}}
+    values = {"depth": 4, "picture_batch": 3, "caption_batch": 8, "threads": None, "candidates": {"raw": 6}}
     return RetrieveParameters.model_validate(values | changes)
 
 

@@ -9,6 +9,7 @@ def found(difference=0.1, p=0.01):
     cell = {"value": 0.25, "interval": [0.2, 0.3]}
     return {
         "questions": 60,
+        "entities_asked": 40,
         "entities": 300,
         "rows": {row: dict.fromkeys(("mrr", "precision@1", "hits@20"), cell) for row in ROWS},
         "tests": [

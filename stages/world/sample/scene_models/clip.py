@@ -49,13 +49,14 @@ def write_clip(
     text = {"context_length": tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words"}
     config["model_cfg"]["text_cfg"] |= text
     torch.manual_seed(seed)
-    model, contrast = CLIP(**config["model_cfg"]), open_clip.ClipLoss()
+    model, contrast = CLIP(**config["model_cfg"]).to(memory_format=torch.channels_last), open_clip.ClipLoss()
     rows = tokenizer(captions, padding="max_length", truncation=True, max_length=tokens)["input_ids"]
     ids = torch.tensor(rows).view(-1, CAPTIONS, tokens)
     standard = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        images = model.encode_image(standardised(scenes.pixels[chosen.numpy()], *standard))
+        pixels = standardised(scenes.pixels[chosen.numpy()], *standard).contiguous(memory_format=torch.channels_last)
+        images = model.encode_image(pixels)
         texts = model.encode_text(ids[chosen, torch.randint(CAPTIONS, (len(chosen),))])
         loss: torch.Tensor = contrast(normalize(images, dim=1), normalize(texts, dim=1), model.logit_scale.exp())
         return loss
