@@ -320,6 +320,7 @@ ROWS = ("kvqae", "zero_shot", "finetune", "ours")
 ENTITIES = {
     "questions": 60,
     "entities": 300,
+    "entities_asked": 45,
     "rows": {
         row: {key: {"value": 0.25, "interval": [0.2, 0.3]} for key in ("mrr", "precision@1", "hits@20")} for row in ROWS
     },

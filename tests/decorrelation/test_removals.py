@@ -219,11 +219,16 @@ def test_regions_may_be_segmentations():
     assert removals["dog"].share == decode(removals["dog"].mask, 100, 100).sum() / 10_000
 
 
+def test_the_box_stands_for_a_segmentation_that_is_not_there():
+    picture = replace(scene(), objects=(Object("dog", (10, 20, 30, 40)), Object("cup", (60, 60, 5, 5))))
+    regions = segmentation_regions(picture)
+    assert regions.area(regions.cells[regions.classes.index("dog")]) == 30 * 40
+
+
 @pytest.mark.parametrize(
     ("region", "box", "problem"),
-    [("box", (90, 0, 20, 10), "not inside"), ("box", (0, 0, 0, 10), "no area"),
-     ("segmentation", (0, 0, 1, 1), "segmentation should be polygons")],
-)  # fmt: skip
+    [("box", (90, 0, 20, 10), "not inside"), ("box", (0, 0, 0, 10), "no area")],
+)
 def test_regions_that_cannot_be_name_the_picture(region, box, problem):
     with pytest.raises(BadInput, match=rf"1\.jpg: field 'objects': .*{problem}"):
         outcome(scene(("dog", box), FRISBEE), region=region)
