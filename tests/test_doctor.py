@@ -58,6 +58,7 @@ def test_memory_is_judged_by_scale(total, state, findings, monkeypatch):
 def test_missing_program_and_package(findings, monkeypatch, tmp_path):
     (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["numpy>=2", "no-such-package[extra]>=1"]')
     monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.setattr(doctor, "find_uv", lambda: None)  # a checkout may have its own, in .uv
     found = findings(tmp_path)
     assert found["packages"].state == "needs"
     assert found["packages"].found == "missing: no-such-package"
