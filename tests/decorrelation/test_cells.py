@@ -43,6 +43,8 @@ def test_cells_are_read_from_the_parameter_file(tmp_path):
         ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"filling": "paint"}}, "filling: Input should be"),
         ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"colour": 1}}, "colour: Extra inputs"),
         ({"coco_clip_ours_0": {"dataset": "coco"}}, "model: Field required"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"filling": "none"}}, "both are none, or neither"),
+        ({"coco_vse_zero_shot_0": cell("coco", "vse", "zero_shot", 0)}, "VSE.. is not released"),
         (
             {f"coco_clip_ours_{seed}": cell("coco", "clip", "ours", seed, share=1 / (1 + seed)) for seed in (0, 1)},
             r"differ in more than their seed; got \['share'\]",

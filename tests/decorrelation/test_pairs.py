@@ -82,6 +82,20 @@ def test_noun_phrase_removal_writes_one_caption_a_drawn_training_removal(world, 
         assert all(name in row["text"].lower() for name in stays)
 
 
+def test_every_drawn_removal_of_a_picture_gives_a_pair(world, tmp_path):
+    """With removals.training: all a picture has several."""
+    several = [removal(1, "person", ("dog", "frisbee")), removal(1, "dog", ("frisbee", "person")), REMOVALS[0]]
+    write_removals(tmp_path / "removals" / "removals.parquet", several)
+    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
+    metrics = main(
+        PARAMETERS, context, captions="noun_phrase", phrases=world / "phrases.parquet",
+        removals=tmp_path / "removals", out=tmp_path / "pairs.parquet",
+    )  # fmt: skip
+    rows = read_table(tmp_path / "pairs.parquet").to_pylist()
+    assert sorted(row["removal"] for row in rows) == ["0_frisbee", "1_dog", "1_person"]
+    assert metrics == {"removals": 3, "pairs": 3, "pictures": 2, "dropped_unnamed": 0, "dropped_emptied": 0}
+
+
 def test_fewer_captions_are_the_first_of_more(world, tmp_path):
     drawn = []
     for count in (1, 2, 5):

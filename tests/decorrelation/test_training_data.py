@@ -72,6 +72,8 @@ def test_a_subset_larger_than_the_pictures_takes_second_captions(corpus, world, 
     assert sorted(len(each.texts) for each in subset.original) == [2, 2, 3, 3, 3, 3]
     painted = training_pairs(corpus, tmp_path / "pairs.parquet", original="all", share=1.0, seed=0).painted
     assert [len(each.texts) for each in painted] == [3, 3, 3, 3, 3, 1]
+    # No picture's id, and not -1, which marks empty places in BLIP's queue.
+    assert [each.id for each in painted] == [-2, -3, -4, -5, -6, -7]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,9 @@ from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tracking import Tracker
 from stages.world.decorrelation_models import PROVENANCE, DecorrelationBaseModelsParameters, main
+from stages.world.decorrelation_public_models import PINNED
+from stages.world.decorrelation_public_models import _provenance as provenance
+from stages.world.pins import Pins
 from stages.world.sample.scene_models.pictures import KINDS, draw_scenes
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 
@@ -133,3 +136,12 @@ def test_models_of_your_own_that_do_not_fit_are_refused(context, tmp_path):
 def test_sources_that_cannot_be_are_refused(context, tmp_path, source, message):
     with pytest.raises(BadInput, match=message):
         main(parameters(), context, source=source, out=tmp_path / "base")
+
+
+def test_a_models_card_can_name_where_downloaded_weights_are_from():
+    """Stage train reads `from` and `licence` after the training; all sources stand below them."""
+    for sources in PINNED.values():
+        written = provenance(Pins().summary(sources))
+        assert written["from"]
+        assert written["licence"]
+        assert list(written["sources"]) == list(sources)
