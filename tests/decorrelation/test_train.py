@@ -103,3 +103,11 @@ def test_wrong_arguments_say_what_there_is(world, tmp_path, changes, message):
 def test_models_are_named_by_their_kind():
     with pytest.raises(ValueError, match=r"models\.vse: is of kind clip"):
         parameters(models={"vse": settings().model_dump()})
+
+
+@pytest.mark.parametrize(("share", "seen"), [(1.0, 16), (0.5, 8)])
+def test_of_a_part_of_the_synthetic_pairs_a_batch_holds_so_much_less(world, tmp_path, share, seen):
+    """Figure 4's axis is what a training sees: 8 steps of 4 pairs, half of them from the whole of D'."""
+    half = settings().model_copy(update={"synthetic_share": 0.5})
+    metrics = stage(world, tmp_path / "out", parameters(models={"clip": half.model_dump()}), share=share)
+    assert (metrics["synthetic_pairs_seen"], metrics["original_pairs_seen"]) == (seen, 32 - seen)
