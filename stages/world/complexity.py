@@ -11,7 +11,8 @@ from stages.complexity.corpora import write_examples, write_texts
 from stages.complexity.squad import write_squad
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically
-from stages.world.complexity_local import refuse_download, take_calor, take_fquad
+from stages.world.complexity_local import take_calor, take_fquad
+from stages.world.requested import refuse_download
 from stages.world.validate_complexity import Raw, validate_complexity
 
 if TYPE_CHECKING:

@@ -10,23 +10,10 @@ from stages.tables import write_json
 from stages.world.brought import bring, require_files
 from stages.world.disk import sha256_of
 from stages.world.pins import Pins
+from stages.world.requested import REQUESTED
 from stages.world.validate_complexity import FQUAD_SPLITS, FRAME_SPLITS
 
-REQUESTED = Path(__file__).with_name("requested.yaml")
 CORE_TYPES = "frame"  # FrameNet's folder of frames, beside the splits
-
-
-def refuse_download(name: str) -> BadInput:
-    """Why a set on request cannot be downloaded, and what to do."""
-    source = Pins(REQUESTED).source(name)
-    return BadInput(
-        f"{source.description}, is given on request only ({source.licence})",
-        field=f"world.{name}",
-        got="hub",
-        expected=f"ask for it at {source.page}, put {', '.join(source.files or ())} into the folder "
-        f"world.local.{name} names, and set world.{name}: local",
-        choices=("sample", "local"),
-    )
 
 
 def take_fquad(source: Path, out: Path, pins: Pins | None = None) -> dict[str, Path]:

@@ -6,11 +6,12 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from stages.decorrelation.co_occurrence import CoOccurrence, count_co_occurrence, partners, write_co_occurrence
-from stages.decorrelation.corpora import CLASSES, read_corpus
+from stages.decorrelation.corpora import CLASSES, IMAGES, read_corpus
 from stages.decorrelation.records import Corpus
 from stages.stage import BadInput, Context, run_stage
 from stages.tables import write_atomically, write_json
-from stages.world.decorrelation_local import refuse_download, take_coco, take_flickr30k
+from stages.world.decorrelation_local import take_coco, take_flickr30k
+from stages.world.requested import refuse_download
 from stages.world.sample.scenes import ScenesParameters
 from stages.world.validate_decorrelation import refuse_leaks, validate_decorrelation
 
@@ -94,7 +95,7 @@ def _check(dataset: str, source: str, local: str) -> None:
     if source not in SOURCES[dataset]:
         raise BadInput("no such source", field=f"world.{dataset}", got=source, choices=SOURCES[dataset])
     if dataset == "flickr30k" and source == "hub":
-        raise refuse_download(dataset)
+        raise refuse_download(dataset, folders=(IMAGES,))
     if source == "local" and not local:
         expected = f"a folder laid out as data/decorrelation/raw/{dataset}"
         raise BadInput("no folder given", field="--local", expected=expected)

@@ -20,22 +20,9 @@ from stages.world.brought import bring, digests, require_files
 from stages.world.decorrelation_images import find_images, fit_images
 from stages.world.disk import sha256_of
 from stages.world.pins import Pins
+from stages.world.requested import REQUESTED
 
-REQUESTED = Path(__file__).with_name("requested.yaml")
 COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
-
-
-def refuse_download(name: str) -> BadInput:
-    """Why a set on request cannot be downloaded, and what to do."""
-    source = Pins(REQUESTED).source(name)
-    return BadInput(
-        f"{source.description}, is given on request only ({source.licence})",
-        field=f"world.{name}",
-        got="hub",
-        expected=f"ask for it at {source.page}, put {', '.join(source.files or ())} and {IMAGES}/ into the folder "
-        f"world.local.{name} names, and set world.{name}: local",
-        choices=("sample", "local"),
-    )
 
 
 def take_coco(source: Path, out: Path, work: Path) -> dict[str, float]:

@@ -14,9 +14,10 @@ from stages.complexity.squad import read_squad, write_squad
 from stages.stage import BadInput, execute
 from stages.tables import read_json
 from stages.world.complexity import ComplexityWorldParameters, main, write_calor, write_fquad
-from stages.world.complexity_local import REQUESTED, take_fquad
+from stages.world.complexity_local import take_fquad
 from stages.world.disk import sha256_of
 from stages.world.pins import Pins
+from stages.world.requested import REQUESTED
 from stages.world.validate_complexity import Raw, validate_complexity
 from tests.world.small_french import annotated, small_french
 

@@ -13,10 +13,11 @@ from stages.stage import BadInput, execute
 from stages.tables import Images, read_json, write_json
 from stages.world.decorrelation import DecorrelationWorldParameters, main
 from stages.world.decorrelation_hub import fetch_coco
-from stages.world.decorrelation_local import REQUESTED, merge_instances, take_coco, take_flickr30k
+from stages.world.decorrelation_local import merge_instances, take_coco, take_flickr30k
 from stages.world.disk import sha256_of
 from stages.world.download import Patience
 from stages.world.pins import Pins
+from stages.world.requested import REQUESTED
 from tests.decorrelation.tiny_corpus import (
     SCENES,
     draw,
