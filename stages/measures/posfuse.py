@@ -1,0 +1,61 @@
+"""PosFuse: fusion by the probability that a document at a position is relevant (Lillis et al., SIGIR 2010).
+
+`P(d) = Σ_s P_s(r_s(d))`, where `P_s(r)` is the share of the training queries whose document at rank r of system s is
+relevant, among those for which s returned that many documents. Only positions count: any normalisation that keeps the
+order of a list gives the same fused scores.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.measures.fusion import gather
+from stages.measures.runs import PADDING, Qrels, Run, relevance_matrix
+
+
+def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
+    """P(relevant | position) of one system, learned from the queries that have a list.
+
+    Args:
+        run: lists of the training queries.
+        qrels: relevant documents of the same queries.
+
+    Returns:
+        (depth,) shares, up to the longest list; nothing is smoothed.
+
+    Raises:
+        ValueError: run and qrels are about different queries.
+    """
+    returned = (run.documents != PADDING).sum(axis=0)
+    depth = np.count_nonzero(returned)
+    return relevance_matrix(run, qrels).sum(axis=0)[:depth] / returned[:depth]
+
+
+def pos_fusion(
+    runs: Sequence[Run], probabilities: Sequence[NDArray[np.float64]], *, depth: int | None, name: str = ""
+) -> Run:
+    """Rank by the sum over the systems of the probability of a document's position.
+
+    A system that did not return a document, or returned it beyond the positions it learned, adds 0.
+
+    Args:
+        runs: one a system, about the same queries.
+        probabilities: one a system, of `position_probabilities`.
+        depth: documents kept a query; None keeps all candidates.
+        name: of the fused run.
+
+    Raises:
+        ValueError: as `gather`; or not one array of probabilities a run, or one that is not in [0, 1].
+    """
+    if len(probabilities) != len(runs):
+        raise ValueError(f"{len(runs)} runs, but {len(probabilities)} lists of probabilities")
+    candidates = gather(runs)
+    fused = np.zeros(candidates.documents.shape)
+    for learned, ranks in zip(probabilities, candidates.ranks, strict=True):
+        if not ((learned >= 0) & (learned <= 1)).all():
+            raise ValueError(f"probabilities should be in [0, 1], got {learned}")
+        of_rank = np.zeros(1 + max(len(learned), ranks.max(initial=0)))  # rank 0: not returned
+        of_rank[1 : 1 + len(learned)] = learned
+        fused += of_rank[ranks]
+    return Run.from_scores(candidates.queries, candidates.documents, fused, depth=depth, name=name)
