@@ -148,6 +148,7 @@ def main(
     triviaqa: Path,
     zero_shot: Path,
     few_shot: Path,
+    few_shot_max: Path,
     runs: Sequence[Path],
     validation_run: Path,
     out: Path,
@@ -156,13 +157,17 @@ def main(
 ) -> dict[str, float]:
     """Choose the number of passages on validation, then answer the test questions of every row.
 
-    `few_shot` holds a folder `seed-N` a seed; a run is named as its folder; `validation_run` is of the sweep's row.
+    `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder; `validation_run` is of
+    the sweep's row.
     """
     test_runs = {path.parent.name: path for path in runs}
     _check(parameters, test_runs, validation_run.parent.name)
     folders: dict[str, dict[Seed, Path]] = {
         "zero_shot": {None: zero_shot},
-        "few_shot": {seed: few_shot / f"seed-{seed}" for seed in parameters.seeds},
+        **{
+            name: {seed: folder / f"seed-{seed}" for seed in parameters.seeds}
+            for name, folder in (("few_shot", few_shot), ("few_shot_max", few_shot_max))
+        },
     }
     asked = {"viquae": read_questions(viquae / "test.jsonl"), "triviaqa": read_questions(triviaqa / "test.jsonl")}
     validation = read_questions(viquae / "validation.jsonl")

@@ -1,13 +1,20 @@
-"""Fine-tune the reader on ViQuAE with a multimodal run: the few-shot reader, one a seed (kvqae.md §5)."""
+"""Fine-tune the reader on ViQuAE with a multimodal run: the few-shot readers, one a loss and seed (kvqae.md §5)."""
 
 from pathlib import Path
 
+from pydantic import Field
+
 from stages.kvqae.reader_training import ReaderTrainingParameters, run_training
-from stages.stage import Context, run_stage
+from stages.nets.reader import PassageReduction
+from stages.stage import BadInput, Context, run_stage
 
 
 class ReaderFinetuneParameters(ReaderTrainingParameters):
     """Section `kvqae.reader_finetune`."""
+
+    losses: dict[str, PassageReduction] = Field(
+        min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
+    )
 
 
 def main(
@@ -19,13 +26,21 @@ def main(
     runs: Path,
     passages: Path,
     articles: Path,
+    reader: str,
     seed: int,
     out: Path,
 ) -> dict[str, float]:
-    """Go on from the zero-shot reader; the seed draws dropout, the order of questions, the passages."""
+    """Go on from the zero-shot reader; the seed draws dropout, the order of questions, the passages.
+
+    Raises:
+        BadInput: no loss is given for `reader`; see `run_training`.
+    """
+    if reader not in parameters.losses:
+        raise BadInput("no such reader", field="kvqae.reader_finetune.losses", got=reader, choices=parameters.losses)
     return run_training(
         parameters,
         context,
+        reduction=parameters.losses[reader],
         seed=seed,
         base=base,
         new_heads=False,

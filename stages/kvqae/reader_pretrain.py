@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.kvqae.reader_training import ReaderTrainingParameters, run_training
+from stages.nets.reader import PassageReduction
 from stages.stage import Context, run_stage
 
 
@@ -12,6 +13,7 @@ class ReaderPretrainParameters(ReaderTrainingParameters):
     """Section `kvqae.reader_pretrain`."""
 
     seed: int = Field(ge=0, description="Of the new heads, dropout, the order of questions, the passages")
+    loss: PassageReduction = Field(description="Over a question's passages; max: the authors' first code")
 
 
 def main(
@@ -29,6 +31,7 @@ def main(
     return run_training(
         parameters,
         context,
+        reduction=parameters.loss,
         seed=parameters.seed,
         base=base,
         new_heads=True,

@@ -19,13 +19,15 @@ from stages.stage import Parameters
 class Row(Parameters):
     """One row: a reader on the passages of a run."""
 
-    model: Literal["zero_shot", "few_shot"] = Field(description="The reader; few-shot: the mean over its seeds")
+    model: Literal["zero_shot", "few_shot", "few_shot_max"] = Field(
+        description="The reader; few-shot: the mean over its seeds; max: fine-tuned with the max-pooled loss"
+    )
     questions: Literal["viquae", "triviaqa"] = Field(description="Asked questions, test split")
     run: str = Field(description="Folder name of the run")
     passages: Annotated[int, Field(ge=1)] | Literal["validation"] = Field(
         description="Best passages read, or as chosen on validation"
     )
-    weighted: bool = Field(description="Multiply an answer's score by its passage's shifted retrieval score")
+    weighted: bool = Field(description="Multiply an answer's score by its passage's shifted score in the run")
     oracle: Literal["none", "semi", "full"] = Field(description="Only relevant passages; full: of the article at need")
 
     @model_validator(mode="after")

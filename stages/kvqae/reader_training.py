@@ -2,10 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -15,7 +13,7 @@ from transformers import BertForQuestionAnswering, BertTokenizer, get_linear_sch
 
 from stages.device import autocast, halving, pick_device
 from stages.kvqae.passage_texts import PassageTexts
-from stages.kvqae.questions import Question, read_questions
+from stages.kvqae.questions import read_questions
 from stages.kvqae.reader_data import (
     Example,
     answer_characters,
@@ -27,23 +25,20 @@ from stages.kvqae.reader_data import (
     tokenize,
 )
 from stages.kvqae.reader_model import load_reader, save_reader
-from stages.kvqae.reading import answer, read_pairs
-from stages.measures.answers import exact_match
-from stages.measures.runs import PADDING, Run
-from stages.nets.reader import question_loss
+from stages.kvqae.reader_validation import Validation
+from stages.nets.reader import PassageReduction, question_loss
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Context, Parameters
 
 
 class ReaderTrainingParameters(Parameters):
-    """Sections `kvqae.reader_pretrain` and `kvqae.reader_finetune`."""
+    """What sections `kvqae.reader_pretrain` and `kvqae.reader_finetune` share."""
 
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
     relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
-    loss: Literal["mean", "max"] = Field(description="Over a question's passages; max: the authors' first code")
     frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps")
@@ -56,35 +51,6 @@ class ReaderTrainingParameters(Parameters):
     answer_tokens: int = Field(ge=1, description="Longest answer in validation")
     batch: int = Field(ge=1, description="Pairs read together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Questions, the passages to read for each (the first rows of `run`), and their texts."""
-
-    questions: Sequence[Question]
-    run: Run
-    texts: PassageTexts
-
-    def exact_match(
-        self, model: BertForQuestionAnswering, tokenizer: BertTokenizer, parameters: ReaderTrainingParameters
-    ) -> float:
-        """Share of the questions whose answer is right."""
-        passages = [row[row != PADDING].tolist() for row in self.run.documents[: len(self.questions)]]
-        readings = read_pairs(
-            model,
-            tokenizer,
-            [(question.text, each) for question, row in zip(self.questions, passages, strict=True) for each in row],
-            self.texts,
-            max_tokens=parameters.max_tokens,
-            longest=parameters.answer_tokens,
-            batch=parameters.batch,
-        )
-        right = [
-            exact_match(answer(question.text, row, readings).prediction, question.answers)
-            for question, row in zip(self.questions, passages, strict=True)
-        ]
-        return float(np.mean(right))
 
 
 def questions_of_step(count: int, size: int, step: int, seed: int) -> list[int]:
@@ -101,6 +67,7 @@ def loss_of(
     sampled: Sequence[tuple[Example, np.ndarray]],
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
+    reduction: PassageReduction,
 ) -> tuple[torch.Tensor, int]:
     """Sum of these questions' losses, and how many of their passages lost all answers to the cut."""
     read = [(example, passage) for example, ids in sampled for passage in map(texts.__getitem__, ids)]
@@ -121,7 +88,7 @@ def loss_of(
     parts = (output.start_logits, output.end_logits, mask.bool(), start_targets.to(device), end_targets.to(device))
     counts = [len(ids) for _, ids in sampled]
     losses = [
-        question_loss(start_logits, end_logits, each_mask, starts, ends, parameters.loss)
+        question_loss(start_logits, end_logits, each_mask, starts, ends, reduction)
         for start_logits, end_logits, each_mask, starts, ends in zip(
             *(part.split(counts) for part in parts), strict=True
         )
@@ -135,13 +102,14 @@ def _backward(
     sampled: Sequence[tuple[Example, np.ndarray]],
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
+    reduction: PassageReduction,
     together: int,
 ) -> tuple[float, int]:
     """The gradient of the questions' mean loss, so many at a time; returns the loss and `loss_of`'s count."""
     model.zero_grad(set_to_none=True)
     total, cut = 0.0, 0
     for start in range(0, len(sampled), together):
-        part, part_cut = loss_of(model, tokenizer, sampled[start : start + together], texts, parameters)
+        part, part_cut = loss_of(model, tokenizer, sampled[start : start + together], texts, parameters, reduction)
         part = part / len(sampled)
         part.backward()
         total, cut = total + part.item(), cut + part_cut
@@ -155,6 +123,7 @@ def train(
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
     *,
+    reduction: PassageReduction,
     seed: int,
     work: Path,
     validate: Callable[[], float],
@@ -163,7 +132,7 @@ def train(
     """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
 
     Passages are sampled anew at each step, from a generator of that step alone. The weights after the last step are
-    kept: the learning rate has fallen to 0 by then.
+    kept: the learning rate has fallen to 0 by then. `reduction`: how a question's passages make its loss.
 
     Returns:
         `loss` of the last step, `validation_em`, `passages_answers_cut` (seen relevant passages cut before the answer).
@@ -187,7 +156,7 @@ def train(
             (examples[place], sample_passages(examples[place], parameters.relevant, parameters.irrelevant, rng))
             for place in questions_of_step(len(examples), parameters.questions, step, seed)
         ]
-        attempt = partial(_backward, model, tokenizer, sampled, texts, parameters)
+        attempt = partial(_backward, model, tokenizer, sampled, texts, parameters, reduction)
         (loss, cut), together = halving(together, attempt, unit="questions")
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
@@ -209,6 +178,7 @@ def run_training(
     parameters: ReaderTrainingParameters,
     context: Context,
     *,
+    reduction: PassageReduction,
     seed: int,
     base: Path,
     new_heads: bool,
@@ -243,9 +213,16 @@ def run_training(
         examples,
         texts,
         parameters,
+        reduction=reduction,
         seed=seed,
         work=context.work,
-        validate=lambda: validation.exact_match(model, tokenizer, parameters),
+        validate=lambda: validation.exact_match(
+            model,
+            tokenizer,
+            max_tokens=parameters.max_tokens,
+            answer_tokens=parameters.answer_tokens,
+            batch=parameters.batch,
+        ),
         log=context.tracker.log,
     )
     metrics |= counts

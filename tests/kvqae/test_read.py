@@ -1,4 +1,5 @@
 import csv
+import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -19,13 +20,14 @@ from stages.measures.answers import exact_match
 from stages.measures.runs import Run
 from stages.stage import BadInput
 from stages.tables import write_run
-from tests.kvqae.test_reader_training import VALUES, context
+from tests.kvqae.test_reader_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
 
 ROW = {"model": "few_shot", "questions": "viquae", "run": "fused", "passages": 2, "weighted": False, "oracle": "none"}
 PARAMETERS = {
     "rows": {
         "zero_shot_fused": {**ROW, "model": "zero_shot"},
+        "few_shot_max_fused": {**ROW, "model": "few_shot_max"},
         "few_shot_fused": {**ROW, "passages": "validation"},
         "few_shot_fused_weighted": {**ROW, "weighted": True},
         "few_shot_text": {**ROW, "run": "text"},
@@ -48,21 +50,26 @@ PARAMETERS = {
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A world with a zero-shot reader that guesses and two few-shot readers that learned to read."""
+    """A world with a zero-shot reader that guesses and two few-shot readers that learned to read.
+
+    In place of the readers of the max-pooled loss stand copies of the one that guesses.
+    """
     world = write_world(tmp_path_factory.mktemp("world"))
     torch.manual_seed(0)
     world.models = world.folder / "models"
     model, tokenizer = load_reader(world.base, 32, new_heads=True)
     save_reader(world.models / "zero", model, tokenizer, base=world.base, data="nothing", metrics={})
     for seed in (0, 1):
+        shutil.copytree(world.models / "zero", world.models / "max" / f"seed-{seed}")
         finetune(
-            ReaderFinetuneParameters(**{**VALUES, "steps": 60, "validate_every": 100, "checkpoint_every": 100}),
+            ReaderFinetuneParameters(**{**FINETUNE, "steps": 60, "validate_every": 100, "checkpoint_every": 100}),
             context(world.folder / f"work-{seed}"),
             base=world.models / "zero",
             questions=world.viquae,
             runs=world.runs / "fused",
             passages=world.passages,
             articles=world.articles,
+            reader="few_shot",
             seed=seed,
             out=world.models / "few" / f"seed-{seed}",
         )
@@ -77,6 +84,7 @@ def arguments(world, out):
         "triviaqa": world.triviaqa,
         "zero_shot": world.models / "zero",
         "few_shot": world.models / "few",
+        "few_shot_max": world.models / "max",
         "runs": [world.runs / name / "test.trec" for name in ("fused", "text", "bm25_triviaqa")],
         "validation_run": world.runs / "fused" / "validation.trec",
         "out": out / "answers",
@@ -100,6 +108,7 @@ def test_rows_differ_as_they_must(done):
     assert metrics["few_shot_full_oracle_em"] == 1.0  # from the entity's own article
     assert metrics["few_shot_full_oracle_questions_without_passage"] == 0
     assert metrics["zero_shot_fused_em"] < 1.0
+    assert metrics["few_shot_max_fused_em"] == metrics["zero_shot_fused_em"]
     assert "zero_shot_fused_em_sd" not in metrics
     assert metrics["few_shot_fused_em_sd"] == 0.0
     # Twelve questions out of twelve differ in the same direction: exact p = 2 / 2^12, here exact as 2^12 ≤ 5000.

@@ -32,7 +32,6 @@ VALUES = {
     "relevant": 2,
     "irrelevant": 4,
     "answer_positions": 10,
-    "loss": "mean",
     "frozen_embeddings": False,
     "questions": 4,
     "steps": 6,
@@ -46,6 +45,10 @@ VALUES = {
     "batch": 16,
     "checkpoint_every": 2,
 }
+
+
+PRETRAIN = {**VALUES, "seed": 0, "loss": "mean"}
+FINETUNE = {**VALUES, "losses": {"few_shot": "mean", "few_shot_max": "max"}}
 
 
 class Curves(Tracker):
@@ -79,7 +82,7 @@ def inputs(world):
 
 def train(world, folder, **changes):
     torch.manual_seed(99)  # must not matter
-    parameters = ReaderPretrainParameters(**{**VALUES, "seed": 1, **changes})
+    parameters = ReaderPretrainParameters(**{**PRETRAIN, "seed": 1, **changes})
     metrics = pretrain(parameters, context(folder / "work"), **inputs(world), out=folder / "model")
     return metrics, load_file(folder / "model" / "model.safetensors")
 
@@ -91,7 +94,7 @@ def same(first, second):
 def test_training_learns_to_read(world, tmp_path):
     """Born-in sentences about the man named in the question, on its own training questions."""
     ran = context(tmp_path / "work")
-    parameters = ReaderPretrainParameters(**{**VALUES, "steps": 60, "validate_every": 30, "seed": 0})
+    parameters = ReaderPretrainParameters(**{**PRETRAIN, "steps": 60, "validate_every": 30})
     metrics = pretrain(parameters, ran, **inputs(world), out=tmp_path / "model")
     losses = [loss for _, loss in ran.tracker.points["loss"]]
     assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
@@ -142,7 +145,7 @@ class Interrupting(Curves):
 def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path):
     whole_metrics, whole = train(world, tmp_path / "whole")
     stopped = context(tmp_path / "again" / "work")
-    parameters = ReaderPretrainParameters(**VALUES, seed=1)
+    parameters = ReaderPretrainParameters(**{**PRETRAIN, "seed": 1})
     with pytest.raises(Interrupted):
         pretrain(
             parameters,
@@ -167,7 +170,7 @@ def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path):
 def test_killed_stage_goes_on_to_the_same_weights(world, tmp_path):
     parameters = tmp_path / "params.yaml"
     steps = 60
-    section = {**VALUES, "seed": 1, "steps": steps, "validate_every": 1000}
+    section = {**PRETRAIN, "seed": 1, "steps": steps, "validate_every": 1000}
     parameters.write_text(yaml.safe_dump({"kvqae": {"reader_pretrain": section}}))
 
     def command(out):
@@ -197,11 +200,30 @@ def test_fine_tuning_starts_from_the_pretrained_reader(world, tmp_path):
     _, pretrained = train(world, tmp_path / "pretrained")
     shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
     shared["base"] = tmp_path / "pretrained" / "model"
-    slow = ReaderFinetuneParameters(**{**VALUES, "learning_rate": 1e-12})
-    finetune(slow, context(tmp_path / "w"), **shared, seed=0, out=tmp_path / "few" / "seed-0")
+    slow = ReaderFinetuneParameters(**{**FINETUNE, "learning_rate": 1e-12})
+    finetune(slow, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few" / "seed-0")
     tuned = load_file(tmp_path / "few" / "seed-0" / "model.safetensors")
     assert all(torch.allclose(tuned[name], pretrained[name], atol=1e-8) for name in pretrained)
     assert "ViQuAE" in (tmp_path / "few" / "seed-0" / "README.md").read_text()
+
+
+def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
+    """One step on the same draws: the worst passage's loss is never below the mean of all."""
+    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
+    train(world, tmp_path / "pretrained")
+    shared["base"] = tmp_path / "pretrained" / "model"
+    parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
+    losses, weights = {}, {}
+    for reader in ("few_shot", "few_shot_max"):
+        out = tmp_path / reader
+        ran = context(tmp_path / f"work-{reader}")
+        losses[reader] = finetune(parameters, ran, **shared, reader=reader, seed=0, out=out)["loss"]
+        weights[reader] = load_file(out / "model.safetensors")
+    assert losses["few_shot_max"] > losses["few_shot"]
+    assert not same(weights["few_shot"], weights["few_shot_max"])
+    with pytest.raises(BadInput, match="no such reader; got 'other'.*few_shot_max"):
+        finetune(parameters, context(tmp_path / "w"), **shared, reader="other", seed=0, out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
@@ -212,15 +234,17 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     torch.manual_seed(0)
     model, tokenizer = load_reader(world.base, 32, new_heads=True)
     model.eval()
-    parameters = ReaderPretrainParameters(**VALUES, seed=0)
+    parameters = ReaderPretrainParameters(**PRETRAIN)
     sampled = [
         (each, np.concatenate([each.relevant, each.irrelevant[:rest]]))
         for each, rest in zip(examples[:3], [1, 3, 2], strict=True)
     ]
-    together, _ = loss_of(model, tokenizer, sampled, texts, parameters)
-    alone = sum(loss_of(model, tokenizer, [each], texts, parameters)[0] for each in sampled)
+    together, _ = loss_of(model, tokenizer, sampled, texts, parameters, "mean")
+    alone = sum(loss_of(model, tokenizer, [each], texts, parameters, "mean")[0] for each in sampled)
     assert together.item() == pytest.approx(alone.item(), rel=1e-5)
-    backwards, _ = loss_of(model, tokenizer, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters)
+    backwards, _ = loss_of(
+        model, tokenizer, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
+    )
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
 
 
@@ -255,7 +279,7 @@ def test_no_question_has_a_relevant_passage(world, tmp_path):
         write_run(tmp_path / "runs" / f"{split}.trec", Run.from_dict(lists, name="bad"))
     changed = inputs(world) | {"questions": world.viquae, "runs": tmp_path / "runs"}
     with pytest.raises(BadInput, match="no question has a relevant passage"):
-        pretrain(ReaderPretrainParameters(**VALUES, seed=0), context(tmp_path / "w"), **changed, out=tmp_path / "m")
+        pretrain(ReaderPretrainParameters(**PRETRAIN), context(tmp_path / "w"), **changed, out=tmp_path / "m")
     assert not (tmp_path / "m").exists()
 
 
@@ -282,7 +306,7 @@ def test_questions_come_from_the_right_file(world, tmp_path):
     rewrite(tmp_path / "train.jsonl", [question(0, "v"), question(0, "v")])
     with pytest.raises(BadInput, match="train.jsonl:2"):
         pretrain(
-            ReaderPretrainParameters(**VALUES, seed=0),
+            ReaderPretrainParameters(**PRETRAIN),
             context(tmp_path / "w"),
             **(inputs(world) | {"questions": tmp_path}),
             out=tmp_path / "m",
