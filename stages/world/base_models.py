@@ -1,12 +1,16 @@
 """Base models: the frozen encoders that KVQAE starts from, made here, downloaded, or brought by the user."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from stages.kvqae.overlap_lists import IDENTITIES, write_entities
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically
+from stages.world.sample.encoders.known import choose_known, persons_of
+from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.render.difficulty import Difficulty
 
 SOURCES = ("sample", "hub", "local")
@@ -23,7 +27,7 @@ class TextStandIn(Parameters):
 class Training(Parameters):
     """How one stand-in is trained."""
 
-    identities: int = Field(ge=2, description="Entities in the training pictures; none of them is in a world")
+    identities: int = Field(ge=2, description="Entities in the training pictures")
     views: int = Field(ge=1, description="Training pictures of each entity")
     steps: int = Field(ge=1, description="Training steps")
     batch: int = Field(ge=2, description="Pictures a step")
@@ -33,6 +37,9 @@ class Training(Parameters):
 class ArcFaceStandIn(Training):
     """The face encoder of the sample."""
 
+    overlap: float = Field(
+        ge=0, le=1, description="Share of the knowledge base's persons who are among the identities; all others are not"
+    )
     dimension: int = Field(ge=2, description="Size of an embedding")
     width: int = Field(ge=1, description="Channels of the first convolution; doubled twice")
     scale: float = Field(gt=0, description="s of ArcFace's loss")
@@ -67,37 +74,69 @@ class BaseModelsParameters(Parameters):
     imagenet: ImageNetStandIn = Field(description="The ImageNet ResNet")
 
 
-def make_stand_ins(parameters: BaseModelsParameters, context: Context, out: Path) -> dict[str, float]:
-    """Train and write the sample's stand-ins, in the formats of the real encoders.
+def make_stand_ins(
+    parameters: BaseModelsParameters, context: Context, out: Path, persons: Sequence[Entity]
+) -> dict[str, float]:
+    """Train and write the sample's stand-ins, in the formats of the real encoders, and ArcFace's overlap list.
+
+    Args:
+        parameters, context: of the stage.
+        out: the folder; complete or absent.
+        persons: of the knowledge base, a share of whom ArcFace is trained on.
 
     Returns:
-        Each training's loss at its end, and the layers of the text encoder.
+        Each training's loss at its end, the layers of the text encoder, and how many persons ArcFace knows.
+
+    Raises:
+        BadInput: that share is more people than ArcFace's identities.
     """
     from stages.world.sample.encoders.stand_ins import write_arcface, write_clip, write_imagenet
     from stages.world.sample.encoders.text import save_text
 
+    own = parameters.arcface
+    known = choose_known(persons, own.overlap, parameters.seed)
+    if len(known) > own.identities:
+        raise BadInput(
+            f"{len(known)} of {len(persons)} persons do not fit among {own.identities} identities",
+            field="kvqae.base_models.arcface.overlap",
+            got=own.overlap,
+            expected="a smaller share or more identities",
+        )
     with write_atomically(out) as beside:
+        write_entities(beside / IDENTITIES, known, "persons of the knowledge base whom ArcFace was trained on")
         return {
+            "arcface_known_persons": float(len(known)),
             "text_layers": save_text(beside / "text", layers=parameters.text.layers),
-            "arcface_loss": write_arcface(parameters, context, beside / "arcface"),
+            "arcface_loss": write_arcface(parameters, context, beside / "arcface", list(known.values())),
             "clip_loss": write_clip(parameters, context, beside / "clip"),
             "imagenet_loss": write_imagenet(parameters, context, beside / "imagenet"),
         }
 
 
 def main(
-    parameters: BaseModelsParameters, context: Context, *, source: str, out: Path, local: str = ""
+    parameters: BaseModelsParameters,
+    context: Context,
+    *,
+    source: str,
+    world_seed: int,
+    world_articles: int,
+    world_imageless: int,
+    out: Path,
+    local: str = "",
 ) -> dict[str, float]:
-    """Write `text/`, `arcface/`, `clip/` and `imagenet/` to --out.
+    """Write `text/`, `arcface/`, `clip/`, `imagenet/` and `overlap/` to --out.
 
-    --source sample trains stand-ins, hub downloads the public models, local checks and takes those of --local.
+    --source sample trains stand-ins for the world that the three numbers of section `kvqae.world` make; hub downloads
+    the public models; local checks and takes those of --local. The overlap list of hub and local is
+    `overlap/identities.txt` in --local, if there is one.
     """
     if source == "sample":
-        return make_stand_ins(parameters, context, out)
+        persons = persons_of(world_seed, articles=world_articles, imageless=world_imageless)
+        return make_stand_ins(parameters, context, out, persons)
     if source == "hub":
         from stages.world.hub import fetch_base_models
 
-        return fetch_base_models(out, context.work)
+        return fetch_base_models(out, context.work, brought=Path(local) if local else None)
     if source == "local":
         from stages.world.local import check_base_models
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from stages.kvqae.overlap_lists import IDENTITIES, read_entities
 from stages.stage import BadInput
 from stages.world.disk import sha256_of
 
@@ -30,6 +31,22 @@ def bring(source: Path, out: Path, names: Iterable[str]) -> None:
             if error.errno not in {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP}:
                 raise
             shutil.copyfile(origin, out / name)
+
+
+def bring_identities(source: Path, out: Path) -> dict[str, float]:
+    """Check and bring ArcFace's overlap list, where the user's folder has one.
+
+    Returns:
+        `identities_listed`, without a list nothing: unknown is not nobody.
+
+    Raises:
+        BadInput: see `read_entities`.
+    """
+    if not (source / IDENTITIES).is_file():
+        return {}
+    listed = read_entities(source / IDENTITIES)
+    bring(source, out, [str(IDENTITIES)])
+    return {"identities_listed": float(len(listed))}
 
 
 def digests(folder: Path) -> dict[str, str]:

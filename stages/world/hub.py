@@ -16,6 +16,7 @@ from typing import Any
 from stages.stage import BadInput
 from stages.tables import read_json, read_json_lines, write_atomically, write_images, write_json, write_json_lines
 from stages.world.archives import images_in_tar, read_records
+from stages.world.brought import bring_identities
 from stages.world.disk import require_space
 from stages.world.download import PATIENT, Patience
 from stages.world.kilt import human_type, to_article, to_entity, to_question
@@ -71,7 +72,7 @@ def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patie
 
 
 def fetch_base_models(
-    out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT
+    out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT, brought: Path | None = None
 ) -> dict[str, float]:
     """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`; nothing is unpickled.
 
@@ -80,9 +81,10 @@ def fetch_base_models(
         work: downloads, kept when the run is interrupted.
         pins: by default the project's.
         patience: how long a download insists.
+        brought: a folder of the user's that may hold `overlap/identities.txt`, which nobody publishes.
 
     Returns:
-        Bytes of each model's weights.
+        Bytes of each model's weights, and the counts of `bring_identities`.
     """
     pins = pins or Pins()
     hub = Hub(work / "downloads", pins, patience)
@@ -94,10 +96,11 @@ def fetch_base_models(
         _onnx_from_pack(hub.fetch("arcface")["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
         (weights,) = hub.fetch("imagenet").values()
         _torchvision_weights(weights, "resnet50", beside / "imagenet")
+        listed = bring_identities(brought, beside) if brought else {}
         write_json(beside / "provenance.json", pins.summary(["bert", "clip", "arcface", "imagenet"]))
     files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
     files["imagenet"] = "model.safetensors"
-    return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()}
+    return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
 
 
 def _require_room(folder: Path, hub: Hub, sources: list[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from stages.stage import BadInput
 from stages.tables import write_atomically, write_images, write_json
 from stages.world.archives import IMAGE_SUFFIXES
-from stages.world.brought import bring, digests, require_files
+from stages.world.brought import bring, bring_identities, digests, require_files
 from stages.world.validate import IMAGE_FOLDERS, TABLES, validate_kvqae
 
 
@@ -39,8 +39,13 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
 
+    `overlap/identities.txt` may be left out: then nobody is known to be among ArcFace's identities.
+
+    Returns:
+        The counts of `validate_base_models` and `bring_identities`.
+
     Raises:
-        BadInput: see `validate_base_models`.
+        BadInput: see these two.
     """
     from stages.world.validate_models import FILES, validate_base_models  # torch, which tables do not need
 
@@ -49,6 +54,7 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
     with write_atomically(out) as beside:
         files = (path for folder in folders for path in (source / folder).rglob("*") if path.is_file())
         bring(source, beside, (str(path.relative_to(source)) for path in files))
+        counts |= bring_identities(source, beside)
         write_json(beside / "provenance.json", digests(beside))
     return counts
 

@@ -204,6 +204,18 @@ def test_base_models_in_the_layout_of_every_world(hub, tmp_path):
     loaded = load_file(out / "imagenet" / "model.safetensors")
     assert all(torch.equal(loaded[name], tensor) for name, tensor in state.items())
     assert sizes["text_bytes"] == 4
+    assert "identities_listed" not in sizes
+
+
+def test_an_overlap_list_of_the_users_joins_the_hubs_models(hub, tmp_path):
+    files = {"model.safetensors": b"x"}
+    clip = {"open_clip_config.json": b"{}", "open_clip_model.safetensors": b"clip"}
+    (tmp_path / "pins.yaml").write_text(serve_models(hub, files, clip, b"arcface", {}))
+    (tmp_path / "mine" / "overlap").mkdir(parents=True)
+    (tmp_path / "mine" / "overlap" / "identities.txt").write_text("Q5\n")
+    out = tmp_path / "base"
+    sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK, brought=tmp_path / "mine")
+    assert (sizes["identities_listed"], (out / "overlap" / "identities.txt").read_text()) == (1, "Q5\n")
 
 
 class Trap:

@@ -36,6 +36,19 @@ def test_good_models_are_brought(mine, tmp_path):
     assert {"text/vocab.txt", "text/tokenizer.json"} & set(read_json(out / "provenance.json"))
 
 
+def test_an_overlap_list_is_brought_where_there_is_one(mine, tmp_path):
+    assert "identities_listed" not in check_base_models(mine, tmp_path / "without")
+    assert not (tmp_path / "without" / "overlap").exists()
+    (mine / "overlap").mkdir()
+    (mine / "overlap" / "identities.txt").write_text("# mine\nQ1\nQ2\n")
+    assert check_base_models(mine, tmp_path / "with")["identities_listed"] == 2
+    assert "overlap/identities.txt" in read_json(tmp_path / "with" / "provenance.json")
+    (mine / "overlap" / "identities.txt").write_text("m.0abc\n")
+    with pytest.raises(BadInput, match=r"identities\.txt:1: not a Wikidata id"):
+        check_base_models(mine, tmp_path / "broken")
+    assert not (tmp_path / "broken").exists()
+
+
 def test_missing_weights_are_listed(mine, tmp_path):
     (mine / "clip" / "open_clip_model.safetensors").unlink()
     (mine / "arcface" / "model.onnx").unlink()

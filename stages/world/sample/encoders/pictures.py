@@ -1,9 +1,9 @@
 """Training pictures of the stand-in encoders: faces aligned to the template, things at the size of a tower's input.
 
-Their identities start at `ENCODER_IDENTITIES`, where no world draws any.
+Their identities start at `ENCODER_IDENTITIES`, where no world draws any; known people of a world may join them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,8 +33,8 @@ class Pictures:
 
 @dataclass(frozen=True)
 class _Order:
-    identities: range
-    views: int
+    identities: Sequence[int]
+    views: range
     size: int
     difficulty: Difficulty
     landmark_noise: float = 0.0
@@ -42,42 +42,51 @@ class _Order:
 
 
 def draw_faces(
-    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty, landmark_noise: float
-) -> Pictures:
-    """Aligned 112×112 crops of other people.
+    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty, landmark_noise: float,
+    known: Sequence[int] = (), known_from: int = 0,
+) -> Pictures:  # fmt: skip
+    """Aligned 112×112 crops of people: strangers to every world first, then known ones.
 
     Args:
         engine: where shards are drawn.
-        identities, views: people, and photographs of each.
+        identities, views: people, known ones included, and photographs of each.
         size: side of the photographs that the crops come from.
         difficulty: how far photographs differ.
         landmark_noise: standard deviation, in pixels, of what a detector's landmarks are off.
+        known: identities of a world.
+        known_from: the first of their photographs that is used.
     """
-    return _collect(
-        engine, _faces_of, identities, "draw faces", _Order(range(0), views, size, difficulty, landmark_noise)
-    )
+    order = _Order((), range(views), size, difficulty, landmark_noise)
+    anew = replace(order, identities=known, views=range(known_from, known_from + views))
+    strangers = replace(order, identities=_strangers(identities - len(known)))
+    return _collect(engine, _faces_of, [strangers, anew], "draw faces")
 
 
 def draw_things(
     engine: Engine, *, identities: int, views: int, size: int, target: int, difficulty: Difficulty
 ) -> Pictures:
     """Pictures of other things, all kinds in turn, drawn at `size` and scaled to `target` pixels as an encoder does."""
-    return _collect(
-        engine, _things_of, identities, "draw things", _Order(range(0), views, size, difficulty, target=target)
-    )
+    order = _Order(_strangers(identities), range(views), size, difficulty, target=target)
+    return _collect(engine, _things_of, [order], "draw things")
+
+
+def _strangers(count: int) -> range:
+    return range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + count)
 
 
 def _collect(
-    engine: Engine, draw: Callable[[_Order], Pictures], identities: int, description: str, order: _Order
+    engine: Engine, draw: Callable[[_Order], Pictures], orders: Sequence[_Order], description: str
 ) -> Pictures:
-    first, last = ENCODER_IDENTITIES, ENCODER_IDENTITIES + identities
-    orders = [
-        replace(order, identities=range(start, min(start + _SHARD, last))) for start in range(first, last, _SHARD)
+    parts = [
+        replace(order, identities=order.identities[start : start + _SHARD])
+        for order in orders
+        for start in range(0, len(order.identities), _SHARD)
     ]
-    shards = list(engine.map(draw, orders, description=description))
+    shards = list(engine.map(draw, parts, description=description))
+    number = {identity: place for place, identity in enumerate(i for order in orders for i in order.identities)}
     return Pictures(
         np.concatenate([shard.pixels for shard in shards]),
-        np.concatenate([shard.entities for shard in shards]) - ENCODER_IDENTITIES,
+        np.array([number[identity] for shard in shards for identity in shard.entities.tolist()]),
         [name for shard in shards for name in shard.classes],
         [caption for shard in shards for caption in shard.captions],
     )
@@ -86,7 +95,7 @@ def _collect(
 def _faces_of(order: _Order) -> Pictures:
     crops, entities = [], []
     for identity in order.identities:
-        for view in range(order.views):
+        for view in order.views:
             image, landmarks = portrait(identity, view, size=order.size, difficulty=order.difficulty)
             dice = Dice("landmarks", identity, view)
             noisy = [(x + dice.bell(order.landmark_noise), y + dice.bell(order.landmark_noise)) for x, y in landmarks]
@@ -101,7 +110,7 @@ def _things_of(order: _Order) -> Pictures:
     for identity in order.identities:
         kind = kinds[identity % len(kinds)]
         thing = thing_of(kind, identity)
-        for view in range(order.views):
+        for view in order.views:
             image = photograph(kind, identity, view, size=order.size, difficulty=order.difficulty)
             pixels.append(np.asarray(image.resize((order.target, order.target), Image.Resampling.BICUBIC)))
             entities.append(identity)

@@ -1,5 +1,6 @@
 """From parameters to files: the three stand-ins for frozen image encoders."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from stages.stage import Context
@@ -7,18 +8,19 @@ from stages.world.base_models import BaseModelsParameters
 from stages.world.sample.encoders.arcface import save_arcface, train_arcface
 from stages.world.sample.encoders.clip import clip_configuration, save_clip, train_clip
 from stages.world.sample.encoders.imagenet import save_imagenet, train_imagenet
+from stages.world.sample.encoders.known import FIRST_VIEW
 from stages.world.sample.encoders.pictures import draw_faces, draw_things
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7
 
 
-def write_arcface(parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
-    """Draw faces, train, write `model.onnx`; returns the loss at the end."""
+def write_arcface(parameters: BaseModelsParameters, context: Context, folder: Path, known: Sequence[int]) -> float:
+    """Draw faces, those of `known` people of a world among them, train, write `model.onnx`; the loss at the end."""
     own = parameters.arcface
     faces = draw_faces(
         context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
-        difficulty=parameters.difficulty, landmark_noise=own.landmark_noise,
+        difficulty=parameters.difficulty, landmark_noise=own.landmark_noise, known=known, known_from=FIRST_VIEW,
     )  # fmt: skip
     network, loss = train_arcface(
         faces, dimension=own.dimension, width=own.width, scale=own.scale, margin=own.margin, steps=own.steps,

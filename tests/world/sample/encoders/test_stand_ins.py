@@ -11,14 +11,18 @@ from transformers import AutoModel
 
 from stages.engine import LocalEngine
 from stages.kvqae.faces import FaceEncoder
+from stages.kvqae.overlap_lists import IDENTITIES, read_entities
+from stages.kvqae.questions import SPLITS
 from stages.kvqae.visual_encoders import load_clip, load_imagenet
 from stages.stage import BadInput, Context
 from stages.tracking import Tracker
 from stages.world.base_models import BaseModelsParameters, main
 from stages.world.sample.encoders import text
 from stages.world.sample.encoders.arcface import AngularMargin
+from stages.world.sample.encoders.known import FIRST_VIEW, choose_known, persons_of
 from stages.world.sample.encoders.pictures import draw_faces, draw_things
 from stages.world.sample.kvqae.pictures import IDENTITIES_PER_WORLD
+from stages.world.sample.kvqae.world import build_world
 from stages.world.sample.render import ENCODER_IDENTITIES
 from stages.world.sample.render.faces import STRANGERS
 
@@ -40,18 +44,20 @@ PARAMETERS = BaseModelsParameters.model_validate(
         "picture_size": 96,
         "difficulty": DIFFICULTY,
         "text": {"layers": [5]},
-        "arcface": TRAINING | {"dimension": 24, "width": 4, "scale": 16, "margin": 0.2, "landmark_noise": 1},
+        "arcface": TRAINING
+        | {"dimension": 24, "width": 4, "scale": 16, "margin": 0.2, "landmark_noise": 1, "overlap": 0.1},
         "clip": TRAINING | {"dimension": 16, "width": 4, "size": 32},
         "imagenet": TRAINING | {"architecture": "resnet18", "size": 32},
     }
 )
+WORLD = {"world_seed": 3, "world_articles": 120, "world_imageless": 20}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> tuple[Path, dict[str, float]]:
     folder = tmp_path_factory.mktemp("base")
     context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
-    return folder / "base", main(PARAMETERS, context, source="sample", out=folder / "base")
+    return folder / "base", main(PARAMETERS, context, source="sample", out=folder / "base", **WORLD)
 
 
 def test_no_identity_is_shared_with_a_world_or_a_passer_by():
@@ -79,6 +85,53 @@ def test_training_pictures_are_of_the_encoders_identities(draw, monkeypatch):
     assert set(drawn) == set(range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + 30))
     assert made.entities.tolist() == [identity for identity in range(30) for _ in range(2)]
     assert made.pixels.shape[0] == 60
+
+
+def test_known_people_take_the_place_of_strangers(monkeypatch):
+    from stages.world.sample.encoders import pictures
+
+    drawn = []
+    portrait = pictures.portrait
+    monkeypatch.setattr(pictures, "portrait", lambda *key, **rest: drawn.append(key) or portrait(*key, **rest))
+    made = draw_faces(
+        LocalEngine(1), identities=5, views=2, size=64, difficulty=PARAMETERS.difficulty, landmark_noise=0.0,
+        known=[42, 7], known_from=FIRST_VIEW,
+    )  # fmt: skip
+    strangers = [(ENCODER_IDENTITIES + identity, view) for identity in range(3) for view in (0, 1)]
+    assert drawn == strangers + [(identity, FIRST_VIEW + view) for identity in (42, 7) for view in (0, 1)]
+    assert made.entities.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_known_people_are_a_share_of_the_worlds_persons():
+    world = build_world(3, articles=120, imageless=20, sentences=8, viquae=dict.fromkeys(SPLITS, 12), triviaqa=10)
+    persons = persons_of(3, articles=120, imageless=20)
+    shown = {entity.wikidata_id: entity.picture for entity in world.entities if entity.picture}
+    assert {person.wikidata_id: person.picture for person in persons} == {
+        identifier: picture for identifier, picture in shown.items() if picture[0] == "person"
+    }
+    known = choose_known(persons, 0.25, seed=0)
+    assert len(known) == round(0.25 * len(persons))
+    assert known == {person.wikidata_id: person.picture[1] for person in persons if person.wikidata_id in known}
+    assert known == choose_known(persons, 0.25, seed=0) != choose_known(persons, 0.25, seed=1)
+    assert choose_known(persons, 0.0, seed=0) == {}
+    assert set(choose_known(persons, 1.0, seed=0)) == {person.wikidata_id for person in persons}
+    # Photographs of the questions and of the knowledge base (view 0) are not those of the training.
+    assert max(question.view for asked in world.viquae.values() for question in asked) < FIRST_VIEW
+
+
+def test_the_overlap_list_names_those_whom_arcface_knows(made):
+    persons = persons_of(3, articles=120, imageless=20)
+    listed = read_entities(made[0] / IDENTITIES)
+    assert listed == set(choose_known(persons, PARAMETERS.arcface.overlap, PARAMETERS.seed))
+    assert made[1]["arcface_known_persons"] == len(listed) > 0
+
+
+def test_more_known_people_than_identities_are_refused(tmp_path):
+    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
+    everyone = PARAMETERS.model_copy(update={"arcface": PARAMETERS.arcface.model_copy(update={"overlap": 1.0})})
+    with pytest.raises(BadInput, match=r"arcface.overlap.*persons do not fit among 18 identities; got 1.0"):
+        main(everyone, context, source="sample", out=tmp_path / "out", **WORLD)
+    assert not (tmp_path / "out").exists()
 
 
 def test_metrics_are_finite(made):
@@ -126,9 +179,9 @@ def test_the_angular_margin_is_a_rotation_towards_the_wrong_side():
 def test_sources_are_checked(tmp_path):
     context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
     with pytest.raises(BadInput, match="choices: sample, hub, local"):
-        main(PARAMETERS, context, source="elsewhere", out=tmp_path / "out")
+        main(PARAMETERS, context, source="elsewhere", out=tmp_path / "out", **WORLD)
     with pytest.raises(BadInput, match="no folder given"):
-        main(PARAMETERS, context, source="local", out=tmp_path / "out")
+        main(PARAMETERS, context, source="local", out=tmp_path / "out", **WORLD)
 
 
 def test_text_stand_in_is_the_chosen_layers_of_the_packaged_model(tmp_path):
