@@ -1,0 +1,230 @@
+"""Candidate images of each potential question, from its entity's Commons category (kvqae.md §2, step 4).
+
+A candidate has a free licence and is neither the knowledge base's image of the entity nor nearly a copy of it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+from pydantic import Field
+from tqdm import tqdm
+
+from stages.kvqae.construction_records import CommonsFile, read_commons
+from stages.kvqae.image_score import image_score
+from stages.kvqae.images import Unreadable
+from stages.kvqae.licences import licence_standing
+from stages.kvqae.near_duplicates import BITS, ImageHashes, hamming
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import Images, read_table, write_table
+
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("images", pa.list_(pa.string())),
+        ("scores", pa.list_(pa.int32())),
+        ("licenses", pa.list_(pa.string())),
+    ]
+)
+# Why a file of a category is no candidate; the first that applies counts.
+Reason = Literal["licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+_UNKNOWN_NAMES = 20  # that the metrics name; there may be any number
+
+
+class CandidateImagesParameters(Parameters):
+    """Section `kvqae.candidate_images`."""
+
+    images: int = Field(ge=1, description="Candidates a question, at most")
+    max_bits: int = Field(ge=0, lt=BITS, description="Difference hashes of near duplicates differ in so many bits")
+    max_side: int = Field(ge=16, description="Longer side of a decoded image, pixels")
+    max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The entity that pictures are looked for.
+
+    Attributes:
+        wikidata_id: of the entity.
+        label: its name.
+        commons: its Commons category.
+        reference: the knowledge base's image of it, a file name.
+    """
+
+    wikidata_id: str
+    label: str
+    commons: str
+    reference: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An image that may stand for the entity."""
+
+    name: str
+    score: int
+    license: str
+
+
+def choose_images(
+    subject: Subject,
+    files: Sequence[CommonsFile],
+    commons: ImageHashes,
+    base: ImageHashes,
+    counts: Counter[str],
+    *,
+    images: int,
+    max_bits: int,
+) -> list[Candidate]:
+    """The best candidates of an entity, best score first, ties by title.
+
+    Args:
+        subject: the entity.
+        files: of its Commons category.
+        commons: their images.
+        base: images of the knowledge base.
+        counts: receives the files left out by reason, unknown licences by name, and references that cannot be read.
+        images: candidates at most; files beyond are not decoded.
+        max_bits: hashes of near duplicates differ in at most so many bits.
+    """
+    reference = _reference_hash(subject, base, counts)
+    scores = {file.title: image_score(file, subject.label, subject.wikidata_id) for file in files}
+    free = [file for file in files if _has_free_licence(file, counts)]
+    chosen: list[Candidate] = []
+    for file in sorted(free, key=lambda file: (-scores[file.title], file.title)):
+        if len(chosen) == images:
+            break
+        if reason := _refusal(file, subject, commons, reference, max_bits):
+            counts[reason] += 1
+        else:
+            chosen.append(Candidate(file.name, scores[file.title], file.license))
+    return chosen
+
+
+def _has_free_licence(file: CommonsFile, counts: Counter[str]) -> bool:
+    standing = licence_standing(file.license)
+    if standing != "free":
+        counts[f"licence_{standing}"] += 1
+    if standing == "unknown":
+        counts[f"licence_unknown: {file.license.strip().lower() or 'none'}"] += 1
+    return standing == "free"
+
+
+def _reference_hash(subject: Subject, base: ImageHashes, counts: Counter[str]) -> int | None:
+    if subject.reference not in base:
+        counts["reference_not_at_hand"] += 1
+        return None
+    try:
+        return base.of(subject.reference)
+    except Unreadable:
+        counts["reference_unreadable"] += 1
+        return None
+
+
+def _refusal(
+    file: CommonsFile, subject: Subject, commons: ImageHashes, reference: int | None, max_bits: int
+) -> Reason | None:
+    """Why a free file is no candidate; what costs least is asked first."""
+    if _file_name(file.name) == _file_name(subject.reference):
+        return "reference"
+    if file.name not in commons:
+        return "not_at_hand"
+    try:
+        own = commons.of(file.name)
+    except Unreadable:
+        return "unreadable"
+    return "near_duplicate" if reference is not None and hamming(own, reference) <= max_bits else None
+
+
+def _file_name(name: str) -> str:
+    """Commons knows no difference between blanks and underscores, nor between cases of the first letter."""
+    name = name.replace("_", " ")
+    return name[:1].upper() + name[1:]
+
+
+def read_subjects(rows: Sequence[Mapping[str, Any]]) -> dict[str, Subject]:
+    """The entities of the rows of `subjects.parquet`, by their id."""
+    return {row["wikidata_id"]: Subject(**{name: row[name] for name in Subject.__dataclass_fields__}) for row in rows}
+
+
+def read_categories(path: Path, wanted: set[str]) -> dict[str, list[CommonsFile]]:
+    """The files of the wanted categories; `BadInput` when a category has a file twice."""
+    files: dict[str, dict[str, CommonsFile]] = defaultdict(dict)
+    for file in read_commons(path):
+        category = file.category.replace("_", " ")
+        if category in wanted:
+            if file.title in files[category]:
+                raise BadInput("file twice in a category", file=path, field="title", got=file.title)
+            files[category][file.title] = file
+    return {category: list(several.values()) for category, several in files.items()}
+
+
+def main(
+    parameters: CandidateImagesParameters,
+    context: Context,
+    *,
+    subjects: Path,
+    commons: Path,
+    images: Path,
+    kb_images: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write the candidate images of every potential question that has some."""
+    columns = ["question", "start", *Subject.__dataclass_fields__]
+    rows = read_table(subjects, columns).to_pylist()
+    entities = read_subjects(rows)
+    categories = read_categories(commons, {subject.commons for subject in entities.values()})
+    limits = {"max_side": parameters.max_side, "max_pixels": parameters.max_pixels}
+    pictures, base = (ImageHashes(Images(folder), **limits) for folder in (images, kb_images))
+    counts: Counter[str] = Counter(dict.fromkeys((*REASONS, "reference_not_at_hand", "reference_unreadable"), 0))
+    chosen = {
+        name: choose_images(
+            subject,
+            categories.get(subject.commons, ()),
+            pictures,
+            base,
+            counts,
+            images=parameters.images,
+            max_bits=parameters.max_bits,
+        )
+        for name, subject in tqdm(entities.items(), desc="entities", mininterval=5, leave=False)
+    }
+    kept = [
+        {
+            "key": f"{row['question']}_{row['start']}",
+            "images": [candidate.name for candidate in candidates],
+            "scores": [candidate.score for candidate in candidates],
+            "licenses": [candidate.license for candidate in candidates],
+        }
+        for row in rows
+        if (candidates := chosen[row["wikidata_id"]])
+    ]
+    write_table(out, pa.Table.from_pylist(kept, schema=SCHEMA))
+    return _metrics(len(rows), kept, chosen, counts)
+
+
+def _metrics(
+    questions: int, kept: Sequence[Mapping[str, Any]], chosen: Mapping[str, list[Candidate]], counts: Counter[str]
+) -> dict[str, float]:
+    unknown = Counter({name: count for name, count in counts.items() if ": " in name})
+    named = {name.replace(": ", "_", 1): count for name, count in unknown.most_common(_UNKNOWN_NAMES)}
+    scores = Counter(candidate.score for candidates in chosen.values() for candidate in candidates)
+    metrics = {
+        "questions": questions,
+        "questions_without_image": questions - len(kept),
+        "share_without_image": (questions - len(kept)) / questions if questions else 0.0,
+        "entities": len(chosen),
+        "entities_without_image": sum(not candidates for candidates in chosen.values()),
+        **{f"images_of_score_{score}": scores[score] for score in range(5)},
+        **{name: count for name, count in counts.items() if name not in unknown},
+        **named,
+    }
+    return {name: float(value) for name, value in metrics.items()}
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.candidate_images", CandidateImagesParameters)

@@ -1,0 +1,238 @@
+"""Linking of mentions to the Wikipedia articles that TagMe found in their question (kvqae.md §2, step 2).
+
+A link is a candidate when its title or an alias is near the mention and its article contains the answer:
+
+    d(mention, link) = min over names n of D(mention, n) / max(|mention|, |n|)   in words, D Levenshtein's distance
+
+The nearest candidate wins, ties by title. Since the answer is in the article, the questions are single-hop.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+from pydantic import Field
+from tqdm import tqdm
+
+from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, read_mentions
+from stages.kvqae.triviaqa import TriviaQuestion, read_triviaqa
+from stages.measures.answers import AnswerMatcher, normalize_answer
+from stages.measures.edit_distance import word_edit_distance
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_json_lines, write_table
+
+LINK_SCHEMA = pa.schema(
+    [
+        *MENTION_SCHEMA,
+        ("title", pa.string()),
+        ("wikipedia_id", pa.string()),
+        ("wikidata_id", pa.string()),
+        ("names", pa.list_(pa.string())),  # what the article's entity is called: the title and its aliases
+        ("answer", pa.string()),
+        ("answers", pa.list_(pa.string())),
+        ("distance", pa.float64()),
+    ]
+)
+# Why a mention is not linked, in the order in which a link can fail: the link that came furthest gives the reason.
+Reason = Literal["no_link", "distance_too_large", "no_article", "answer_not_in_article"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
+_POSSESSIVE = re.compile(r"['’]s?$")
+
+
+class LinkParameters(Parameters):
+    """Section `kvqae.link`."""
+
+    max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
+
+
+@dataclass
+class LinkedArticle:
+    """An article that some question links to.
+
+    Attributes:
+        title, wikipedia_id: KILT's.
+        wikidata_id: its entity; None when KILT does not know it.
+        aliases: of the entity, as KILT gives them.
+        answers_to: the questions that link to it and whose answer its text contains.
+    """
+
+    title: str
+    wikipedia_id: str
+    wikidata_id: str | None
+    aliases: tuple[str, ...] = ()
+    answers_to: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The title with and without its parentheses, and the aliases; none twice."""
+        return tuple(dict.fromkeys([self.title, without_parentheses(self.title), *self.aliases]))
+
+
+@dataclass(frozen=True)
+class Link:
+    """The article that a mention stands for, and how far its nearest name is from the mention."""
+
+    article: LinkedArticle
+    distance: float
+
+
+def page_title(link: str) -> str:
+    """A page's title as KILT spells it: blanks for underscores, the first letter in upper case."""
+    title = " ".join(link.replace("_", " ").split())
+    return title[:1].upper() + title[1:]
+
+
+def without_parentheses(title: str) -> str:
+    """The title without what Wikipedia adds to tell namesakes apart: "Phoenix (ship)" → "Phoenix"."""
+    return _PARENTHESES.sub("", title) or title
+
+
+def mention_distance(mention: str, name: str) -> float:
+    """Word Levenshtein over the longer one's length, in [0, 1]; regardless of case and of a possessive ending."""
+    a, b = _words(mention), _words(name)
+    longer = max(len(a), len(b))
+    return word_edit_distance(a, b) / longer if longer else 1.0
+
+
+def _words(text: str) -> list[str]:
+    return _POSSESSIVE.sub("", text.casefold().strip()).split()
+
+
+def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) -> dict[str, LinkedArticle]:
+    """Stream KILT's articles once, keeping those that are linked: by title, without their texts.
+
+    Raises:
+        BadInput: a linked article lacks a field, or its title stands twice.
+    """
+    linking: dict[str, list[TriviaQuestion]] = defaultdict(list)
+    for question in questions:
+        for link in set(map(page_title, question.links)):
+            linking[link].append(question)
+    matchers: dict[str, AnswerMatcher] = {}
+    found: dict[str, LinkedArticle] = {}
+    for row, record in tqdm(read_json_lines(articles), desc="articles", unit="article", mininterval=5, leave=False):
+        title = record.get("wikipedia_title")
+        if not isinstance(title, str) or title not in linking:
+            continue
+        if title in found:
+            raise BadInput("title twice", file=articles, row=row, field="wikipedia_title", got=title)
+        article, text = _article(record, title, articles, row)
+        normalized = normalize_answer(text)
+        for question in linking[title]:
+            matcher = matchers.setdefault(question.id, AnswerMatcher(question.answers))
+            if matcher.matches_normalized(normalized):
+                article.answers_to.add(question.id)
+        found[title] = article
+    return found
+
+
+def _article(record: Mapping[str, Any], title: str, file: Path, row: int) -> tuple[LinkedArticle, str]:
+    identifier, text = record.get("wikipedia_id"), record.get("text")
+    if not isinstance(identifier, str) or not identifier.strip():
+        raise BadInput("missing or empty", file=file, row=row, field="wikipedia_id", got=identifier, expected="a text")
+    if not isinstance(text, list) or not all(isinstance(paragraph, str) for paragraph in text):
+        raise BadInput("not a list of texts", file=file, row=row, field="text", got=text)
+    info = record.get("wikidata_info") or {}
+    aliases = tuple(filter(str.strip, info.get("aliases") or ()))
+    return LinkedArticle(title, identifier, info.get("wikidata_id") or None, aliases), "\n".join(text)
+
+
+def link_mention(
+    mention: Mention, question: TriviaQuestion, articles: Mapping[str, LinkedArticle], *, max_distance: float
+) -> Link | Reason:
+    """The link that a mention stands for, or why there is none.
+
+    Args:
+        mention: in the question.
+        question: with TagMe's links.
+        articles: the linked articles by title; a link without article is compared by its title alone.
+        max_distance: of mention and link.
+    """
+    furthest: Reason = "no_link"
+    candidates: list[Link] = []
+    for title in dict.fromkeys(map(page_title, question.links)):
+        article = articles.get(title)
+        names = article.names if article else (without_parentheses(title),)
+        distance = min(mention_distance(mention.surface, name) for name in names)
+        reached: Reason | None = None
+        if distance > max_distance:
+            reached = "distance_too_large"
+        elif article is None:
+            reached = "no_article"
+        elif question.id not in article.answers_to:
+            reached = "answer_not_in_article"
+        else:
+            candidates.append(Link(article, distance))
+        if reached:
+            furthest = max(furthest, reached, key=REASONS.index)
+    if not candidates:
+        return furthest
+    return min(candidates, key=lambda link: (link.distance, link.article.title))
+
+
+def link_all(
+    mentions: Sequence[Mention],
+    questions: Mapping[str, TriviaQuestion],
+    articles: Mapping[str, LinkedArticle],
+    *,
+    max_distance: float,
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Rows of `LINK_SCHEMA` for the mentions that have a link, and how many were left out for which reason.
+
+    Every mention of a question is a potential question of its own.
+    """
+    counts: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
+    rows = []
+    for mention in mentions:
+        question = questions[mention.question]
+        link = link_mention(mention, question, articles, max_distance=max_distance)
+        if not isinstance(link, Link):
+            counts[link] += 1
+            continue
+        article = link.article
+        rows.append(
+            vars(mention)
+            | {
+                "title": article.title,
+                "wikipedia_id": article.wikipedia_id,
+                "wikidata_id": article.wikidata_id,
+                "names": list(article.names),
+                "answer": question.answer,
+                "answers": list(question.answers),
+                "distance": link.distance,
+            }
+        )
+    metrics = {
+        "mentions": float(len(mentions)),
+        "linked": float(len(rows)),
+        "linked_questions": float(len({row["question"] for row in rows})),
+        "kept_share": len(rows) / len(mentions) if mentions else 0.0,
+    }
+    return rows, metrics | {reason: float(count) for reason, count in counts.items()}
+
+
+def main(
+    parameters: LinkParameters, context: Context, *, mentions: Path, triviaqa: Path, articles: Path, out: Path
+) -> dict[str, float]:
+    """Write the mentions that stand for one of TagMe's links, with its article and the question's answers."""
+    found = read_mentions(mentions)
+    wanted = {mention.question for mention in found}
+    questions = {question.id: question for question in read_triviaqa(triviaqa) if question.id in wanted}
+    for row, mention in enumerate(found, 1):
+        question = questions.get(mention.question)
+        if question is None or question.text != mention.text:
+            problem = "mention of a question that TriviaQA does not have in these words"
+            raise BadInput(problem, file=mentions, row=row, field="question", got=mention.question)
+    linked = read_linked_articles(articles, questions.values())
+    rows, metrics = link_all(found, questions, linked, max_distance=parameters.max_distance)
+    write_table(out, pa.Table.from_pylist(rows, schema=LINK_SCHEMA))
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.link", LinkParameters)
