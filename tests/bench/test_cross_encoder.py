@@ -1,0 +1,16 @@
+"""The bench of the cross-encoder on a small network: the scores are those of sentence-transformers."""
+
+import json
+
+from bench import cross_encoder, harness
+
+
+def test_scores_are_those_of_the_peer(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+    for name, value in (("LAYERS", 1), ("HIDDEN", 24), ("QUESTIONS", 4), ("PASSAGES", 10)):
+        monkeypatch.setattr(cross_encoder, name, value)
+    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")  # whatever it was, both compute in full precision
+    cross_encoder.main()
+    found = json.loads((tmp_path / "cross_encoder.json").read_text())
+    assert found["largest_score_difference"] < 1e-5
+    assert found["times_faster"] > 0
