@@ -1,0 +1,148 @@
+"""Questions about pictures: the mention of the entity replaced by an ambiguous one (kvqae.md §2, step 5).
+
+Whatever the parser thought, a question that still names the entity, or that gives its answer away, is not generated.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import Field
+
+from stages.kvqae.ambiguous_mention import (
+    MENTION_TYPES,
+    AmbiguousMention,
+    draw_mention,
+    possible_mentions,
+    replace_mention,
+)
+from stages.kvqae.candidate_images import SCHEMA as CANDIDATES
+from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, read_mentions
+from stages.kvqae.subjects import SUBJECT_SCHEMA
+from stages.measures.answers import AnswerMatcher
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_table, write_json_lines
+
+# Why a question cannot be generated; `no_mention`: a person of whom neither occupation nor gender is known, say.
+Reason = Literal["no_mention", "name_remains", "answer_in_question"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+class GenerateParameters(Parameters):
+    """Section `kvqae.generate`."""
+
+    seed: int = Field(ge=0, description="Seed of the drawn mentions, with each question's key")
+
+
+def generate_question(subject: Mapping[str, Any], mention: Mention, *, seed: int) -> dict[str, Any] | Reason:
+    """One question, or why there is none.
+
+    Args:
+        subject: a row of `subjects.parquet`.
+        mention: the same row's mention.
+        seed: of the drawn mentions.
+    """
+    about = {name: subject[name] for name in ("human", "types", "occupations", "gender")}
+    possible = possible_mentions(mention, **about)
+    if not possible:
+        return "no_mention"
+    texts = {each: replace_mention(mention, each.text) for each in possible}
+    names = _pattern([mention.surface.removesuffix("'s").removesuffix("’s"), *subject["names"]])
+    unnamed = {each: text for each, text in texts.items() if not names.search(text)}
+    if not unnamed:
+        return "name_remains"
+    answers = AnswerMatcher(subject["answers"])
+    open_questions = {each: text for each, text in unnamed.items() if not answers.matches(text)}
+    if not open_questions:
+        return "answer_in_question"
+    drawn = draw_mention(list(open_questions), seed=seed, key=mention.key)
+    return {
+        "id": mention.key,
+        "input": open_questions[drawn],
+        "original_question": mention.text,
+        "mention": drawn.text,
+        "mention_type": drawn.type,
+        "other_mentions": _others(open_questions, drawn),
+        "answer": {"original_answer": subject["answer"], "answer": subject["answers"]},
+        "wikidata_id": subject["wikidata_id"],
+        "kilt_id": subject["wikipedia_id"],
+        "title": subject["title"],
+        "human": subject["human"],
+        "reference": subject["reference"],
+    }
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Any of the names at word boundaries, regardless of case.
+
+    Not normalised as answers are: without its article, the name of "The Who" would stand in every second question.
+    """
+    longest_first = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+
+
+def _others(possible: Iterable[AmbiguousMention], drawn: AmbiguousMention) -> list[str]:
+    return [text for text in dict.fromkeys(each.text for each in possible) if text != drawn.text]
+
+
+def generate_all(
+    subjects: Sequence[Mapping[str, Any]],
+    mentions: Sequence[Mention],
+    images: Mapping[str, Sequence[str]],
+    *,
+    seed: int,
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The questions that have images and can be generated, in the order of the rows, and counts.
+
+    Args:
+        subjects, mentions: row by row the same mentions.
+        images: candidates by key, best first.
+        seed: of the drawn mentions.
+    """
+    counts: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
+    generated = []
+    for subject, mention in zip(subjects, mentions, strict=True):
+        candidates = images.get(mention.key)
+        if not candidates:
+            continue
+        question = generate_question(subject, mention, seed=seed)
+        if isinstance(question, str):
+            counts[question] += 1
+            continue
+        generated.append(question | {"images": list(candidates), "image": candidates[0]})
+    types = Counter(question["mention_type"] for question in generated)
+    metrics: dict[str, float] = {
+        "with_images": sum(mention.key in images for mention in mentions),
+        "generated": len(generated),
+        "from_trivia_questions": len({question["original_question"] for question in generated}),
+        "persons": sum(question["human"] for question in generated),
+        **{f"mention_{name}": types[name] for name in MENTION_TYPES},
+        "other_mentions_mean": _mean([len(question["other_mentions"]) for question in generated]),
+        **counts,
+    }
+    return generated, {name: float(value) for name, value in metrics.items()}
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def main(
+    parameters: GenerateParameters, context: Context, *, subjects: Path, candidates: Path, out: Path
+) -> dict[str, float]:
+    """Write one JSON object a generated question: what the annotators judge."""
+    mentions = read_mentions(subjects)
+    columns = [name for name in SUBJECT_SCHEMA.names if name not in MENTION_SCHEMA.names]
+    rows = read_table(subjects, columns).to_pylist()
+    images = {row["key"]: row["images"] for row in read_table(candidates, CANDIDATES.names).to_pylist()}
+    if strangers := sorted(images.keys() - {mention.key for mention in mentions}):
+        raise BadInput("images of an unknown question", file=candidates, field="key", got=strangers[0])
+    generated, metrics = generate_all(rows, mentions, images, seed=parameters.seed)
+    write_json_lines(out, generated)
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.generate", GenerateParameters)
