@@ -1,0 +1,166 @@
+"""What annotators work on: a Label Studio project of generated questions, shared out among annotators (kvqae.md §2)."""
+
+import base64
+import io
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from stages.kvqae.annotation_project import annotation_task, instructions, labelling_config
+from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
+from stages.kvqae.images import Unreadable, decode
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import Images, write_atomically, write_json
+
+_NO_PICTURE = "data:,"  # what stands for an image that cannot be read: its alternative text is shown
+_MAX_PIXELS = 200_000_000
+
+
+class AnnotationTasksParameters(Parameters):
+    """Section `kvqae.annotation_tasks`."""
+
+    questions: int = Field(ge=1, description="Most questions that are given to annotators")
+    largest_share: float = Field(
+        ge=0.5, le=1, description="Questions about persons, and those about other things, have each at most this share"
+    )
+    annotators: int = Field(ge=1, le=99, description="People who share the work")
+    overlap_questions: int = Field(ge=0, description="Questions given to several annotators, to measure agreement")
+    overlap_annotators: int = Field(ge=2, description="How many annotators each of them is given to")
+    image_side: int = Field(ge=32, le=1024, description="Longer side of pictures put into the tasks, in pixels")
+    image_address: str | None = Field(
+        description="Where browsers find an image, such as https://example.org/{name}; null: pictures are in the tasks"
+    )
+    seed: int = Field(ge=0, description="Of the sample of questions, their order and who gets which")
+
+    @field_validator("image_address")
+    @classmethod
+    def _names_the_image(cls, address: str | None) -> str | None:
+        if address is not None and "{name}" not in address:
+            raise ValueError("an address of images should hold {name}, which stands for the image's name")
+        return address
+
+    @model_validator(mode="after")
+    def _enough_annotators(self) -> Self:
+        if self.overlap_questions and self.overlap_annotators > self.annotators:
+            raise ValueError(f"overlap_annotators is above annotators ({self.annotators})")
+        return self
+
+
+def balanced_sample(
+    questions: Sequence[GeneratedQuestion], most: int, largest_share: float, rng: np.random.Generator
+) -> list[GeneratedQuestion]:
+    """The largest random sample, in random order, of which neither persons nor others exceed `largest_share`.
+
+    With m questions of the smaller kind, n ≤ m / (1 - largest_share). Within what the share allows, both kinds keep
+    the proportion that they have among all.
+    """
+    shuffled = [questions[place] for place in rng.permutation(len(questions))]
+    persons = [question for question in shuffled if question.human]
+    others = [question for question in shuffled if not question.human]
+    fewer, more = sorted((persons, others), key=len)
+    number = min(most, len(shuffled))
+    if largest_share < 1:
+        number = min(number, int(len(fewer) / (1 - largest_share) + 1e-9))
+    allowed = min(len(more), int(largest_share * number + 1e-9))
+    of_more = min(allowed, round(number * len(more) / len(shuffled)))
+    of_more = max(of_more, number - len(fewer))
+    chosen = more[:of_more] + fewer[: number - of_more]
+    return [chosen[place] for place in rng.permutation(len(chosen))]
+
+
+def share_out(tasks: int, overlapping: int, each: int, annotators: int) -> list[list[str]]:
+    """Codes of the annotators of each task: `each` of them for the first `overlapping` tasks, then one.
+
+    They take turns, so that nobody has two tasks more than anybody else, and nobody has a task twice.
+    """
+    given, turn = [], 0
+    for task in range(tasks):
+        number = each if task < overlapping else 1
+        given.append([f"A{(turn + place) % annotators + 1:02d}" for place in range(number)])
+        turn += number
+    return given
+
+
+def main(
+    parameters: AnnotationTasksParameters,
+    context: Context,
+    *,
+    generated: Path,
+    images: Path,
+    references: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write `config.xml`, `tasks.json` (to import) and `instructions.md`.
+
+    Args:
+        parameters: section `kvqae.annotation_tasks`.
+        context: of the harness.
+        generated: the generated questions.
+        images, references: shards of the candidates, and of the knowledge base's images.
+        out: folder of the project.
+    """
+    rng = np.random.default_rng(parameters.seed)
+    questions = list(read_generated(generated).values())
+    chosen = balanced_sample(questions, parameters.questions, parameters.largest_share, rng)
+    if not chosen:
+        problem = "the questions are all about persons, or all about other things: no share of them is balanced"
+        raise BadInput(
+            problem, file=generated, field="human", expected="both, or kvqae.annotation_tasks.largest_share 1"
+        )
+    overlapping = min(parameters.overlap_questions, len(chosen))
+    given = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
+    counts: Counter[str] = Counter()
+    candidate = _addresses(Images(images), parameters, counts)
+    reference = _addresses(Images(references), parameters, counts)
+    tasks = [
+        annotation_task(question, codes, candidate, reference(question.reference))
+        for question, codes in zip(chosen, given, strict=True)
+    ]
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        write_json(beside / "tasks.json", [tasks[place] for place in rng.permutation(len(tasks))])
+        (beside / "config.xml").write_text(labelling_config(), "utf-8")
+        (beside / "instructions.md").write_text(instructions(), "utf-8")
+    return {
+        "generated": float(len(questions)),
+        "tasks": float(len(tasks)),
+        "tasks_left_out": float(len(questions) - len(tasks)),
+        "overlapping": float(overlapping),
+        "annotations_wanted": float(sum(map(len, given))),
+        "persons_share": sum(question.human for question in chosen) / len(chosen),
+        "images_unreadable": float(counts["unreadable"]),
+    }
+
+
+def _addresses(images: Images, parameters: AnnotationTasksParameters, counts: Counter[str]) -> Callable[[str], str]:
+    """Image name → address for a browser; each picture is decoded once."""
+    made: dict[str, str] = {}
+
+    def address(name: str) -> str:
+        if parameters.image_address is not None:
+            return parameters.image_address.replace("{name}", quote(name, safe=""))
+        if name not in made:
+            made[name] = _embedded(images.read(name), parameters.image_side)
+            counts["unreadable"] += made[name] == _NO_PICTURE
+        return made[name]
+
+    return address
+
+
+def _embedded(data: bytes, side: int) -> str:
+    try:
+        picture = decode(data, max_side=side, max_pixels=_MAX_PIXELS)
+    except Unreadable:
+        return _NO_PICTURE
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=80)
+    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.annotation_tasks", AnnotationTasksParameters)

@@ -1,0 +1,150 @@
+"""Annotations of the generated questions: simulated ones with known disagreement, or those of people (kvqae.md §2)."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from stages.kvqae.annotation_export import Annotation, read_annotations
+from stages.kvqae.annotation_project import DECISION, IMAGE, KEEP, QUESTION
+from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_json, write_atomically, write_json
+from stages.world.sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa
+
+SOURCES = ("sample", "local")
+EXPORT, EXPECTED = "export.json", "expected.json"
+
+
+class TraitParameters(Parameters):
+    """Something that is true of some questions, and that annotators see imperfectly."""
+
+    prevalence: float = Field(ge=0, le=1, description="Share of questions of which it is true")
+    flip: float = Field(ge=0, le=0.5, description="Chance that an annotator sees the opposite")
+
+
+class AnnotationsParameters(Parameters):
+    """Section `kvqae.annotations`: the simulated annotators; `local` reads none of it."""
+
+    discard: TraitParameters = Field(description="The question ought to be discarded")
+    change_question: TraitParameters = Field(description="The question ought to be rephrased")
+    change_image: TraitParameters = Field(description="Another image ought to be chosen")
+    cancelled: float = Field(ge=0, lt=1, description="Chance that an annotator skips a task")
+    seed: int = Field(ge=0, description="Of truths, annotators and edits")
+
+
+def simulate(
+    parameters: AnnotationsParameters, questions: Mapping[str, GeneratedQuestion], tasks: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Annotate tasks as the simulated annotators do.
+
+    Returns:
+        The export, and what is expected of its statistics: kappa_{decision} over the tasks of several annotators,
+        edited_share of what an annotator keeps, edit_words, the mean over all edits that were made.
+    """
+    rng = np.random.default_rng(parameters.seed)
+    each = (parameters.discard, parameters.change_question, parameters.change_image)
+    traits = Traits(*(Trait(one.prevalence, one.flip) for one in each))
+    mentions = {mention for question in questions.values() for mention in question.other_mentions}
+    annotators = Annotators(traits, mentions, rng)
+    exported: list[dict[str, Any]] = []
+    words: list[int] = []
+    number, several, without_choice = 1, 0, 0
+    for position, task in enumerate(tasks, 1):
+        data = task["data"]
+        question, names = questions[data["id"]], data["annotators"].split()
+        made, changed = annotators.annotate(question, names, number)
+        number += len(made)
+        words += changed
+        several += len(names) > 1
+        without_choice += len(names) > 1 and len(question.images) == 1
+        cancelled = rng.random(len(made)) < parameters.cancelled
+        annotations = [_exported(each, skip) for each, skip in zip(made, cancelled.tolist(), strict=True)]
+        # Pictures are left out: the export would be as large as the tasks.
+        images = [{"value": image["value"]} for image in data["images"]]
+        without_pictures = {**data, "images": images, "reference": ""}
+        exported.append({"id": position, "data": without_pictures, "annotations": annotations, "predictions": []})
+    expected: dict[str, float | None] = _expected_kappas(traits, without_choice / several if several else 0.0)
+    change = parameters.change_question
+    expected["edited_share"] = change.prevalence * (1 - change.flip) + (1 - change.prevalence) * change.flip
+    expected["edit_words"] = float(np.mean(words)) if words else None
+    return exported, {name: value for name, value in expected.items() if value is not None}
+
+
+def _expected_kappas(traits: Traits, without_choice: float) -> dict[str, float | None]:
+    """A discard counts as a change of both; a share of the questions has no other image that could be chosen."""
+    with_image = [
+        (probability * (1 - without_choice), yes) for probability, yes in any_seen(traits.discard, traits.change_image)
+    ]
+    without_image = [(probability * without_choice, yes) for probability, yes in any_seen(traits.discard)]
+    return {
+        "kappa_discard": expected_kappa(any_seen(traits.discard)),
+        "kappa_change_question": expected_kappa(any_seen(traits.discard, traits.change_question)),
+        "kappa_change_image": expected_kappa(with_image + without_image),
+    }
+
+
+def _exported(annotation: Annotation, cancelled: bool) -> dict[str, Any]:
+    """An annotation as Label Studio exports it."""
+    return {
+        "id": annotation.number,
+        "completed_by": {"id": int(annotation.annotator[1:]), "email": annotation.annotator},
+        "was_cancelled": cancelled,
+        "ground_truth": False,
+        "result": [] if cancelled else list(_result(annotation)),
+    }
+
+
+def _result(annotation: Annotation) -> Iterator[dict[str, Any]]:
+    values: list[tuple[str, str, dict[str, Any]]] = [(DECISION, "choices", {"choices": [annotation.discarded or KEEP]})]
+    if annotation.text is not None and annotation.image is not None:
+        values += [
+            (QUESTION, "textarea", {"text": [annotation.text]}),
+            (IMAGE, "choices", {"choices": [annotation.image]}),
+        ]
+    for name, kind, value in values:
+        yield {"from_name": name, "to_name": "original", "type": kind, "value": value, "origin": "manual"}
+
+
+def main(
+    parameters: AnnotationsParameters,
+    context: Context,
+    *,
+    source: str,
+    generated: Path,
+    tasks: Path,
+    out: Path,
+    local: str = "",
+) -> dict[str, float]:
+    """Write `export.json`, as Label Studio exports it, and for simulated annotators `expected.json`.
+
+    --source sample simulates, local checks and takes `annotation.json` of the folder --local.
+    """
+    questions = read_generated(generated)
+    expected: dict[str, float] = {}
+    if source == "sample":
+        export, expected = simulate(parameters, questions, read_json(tasks / "tasks.json"))
+    elif source == "local":
+        if not local:
+            raise BadInput("no folder given", field="--local", expected="a folder that holds annotation.json")
+        export = read_json(Path(local) / "annotation.json")
+        read_annotations(Path(local) / "annotation.json", questions)
+    elif source == "hub":
+        problem = "nobody publishes annotations of questions that you generate: annotate them, or take the sample's"
+        raise BadInput(problem, field="world.kvqae_annotations", got=source, choices=SOURCES)
+    else:
+        raise BadInput("no such source", field="world.kvqae_annotations", got=source, choices=SOURCES)
+    with write_atomically(out) as beside:
+        write_json(beside / EXPORT, export)
+        if source == "sample":
+            write_json(beside / EXPECTED, expected)
+    _, counts = read_annotations(out / EXPORT, questions)
+    return {name: float(count) for name, count in counts.items()} | {
+        f"{name}_expected": value for name, value in expected.items()
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.annotations", AnnotationsParameters)
