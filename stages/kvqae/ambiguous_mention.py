@@ -6,7 +6,7 @@ A person goes by an occupation ("this writer"), any other entity by a type ("thi
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -103,13 +103,35 @@ def replaced_span(mention: Mention) -> tuple[int, int]:
     return start, end
 
 
-def replace_mention(mention: Mention, ambiguous: str) -> str:
-    """The question with an ambiguous mention; capitalised where it begins a sentence."""
-    start, end = replaced_span(mention)
-    before, after = mention.text[:start], mention.text[end:]
-    if _SENTENCE_START.search(before):
-        ambiguous = ambiguous[0].upper() + ambiguous[1:]
-    return before + ambiguous + after
+def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str:
+    """The question with ambiguous mentions; capitalised where they begin a sentence.
+
+    Args:
+        text: the question.
+        ambiguous: mentions of one entity in it, and what takes their place; one inside another's span goes with it.
+    """
+    parts, done = [], 0
+    spans = sorted((*replaced_span(mention), words) for mention, words in ambiguous)
+    for start, end, words in spans:
+        if start >= done:
+            before = text[done:start]
+            begins = _SENTENCE_START.search(text[:start])
+            parts += [before, words[0].upper() + words[1:] if begins else words]
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+def repeat_mention(first: AmbiguousMention, possible: Sequence[AmbiguousMention]) -> AmbiguousMention:
+    """How to refer once more to the entity of a mention: by a pronoun, else by the same noun, else as one can.
+
+    Args:
+        first: the mention repeated.
+        possible: at the place of the repetition, at least one.
+    """
+    noun = first.text.removesuffix("'s")
+    same = [mention for mention in possible if mention.text.removesuffix("'s") == noun]
+    pronouns = [mention for mention in possible if mention.type == "pronoun"]
+    return [*pronouns, *same, *possible][0]
 
 
 def draw_mention(possible: Sequence[AmbiguousMention], *, seed: int, key: str) -> AmbiguousMention:

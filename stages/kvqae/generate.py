@@ -1,10 +1,11 @@
 """Questions about pictures: the mention of the entity replaced by an ambiguous one (kvqae.md §2, step 5).
 
-Whatever the parser thought, a question that still names the entity, or that gives its answer away, is not generated.
+Two mentions of one entity make one question, two of different entities make two. Whatever the parser thought, a
+question that still names the entity, or that gives its answer away, is not generated.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,7 +17,8 @@ from stages.kvqae.ambiguous_mention import (
     AmbiguousMention,
     draw_mention,
     possible_mentions,
-    replace_mention,
+    repeat_mention,
+    replace_mentions,
 )
 from stages.kvqae.candidate_images import SCHEMA as CANDIDATES
 from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, read_mentions
@@ -36,19 +38,26 @@ class GenerateParameters(Parameters):
     seed: int = Field(ge=0, description="Seed of the drawn mentions, with each question's key")
 
 
-def generate_question(subject: Mapping[str, Any], mention: Mention, *, seed: int) -> dict[str, Any] | Reason:
+def generate_question(
+    subject: Mapping[str, Any], mention: Mention, repeats: Sequence[Mention] = (), *, seed: int
+) -> dict[str, Any] | Reason:
     """One question, or why there is none.
 
     Args:
         subject: a row of `subjects.parquet`.
         mention: the same row's mention.
+        repeats: further mentions of the same entity in the question.
         seed: of the drawn mentions.
     """
     about = {name: subject[name] for name in ("human", "types", "occupations", "gender")}
     possible = possible_mentions(mention, **about)
     if not possible:
         return "no_mention"
-    texts = {each: replace_mention(mention, each.text) for each in possible}
+    further = [(repeat, possible_mentions(repeat, **about)) for repeat in repeats]
+    texts = {}
+    for each in possible:
+        others = [(repeat, repeat_mention(each, ways).text) for repeat, ways in further if ways]
+        texts[each] = replace_mentions(mention.text, [(mention, each.text), *others])
     names = _pattern([mention.surface.removesuffix("'s").removesuffix("’s"), *subject["names"]])
     unnamed = {each: text for each, text in texts.items() if not names.search(text)}
     if not unnamed:
@@ -101,13 +110,20 @@ def generate_all(
         images: candidates by key, best first.
         seed: of the drawn mentions.
     """
-    counts: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
+    counts: Counter[str] = Counter(dict.fromkeys(("repeated_mention", *REASONS), 0))
+    together: dict[tuple[str, str], list[Mention]] = defaultdict(list)
+    for subject, mention in zip(subjects, mentions, strict=True):
+        together[mention.question, subject["wikidata_id"]].append(mention)
     generated = []
     for subject, mention in zip(subjects, mentions, strict=True):
         candidates = images.get(mention.key)
         if not candidates:
             continue
-        question = generate_question(subject, mention, seed=seed)
+        first, *repeats = sorted(together[mention.question, subject["wikidata_id"]], key=lambda each: each.start)
+        if mention != first:
+            counts["repeated_mention"] += 1
+            continue
+        question = generate_question(subject, mention, repeats, seed=seed)
         if isinstance(question, str):
             counts[question] += 1
             continue
