@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.measures.fusion import gather
+from stages.measures.fusion import Candidates, gather
 from stages.measures.runs import PADDING, Qrels, Run, relevance_matrix
 
 
@@ -32,12 +32,34 @@ def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
     return relevance_matrix(run, qrels).sum(axis=0)[:depth] / returned[:depth]
 
 
+def position_scores(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The sum over the systems of the probability of each candidate's position, (queries, n).
+
+    A system that did not return a document, or returned it beyond the positions it learned, adds 0.
+
+    Args:
+        candidates: of `gather`.
+        probabilities: one a system, of `position_probabilities`.
+
+    Raises:
+        ValueError: not one array of probabilities a system, or one that is not in [0, 1].
+    """
+    if len(probabilities) != len(candidates.ranks):
+        raise ValueError(f"{len(candidates.ranks)} runs, but {len(probabilities)} lists of probabilities")
+    scores = np.zeros(candidates.documents.shape)
+    for learned, ranks in zip(probabilities, candidates.ranks, strict=True):
+        if not ((learned >= 0) & (learned <= 1)).all():
+            raise ValueError(f"probabilities should be in [0, 1], got {learned}")
+        of_rank = np.zeros(1 + max(len(learned), ranks.max(initial=0)))  # rank 0: not returned
+        of_rank[1 : 1 + len(learned)] = learned
+        scores += of_rank[ranks]
+    return scores
+
+
 def pos_fusion(
     runs: Sequence[Run], probabilities: Sequence[NDArray[np.float64]], *, depth: int | None, name: str = ""
 ) -> Run:
-    """Rank by the sum over the systems of the probability of a document's position.
-
-    A system that did not return a document, or returned it beyond the positions it learned, adds 0.
+    """Rank by `position_scores`.
 
     Args:
         runs: one a system, about the same queries.
@@ -46,16 +68,8 @@ def pos_fusion(
         name: of the fused run.
 
     Raises:
-        ValueError: as `gather`; or not one array of probabilities a run, or one that is not in [0, 1].
+        ValueError: as `gather` and `position_scores`.
     """
-    if len(probabilities) != len(runs):
-        raise ValueError(f"{len(runs)} runs, but {len(probabilities)} lists of probabilities")
     candidates = gather(runs)
-    fused = np.zeros(candidates.documents.shape)
-    for learned, ranks in zip(probabilities, candidates.ranks, strict=True):
-        if not ((learned >= 0) & (learned <= 1)).all():
-            raise ValueError(f"probabilities should be in [0, 1], got {learned}")
-        of_rank = np.zeros(1 + max(len(learned), ranks.max(initial=0)))  # rank 0: not returned
-        of_rank[1 : 1 + len(learned)] = learned
-        fused += of_rank[ranks]
-    return Run.from_scores(candidates.queries, candidates.documents, fused, depth=depth, name=name)
+    scores = position_scores(candidates, probabilities)
+    return Run.from_scores(candidates.queries, candidates.documents, scores, depth=depth, name=name)

@@ -1,0 +1,136 @@
+"""How to fuse the re-rankers: method, normalisation and weights by validation MRR of passages (kvqae.md §4).
+
+Images first: ArcFace and RRT by PosFuse, or linearly with each normalisation and weighting. Then the text re-ranker
+with the images' best fusion in the same way. The paper's choice, PosFuse for images and min-max with a linear
+combination for text and image, is measured beside. PosFuse is measured on the questions that it learns from, as the
+weights are.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from stages.kvqae.reranking_fusion import SYSTEMS, Fusion, LinearFusion, PositionFusion, complete, read_lists
+from stages.measures.fusion import NORMALIZATIONS
+from stages.measures.ranking import evaluate
+from stages.measures.runs import Qrels, Run
+from stages.measures.weight_search import search_weights, simplex_grid
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import read_qrels, write_atomically, write_json
+
+SPLIT = "validation"
+PAPER_NORMALIZATION = "min_max"
+COLUMNS = tuple(dict.fromkeys(system for systems in SYSTEMS.values() for system in systems))
+
+
+class TuneRerankingParameters(Parameters):
+    """Section `kvqae.tune_reranking`."""
+
+    step: float = Field(gt=0, le=1, description="Step of the grid of weights, a divisor of 1")
+
+    @field_validator("step")
+    @classmethod
+    def _divides_one(cls, step: float) -> float:
+        simplex_grid(1, step)
+        return step
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A fusion and its validation MRR."""
+
+    fusion: Fusion
+    mrr: float
+
+
+def try_posfuse(runs: Mapping[str, Run], qrels: Qrels) -> Tried:
+    """PosFuse learned from these runs."""
+    fusion = PositionFusion.learn(runs, qrels)
+    return Tried(fusion, float(evaluate(fusion.fuse(runs), qrels, ["mrr"])["mrr"].mean()))
+
+
+def try_linear(runs: Mapping[str, Run], qrels: Qrels, normalization: str, step: float) -> list[Tried]:
+    """Every weighting of the grid with one normalisation."""
+    search = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=normalization)
+    return [
+        Tried(LinearFusion(normalization=normalization, weights=dict(zip(runs, weights, strict=True))), mrr)
+        for weights, mrr in zip(search.weights.tolist(), search.values.tolist(), strict=True)
+    ]
+
+
+def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
+    """PosFuse, then each normalisation with every weighting."""
+    linear = [each for name in NORMALIZATIONS for each in try_linear(runs, qrels, name, step)]
+    return [try_posfuse(runs, qrels), *linear]
+
+
+def best(tried: Sequence[Tried]) -> Tried:
+    """The highest MRR; of equals the first."""
+    return max(tried, key=lambda each: each.mrr)
+
+
+def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
+    """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR."""
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
+        lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
+        lines.writeheader()
+        for name, each in ((name, each) for name, several in tried.items() for each in several):
+            line = {"fusion": name, "method": each.fusion.method, "mrr": each.mrr}
+            if isinstance(each.fusion, LinearFusion):
+                line |= {"normalization": each.fusion.normalization, **each.fusion.weights}
+            lines.writerow(line)
+
+
+def main(
+    parameters: TuneRerankingParameters,
+    context: Context,
+    *,
+    text: Path,
+    arcface: Path,
+    rrt: Path,
+    qrels: Path,
+    out: Path,
+    out_tried: Path,
+) -> dict[str, float]:
+    """Write the choice (JSON) and all that was tried (CSV); of the folders of runs only `validation.trec` is read."""
+    judged = read_qrels(qrels)
+    folders = {"arcface": arcface, "rrt": rrt, "text": text}
+    runs = {name: read_lists(folder / f"{SPLIT}.trec", name) for name, folder in folders.items()}
+    runs = complete(runs, judged.queries)
+    images = {name: runs[name] for name in SYSTEMS["image"]}
+    tried = {"image": try_all(images, judged, parameters.step)}
+    image, paper_image = best(tried["image"]), tried["image"][0]
+
+    chosen = {"text": runs["text"], "image": image.fusion.fuse(images)}
+    tried["text_image"] = try_all(chosen, judged, parameters.step)
+    published = {"text": runs["text"], "image": paper_image.fusion.fuse(images)}
+    tried["text_image_paper"] = try_linear(published, judged, PAPER_NORMALIZATION, parameters.step)
+
+    found = {"image": (image, paper_image), "text_image": (best(tried["text_image"]), best(tried["text_image_paper"]))}
+    report: dict[str, Any] = {}
+    metrics: dict[str, float] = {}
+    for name, (ours, papers) in found.items():
+        report[name] = {
+            "chosen": ours.fusion.model_dump(),
+            "chosen_mrr": ours.mrr,
+            "paper": papers.fusion.model_dump(),
+            "paper_mrr": papers.mrr,
+            "tried": len(tried[name]),
+        }
+        metrics |= {
+            f"{name}_mrr": ours.mrr,
+            f"{name}_paper_mrr": papers.mrr,
+            f"{name}_paper_is_best": float(papers.mrr >= ours.mrr - 1e-12),
+            f"{name}_tried": float(len(tried[name])),
+        }
+    write_json(out, report)
+    write_tried(out_tried, tried)
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.tune_reranking", TuneRerankingParameters)

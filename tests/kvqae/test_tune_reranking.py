@@ -1,0 +1,240 @@
+"""Stages kvqae-tune_reranking and kvqae-rerank_fuse: what is chosen, what it does, and that test plays no part."""
+
+import csv
+import inspect
+import json
+from math import comb
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.kvqae import rerank_fuse
+from stages.kvqae.rerank_fuse import RerankFuseParameters
+from stages.kvqae.reranking_fusion import LinearFusion, PositionFusion
+from stages.kvqae.tune_reranking import Tried, TuneRerankingParameters, best, main
+from stages.measures.fusion import linear_fusion
+from stages.measures.posfuse import pos_fusion, position_probabilities
+from stages.measures.ranking import evaluate
+from stages.measures.runs import Qrels
+from stages.stage import BadInput, execute
+from stages.tables import read_json, read_qrels, read_run, write_json, write_qrels, write_run
+from tests.kvqae.reranked_world import write_reranked
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return write_reranked(tmp_path / "runs")
+
+
+def tune(tmp_path, folders, step=0.1):
+    out = {"out": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
+    qrels = tmp_path / "runs" / "validation_passage.qrels"
+    return main(TuneRerankingParameters(step=step), None, **folders, qrels=qrels, **out)
+
+
+def fuse(tmp_path, folders, choice="reranking.json"):
+    out = {"out_image": tmp_path / "image", "out_text_image": tmp_path / "text_image"}
+    return rerank_fuse.main(RerankFuseParameters(), None, **folders, choice=tmp_path / choice, **out)
+
+
+def runs_of(tmp_path, split, *systems):
+    queries = read_qrels(tmp_path / "runs" / f"{split}_passage.qrels").queries
+    return [read_run(tmp_path / "runs" / system / f"{split}.trec").complete(queries) for system in systems]
+
+
+def mrr(path, qrels):
+    return evaluate(read_run(path).complete(qrels.queries), qrels, ["mrr"])["mrr"].mean()
+
+
+def with_choice(tmp_path, image, text_image):
+    report = {"image": {"chosen": image.model_dump()}, "text_image": {"chosen": text_image.model_dump()}}
+    write_json(tmp_path / "chosen.json", report)
+    return "chosen.json"
+
+
+EQUAL = LinearFusion(normalization="min_max", weights={"text": 0.5, "image": 0.5})
+
+
+def test_the_fused_runs_measure_what_was_said_of_the_choice(tmp_path, folders):
+    metrics = tune(tmp_path, folders)
+    fuse(tmp_path, folders)
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    for name in ("image", "text_image"):
+        found = mrr(tmp_path / name / "validation.trec", qrels)
+        assert found == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
+        assert metrics[f"{name}_paper_is_best"] == (metrics[f"{name}_paper_mrr"] >= metrics[f"{name}_mrr"] - 1e-12)
+    assert metrics["image_tried"] == metrics["text_image_tried"] == 1 + 3 * 11
+    assert metrics["text_image_mrr"] > metrics["image_mrr"]
+
+
+def test_every_try_is_in_the_table_and_the_best_is_chosen(tmp_path, folders):
+    metrics = tune(tmp_path, folders, step=0.25)
+    with (tmp_path / "tried.csv").open() as lines:
+        table = list(csv.DictReader(lines))
+    sizes = {"image": 1 + 3 * comb(4 + 1, 1), "text_image": 1 + 3 * 5, "text_image_paper": 5}
+    assert {name: sum(line["fusion"] == name for line in table) for name in sizes} == sizes
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    runs = runs_of(tmp_path, "validation", "arcface", "rrt")
+    for line in table:
+        if (line["fusion"], line["method"]) == ("image", "linear"):
+            weights = [float(line["arcface"]), float(line["rrt"])]
+            fused = linear_fusion(runs, weights, depth=None, normalization=line["normalization"])
+            assert float(line["mrr"]) == pytest.approx(evaluate(fused, qrels, ["mrr"])["mrr"].mean(), abs=1e-14)
+            assert line["text"] == ""
+    for name in ("image", "text_image"):
+        assert metrics[f"{name}_mrr"] == max(float(line["mrr"]) for line in table if line["fusion"] == name)
+    paper = read_json(tmp_path / "reranking.json")["text_image"]["paper"]
+    assert (paper["method"], paper["normalization"]) == ("linear", "min_max")
+    published = [float(line["mrr"]) for line in table if line["fusion"] == "text_image_paper"]
+    assert metrics["text_image_paper_mrr"] == max(published)
+
+
+def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
+    tune(tmp_path, folders)
+    paper = read_json(tmp_path / "reranking.json")["image"]["paper"]
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    runs = runs_of(tmp_path, "validation", "arcface", "rrt")
+    learned = [position_probabilities(run, qrels) for run in runs]
+    assert paper["method"] == "posfuse"
+    assert paper["probabilities"] == {"arcface": learned[0].tolist(), "rrt": learned[1].tolist()}
+
+    choice = with_choice(tmp_path, PositionFusion(**paper), EQUAL)
+    fuse(tmp_path, folders, choice)
+    test = runs_of(tmp_path, "test", "arcface", "rrt")
+    fused = read_run(tmp_path / "image" / "test.trec").select(test[0].queries)
+    expected = pos_fusion(test, learned, depth=None)
+    for row in range(len(test[0].queries)):
+        if row % 2:  # no face: RRT alone, its order whatever was learned
+            assert fused.documents[row].tolist() == test[1].documents[row].tolist()
+            assert fused.scores[row] == pytest.approx(1 - np.arange(10) / 10)
+        else:
+            assert fused.documents[row].tolist() == expected.documents[row].tolist()
+            assert fused.scores[row].tolist() == expected.scores[row].tolist()
+    both = read_run(tmp_path / "text_image" / "test.trec").select(fused.queries)
+    text = runs_of(tmp_path, "test", "text")[0]
+    by_hand = linear_fusion([text, fused], [0.5, 0.5], depth=None, normalization="min_max")
+    assert both.documents.tolist() == by_hand.documents.tolist()
+
+
+def test_judgements_and_lists_of_test_change_nothing_that_is_chosen(tmp_path, folders):
+    tune(tmp_path, folders)
+    before = (tmp_path / "reranking.json").read_bytes()
+    fuse(tmp_path, folders)
+    validation = (tmp_path / "text_image" / "validation.trec").read_bytes()
+    write_reranked(tmp_path / "runs", seed=9, splits=("test",))
+    tune(tmp_path, folders)
+    fuse(tmp_path, folders)
+    assert (tmp_path / "reranking.json").read_bytes() == before
+    assert (tmp_path / "text_image" / "validation.trec").read_bytes() == validation
+
+
+def test_fusing_reads_no_judgement():
+    assert not [name for name in inspect.signature(rerank_fuse.main).parameters if "qrels" in name]
+
+
+def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders):
+    tune(tmp_path, folders)
+    paper = PositionFusion(**read_json(tmp_path / "reranking.json")["image"]["paper"])
+    weights = {"arcface": 0.7, "rrt": 0.3}
+    faces, whole = runs_of(tmp_path, "test", "arcface", "rrt")
+    some = faces.queries[3:5]
+    for fusion in (paper, *(LinearFusion(normalization=name, weights=weights) for name in ("rank", "min_max"))):
+        together = fusion.fuse({"arcface": faces, "rrt": whole}).select(some)
+        apart = fusion.fuse({"arcface": faces.select(some), "rrt": whole.select(some)})
+        assert apart.documents.tolist() == together.documents.tolist()
+        assert apart.scores.tolist() == together.scores.tolist()
+
+
+def test_the_order_of_lines_and_of_questions_does_not_matter(tmp_path, folders):
+    tune(tmp_path, folders)
+    before = read_json(tmp_path / "reranking.json")
+    for folder in folders.values():
+        path = folder / "validation.trec"
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join(np.random.default_rng(0).permutation(lines)) + "\n")
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels.select(qrels.queries[::-1]))
+    tune(tmp_path, folders)
+    after = read_json(tmp_path / "reranking.json")
+    for name in before:
+        assert after[name]["chosen_mrr"] == pytest.approx(before[name]["chosen_mrr"], abs=1e-14)
+        assert after[name]["chosen"] == before[name]["chosen"]
+
+
+def test_of_equally_good_fusions_the_first_is_taken():
+    first, second = (Tried(LinearFusion(normalization="rank", weights={"a": w, "b": 1 - w}), 0.5) for w in (0.2, 0.3))
+    assert best([first, second]) is first
+
+
+def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
+    for split in ("validation", "test"):
+        (folders["arcface"] / f"{split}.trec").write_text("")
+    tune(tmp_path, folders)
+    metrics = fuse(tmp_path, folders)
+    assert metrics["test_arcface_questions"] == 0
+    whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "image" / "test.trec")
+    assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
+
+
+def test_a_question_without_image_list_is_ranked_by_its_text(tmp_path, folders):
+    run = read_run(folders["rrt"] / "test.trec")
+    write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
+    fuse(
+        tmp_path, folders, with_choice(tmp_path, PositionFusion(probabilities={"arcface": [0.5], "rrt": [0.5]}), EQUAL)
+    )
+    text = read_run(folders["text"] / "test.trec").select(["test1"])
+    both = read_run(tmp_path / "text_image" / "test.trec").select(["test1"])
+    assert both.documents.tolist() == text.documents.tolist()
+    assert "test1" not in read_run(tmp_path / "image" / "test.trec").queries
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "mean"}, "field 'image': not a fusion.*posfuse.*linear"),
+        (
+            {"method": "linear", "normalization": "borda", "weights": {"arcface": 1, "rrt": 0}},
+            "unknown normal.*'borda'",
+        ),
+        ({"method": "posfuse", "probabilities": {"arcface": [2.0], "rrt": []}}, "less than or equal to 1"),
+        ({"method": "posfuse", "probabilities": {"clip": [], "rrt": []}}, "other systems; got .*clip.*arcface, rrt"),
+    ],
+)
+def test_a_broken_choice_is_refused(tmp_path, folders, change, message):
+    write_json(tmp_path / "chosen.json", {"image": {"chosen": change}, "text_image": {"chosen": EQUAL.model_dump()}})
+    with pytest.raises(BadInput, match=f"(?s)chosen.json: .*{message}"):
+        fuse(tmp_path, folders, "chosen.json")
+    assert not (tmp_path / "image").exists()
+    (tmp_path / "chosen.json").write_text(json.dumps({"image": {}}))
+    with pytest.raises(BadInput, match="field 'image': not a fusion: 'chosen'"):
+        fuse(tmp_path, folders, "chosen.json")
+
+
+def test_bad_input(tmp_path, folders):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"kvqae": {"tune_reranking": {"step": 0.3}}}))
+    argv = [
+        "--params",
+        str(path),
+        "--qrels",
+        str(path),
+        "--out",
+        str(tmp_path / "o"),
+        "--out-tried",
+        str(tmp_path / "t"),
+    ]
+    argv += [part for name, folder in folders.items() for part in (f"--{name}", str(folder))]
+    with pytest.raises(BadInput, match=r"tune_reranking\.step: .*divides 1.*got 0\.3"):
+        execute(main, "kvqae.tune_reranking", TuneRerankingParameters, argv)
+    qrels = Qrels(("validation0",), (np.array([1]),))
+    write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels)
+    with pytest.raises(BadInput, match="runs and relevance judgements disagree.*validation"):
+        tune(tmp_path, folders)
+    (folders["text"] / "validation.trec").write_text("")
+    with pytest.raises(BadInput, match=r"text/validation\.trec: empty run"):
+        tune(tmp_path, folders)
+    (folders["arcface"] / "validation.trec").unlink()
+    with pytest.raises(BadInput, match=r"arcface/validation\.trec: no run of this split"):
+        tune(tmp_path, folders)
+    assert not (tmp_path / "reranking.json").exists()
