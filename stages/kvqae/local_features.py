@@ -1,0 +1,102 @@
+"""Local features: DELG-style global and local descriptors of every image, for re-ranking (kvqae.md §4)."""
+
+import multiprocessing
+from functools import lru_cache, partial
+from pathlib import Path
+
+from pydantic import Field
+
+from stages.engine import Engine
+from stages.kvqae.extractors import WHY_NOT, Extractor, load_extractor
+from stages.kvqae.feature_folder import FeatureFolder, count_images, join_features, write_features
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import Images, read_table
+
+
+class LocalFeaturesParameters(Parameters):
+    """Section `kvqae.local_features`."""
+
+    most: int = Field(ge=1, description="Local descriptors kept an image, the most salient ones")
+    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
+    max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
+
+
+@lru_cache(maxsize=1)
+def _extractor(folder: Path, files: Path | None, parameters: LocalFeaturesParameters) -> Extractor:
+    """Loaded once a process; a worker keeps to one CPU thread."""
+    if multiprocessing.parent_process() is not None:
+        import cv2
+
+        cv2.setNumThreads(1)
+    return load_extractor(
+        folder, most=parameters.most, max_side=parameters.max_side, max_pixels=parameters.max_pixels, files=files
+    )
+
+
+def describe_shard(
+    shard: Path, *, work: Path, extractor: Path, files: Path | None, parameters: LocalFeaturesParameters
+) -> Path:
+    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
+    folder = work / shard.stem
+    if folder.exists():
+        return folder
+    describe = _extractor(extractor, files, parameters)
+    table = read_table(shard, ["name", "data"])
+    names = table["name"].to_pylist()
+    found = [describe(name, data.as_py()) for name, data in zip(names, table["data"], strict=True)]
+    features = FeatureFolder.of(
+        names,
+        [None if isinstance(each, str) else each for each in found],
+        most=parameters.most,
+        dimension=describe.global_dimension,
+    )
+    write_features(folder, features, [each if isinstance(each, str) else None for each in found])
+    return folder
+
+
+def describe_images(
+    images: Path,
+    extractor: Path,
+    files: Path | None,
+    parameters: LocalFeaturesParameters,
+    *,
+    engine: Engine,
+    work: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Describe a folder of image shards; returns the counts.
+
+    Raises:
+        BadInput: see `load_extractor` and `Images`.
+    """
+    describe = partial(describe_shard, work=work, extractor=extractor, files=files, parameters=parameters)
+    folders = list(engine.map(describe, Images(images).shards(), description="local features"))
+    return count_images(join_features(folders, out), WHY_NOT)
+
+
+def main(
+    parameters: LocalFeaturesParameters,
+    context: Context,
+    *,
+    images: Path,
+    extractor: Path,
+    out: Path,
+    files: str = "",
+) -> dict[str, float]:
+    """Describe a folder of image shards with the extractor that the re-ranker was trained on.
+
+    --files is the folder of what DELG's own tool extracted, where the extractor is of that kind.
+    """
+    return describe_images(
+        images,
+        extractor,
+        Path(files) if files else None,
+        parameters,
+        engine=context.engine,
+        work=context.work,
+        out=out,
+    )
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.local_features", LocalFeaturesParameters)

@@ -1,0 +1,24 @@
+"""How a Re-Ranking Transformer is trained: apart from the training itself, which takes torch."""
+
+from pydantic import Field
+
+from stages.stage import Parameters
+
+
+class RrtTrainingParameters(Parameters):
+    """Part `training` of section `kvqae.rrt`."""
+
+    layers: int = Field(ge=1, description="Layers of the Transformer")
+    heads: int = Field(ge=1, description="Attention heads; a divisor of 128, the width")
+    hidden: int = Field(ge=1, description="Width inside the feed-forward networks")
+    pairs: int = Field(ge=2, multiple_of=2, description="Pairs a step, half of them of one landmark")
+    hard_negatives: int = Field(ge=1, description="Nearest images of other landmarks that negatives are drawn from")
+    steps: int = Field(ge=1, description="Optimiser steps")
+    learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
+    weight_decay: float = Field(ge=0, description="AdamW's")
+    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
+    held_out: float = Field(gt=0, lt=1, description="Share of the landmarks that only validation shows")
+    validation_pairs: int = Field(ge=2, multiple_of=2, description="Pairs of held-out landmarks, half of them of one")
+    validate_every: int = Field(ge=1, description="Steps between validations")
+    batch: int = Field(ge=1, description="Pairs scored together in validation")
+    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")

@@ -1,0 +1,119 @@
+"""Re-Ranking Transformer: are two images of the same thing? (kvqae.md §4; Tan et al. 2021).
+
+One sequence holds both images: `[CLS] g_q l_q1 … l_qm [SEP] g_t l_t1 … l_tm`, 2m + 4 tokens. A global descriptor g is
+projected to the width of the local ones; all are scaled to length 1. Local tokens add the embedding of their scale;
+every token adds that of its segment. Where on the image a local descriptor lies is not told. Post-norm layers with
+ReLU, no dropout; a linear map of the last [CLS] gives the logit of "same".
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+LOCAL_Q, LOCAL_T, CLS, SEP, GLOBAL_Q, GLOBAL_T = range(6)  # rows of the segment embeddings, as in the authors' weights
+
+
+@dataclass(frozen=True)
+class Described:
+    """Features of a batch of images.
+
+    Attributes:
+        overall: (images, g) global descriptors.
+        local: (images, m, width) local descriptors.
+        scales: (images, m) int64, from 0.
+        present: (images, m) bool, False on padding; an image may have no local descriptor at all.
+    """
+
+    overall: Tensor
+    local: Tensor
+    scales: Tensor
+    present: Tensor
+
+
+class Layer(nn.Module):
+    """A Transformer layer: attention, then the feed-forward network, each added and normalised after."""
+
+    def __init__(self, width: int, heads: int, hidden: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.in_projection = nn.Linear(width, 3 * width)
+        self.out_projection = nn.Linear(width, width)
+        self.widen = nn.Linear(width, hidden)
+        self.narrow = nn.Linear(hidden, width)
+        self.norm_attention = nn.LayerNorm(width)
+        self.norm_feed_forward = nn.LayerNorm(width)
+
+    def forward(self, tokens: Tensor, mask: Tensor, asking: Tensor) -> Tensor:
+        """New states of some tokens.
+
+        Args:
+            tokens: (pairs, tokens, width), what is attended to.
+            mask: (pairs, 1, 1, tokens) bool, False on padding.
+            asking: (pairs, n, width), the tokens whose states are wanted.
+        """
+        width = tokens.shape[-1]
+        weight, bias = self.in_projection.weight, self.in_projection.bias
+        queries = self._split(functional.linear(asking, weight[:width], bias[:width]))
+        keys, values = functional.linear(tokens, weight[width:], bias[width:]).chunk(2, dim=-1)
+        attended = functional.scaled_dot_product_attention(queries, self._split(keys), self._split(values), mask)
+        attended = self.out_projection(attended.transpose(1, 2).flatten(2))
+        states = self.norm_attention(asking + attended)
+        return self.norm_feed_forward(states + self.narrow(functional.relu(self.widen(states))))
+
+    def _split(self, states: Tensor) -> Tensor:
+        return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+class RerankingTransformer(nn.Module):
+    """The network.
+
+    Args:
+        global_dimension: g, of global descriptors.
+        width: of local descriptors and of all tokens (128).
+        layers, heads, hidden: of the Transformer (6, 4, 1 024).
+        scales: scales that local descriptors come from (7).
+
+    Attributes:
+        sizes: what may differ between networks, by argument.
+    """
+
+    def __init__(self, *, global_dimension: int, width: int, layers: int, heads: int, hidden: int, scales: int) -> None:
+        super().__init__()
+        self.sizes = {"global_dimension": global_dimension, "layers": layers, "heads": heads, "hidden": hidden}
+        self.global_projection = nn.Linear(global_dimension, width)
+        self.scale_embeddings = nn.Embedding(scales, width)
+        self.segment_embeddings = nn.Embedding(6, width)
+        self.layers = nn.ModuleList(Layer(width, heads, hidden) for _ in range(layers))
+        self.classifier = nn.Linear(width, 1)
+        for weights in self.parameters():
+            if weights.dim() > 1:
+                nn.init.xavier_uniform_(weights)
+
+    def forward(self, query: Described, target: Described) -> Tensor:
+        """The logit of "same" of each pair, (pairs,) float32."""
+        pairs = len(query.overall)
+        segments = self.segment_embeddings.weight
+        parts = [
+            segments[CLS].expand(pairs, 1, -1),
+            self._overall(query) + segments[GLOBAL_Q],
+            self._local(query) + segments[LOCAL_Q],
+            segments[SEP].expand(pairs, 1, -1),
+            self._overall(target) + segments[GLOBAL_T],
+            self._local(target) + segments[LOCAL_T],
+        ]
+        tokens = torch.cat(parts, dim=1)
+        always = query.present.new_ones(pairs, 2)
+        mask = torch.cat([always, query.present, always, target.present], dim=1)[:, None, None]
+        *first, last = self.layers
+        for layer in first:
+            tokens = layer(tokens, mask, tokens)
+        # Of the last layer only [CLS] is read.
+        return self.classifier(last(tokens, mask, tokens[:, :1]))[:, 0, 0].float()
+
+    def _overall(self, images: Described) -> Tensor:
+        return functional.normalize(self.global_projection(images.overall), dim=-1)[:, None]
+
+    def _local(self, images: Described) -> Tensor:
+        return functional.normalize(images.local, dim=-1) + self.scale_embeddings(images.scales)
