@@ -50,13 +50,13 @@ class Subject:
 
     Attributes:
         wikidata_id: of the entity.
-        label: its name.
+        name: its label in Wikidata.
         commons: its Commons category.
         reference: the knowledge base's image of it, a file name.
     """
 
     wikidata_id: str
-    label: str
+    name: str
     commons: str
     reference: str
 
@@ -92,7 +92,7 @@ def choose_images(
         max_bits: hashes of near duplicates differ in at most so many bits.
     """
     reference = _reference_hash(subject, base, counts)
-    scores = {file.title: image_score(file, subject.label, subject.wikidata_id) for file in files}
+    scores = {file.title: image_score(file, subject.name, subject.wikidata_id) for file in files}
     free = [file for file in files if _has_free_licence(file, counts)]
     chosen: list[Candidate] = []
     for file in sorted(free, key=lambda file: (-scores[file.title], file.title)):

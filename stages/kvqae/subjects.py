@@ -23,7 +23,7 @@ from stages.tables import read_table, write_table
 SUBJECT_SCHEMA = pa.schema(
     [
         *LINK_SCHEMA,
-        ("label", pa.string()),  # the entity's name in Wikidata
+        ("name", pa.string()),  # the entity's label in Wikidata
         ("types", pa.list_(pa.string())),  # labels of its concrete types
         ("occupations", pa.list_(pa.string())),
         ("gender", pa.string()),
@@ -104,7 +104,7 @@ class Subjects:
             return "no_kb_image"
         labels = (self._wikidata.label(item) for item in concrete)
         return {
-            "label": entity.label,
+            "name": entity.label,
             "aliases": entity.aliases,
             "types": _without_ids(["human"] if entity.human else labels),
             "occupations": _without_ids(about["occupations"]),
@@ -145,8 +145,8 @@ def add_subjects(rows: list[dict[str, Any]], subjects: Subjects) -> tuple[list[d
             counts[subject] += 1
             continue
         columns = {name: value for name, value in subject.items() if name != "aliases"}
-        names = [*row["names"], *filter(None, [subject["label"], *subject["aliases"]])]
-        kept.append(row | columns | {"label": subject["label"] or row["title"], "names": list(dict.fromkeys(names))})
+        names = [*row["names"], *filter(None, [subject["name"], *subject["aliases"]])]
+        kept.append(row | columns | {"name": subject["name"] or row["title"], "names": list(dict.fromkeys(names))})
         if subject["human"]:
             counts.update(_about_person(subject))
     dropped = len(rows) - len(kept)
