@@ -1,0 +1,163 @@
+"""Stage kvqae-annotation_tasks: interface and tasks fit together, texts stay data, work is shared out evenly."""
+
+import base64
+import io
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from defusedxml import ElementTree
+from PIL import Image
+
+from stages.kvqae.annotation_project import (
+    CONTROLS,
+    DECISION,
+    DISCARD_REASONS,
+    IMAGE,
+    KEEP,
+    QUESTION,
+    instructions,
+    labelling_config,
+)
+from stages.kvqae.annotation_tasks import AnnotationTasksParameters, balanced_sample, main, share_out
+from stages.stage import BadInput
+from stages.tables import read_json, write_images
+from tests.kvqae.annotated_world import record, write_generated, write_pictures
+
+HOSTILE = "\"><script>alert(1)</script> & 'or' $question ]]> {{x}}"
+
+
+def parameters(**changes):
+    values = {"questions": 100, "largest_share": 0.6, "annotators": 7, "overlap_questions": 3, "overlap_annotators": 3}
+    values |= {"image_side": 32, "image_address": None, "seed": 0}
+    return AnnotationTasksParameters(**(values | changes))
+
+
+def run(root, records, **changes):
+    generated = root / "generated.jsonl"
+    write_generated(generated, records)
+    images, references = write_pictures(root, records)
+    metrics = main(
+        parameters(**changes), None, generated=generated, images=images, references=references, out=root / "out"
+    )
+    return metrics, read_json(root / "out" / "tasks.json")
+
+
+def test_the_interface_shows_what_tasks_hold(tmp_path):
+    _, tasks = run(tmp_path, [record(n) for n in range(8)])
+    root = ElementTree.fromstring((tmp_path / "out" / "config.xml").read_text("utf-8"))
+    names = [element.get("name") for element in root.iter() if element.get("name")]
+    assert len(set(names)) == len(names)
+    assert {name for name in names if name in CONTROLS} == set(CONTROLS)
+    assert {element.get("toName") for element in root.iter() if element.get("toName")} <= set(names)
+    used = {element.get("value")[1:] for element in root.iter() if (element.get("value") or "").startswith("$")}
+    shown = {"original_question", "answer", "mentions", "reference", "question", "images"}
+    assert used == shown
+    for task in tasks:
+        assert set(task["data"]) == shown | {"project", "id", "annotators"}
+    decision = next(element for element in root.iter("Choices") if element.get("name") == DECISION)
+    assert tuple(choice.get("value") for choice in decision) == (KEEP, *DISCARD_REASONS)
+    assert {e.get("name") for e in root.iter("TextArea")} == {QUESTION}
+    assert {e.get("name") for e in root.iter("Choices")} == {DECISION, IMAGE}
+    (asked,) = [view for view in root.iter("View") if view.get("whenTagName") == DECISION]
+    assert asked.get("whenChoiceValue") == KEEP
+    for reason in DISCARD_REASONS:
+        assert f"*{reason}*" in instructions()
+
+
+def test_tasks_hold_the_question_and_pictures_in_the_order_of_candidates(tmp_path):
+    metrics, tasks = run(tmp_path, [record(n) for n in range(8)])
+    data = {task["data"]["id"]: task["data"] for task in tasks}["tc_5_10"]
+    assert data["question"] == "This man is from the 1705s. Where was this man seen?"
+    assert data["original_question"] == record(5)["original_question"]
+    assert (data["answer"], data["mentions"]) == ("Place 0", "he · this writer")
+    assert [image["value"] for image in data["images"]] == record(5)["images"]
+    assert [image["selected"] for image in data["images"]] == [True, False, False]
+    for markup in (data["reference"], *(image["html"] for image in data["images"])):
+        element = ElementTree.fromstring(markup)
+        kind, _, content = element.get("src").partition(",")
+        assert (element.tag, kind) == ("img", "data:image/jpeg;base64")
+        assert Image.open(io.BytesIO(base64.b64decode(content))).size[0] == 32  # twice as wide as high: not cropped
+    assert metrics["tasks"] == 8
+    assert metrics["images_unreadable"] == 0
+
+
+def test_hostile_texts_and_names_stay_data(tmp_path):
+    texts = {"input": HOSTILE, "original_question": HOSTILE, "other_mentions": [HOSTILE], "images": [HOSTILE, "b"]}
+    made = [record(n, **texts, reference=HOSTILE) for n in (0, 2)]
+    _, tasks = run(tmp_path, made, image_address="https://example.org/{name}?width=320")
+    data = tasks[0]["data"]
+    assert data["question"] == data["original_question"] == HOSTILE
+    for markup in (data["reference"], data["images"][0]["html"]):
+        element = ElementTree.fromstring(markup)  # one element, no other came out of the name
+        assert set(element.attrib) == {"class", "src", "alt"}
+        assert re.fullmatch(r"https://example\.org/[\w%.~-]+\?width=320", element.get("src"))
+        assert not list(element)
+    assert HOSTILE not in labelling_config()
+
+
+def test_an_unreadable_image_is_counted_and_a_missing_one_refused(tmp_path):
+    records = [record(n) for n in (0, 2)]
+    write_generated(tmp_path / "g.jsonl", records)
+    images, references = write_pictures(tmp_path, records)
+    names = [*records[0]["images"], *records[1]["images"]]
+    write_images(images, ((name, b"no image") for name in names))
+    arguments = {"generated": tmp_path / "g.jsonl", "images": images, "references": references, "out": tmp_path / "out"}
+    assert main(parameters(), None, **arguments)["images_unreadable"] == 6
+    write_images(images, ((name, b"no image") for name in names[1:]))
+    with pytest.raises(BadInput, match=r"no such image; got 'Photo 0 0\.jpg'"):
+        main(parameters(), None, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("persons", "others", "most", "share", "number", "expected_persons"),
+    [
+        (10, 10, 100, 0.5, 20, 10),
+        (10, 10, 7, 1.0, 7, None),
+        (30, 10, 100, 0.6, 25, 15),  # 10 / (1 - 0.6) = 25
+        (10, 30, 100, 0.6, 25, 10),
+        (30, 10, 100, 1.0, 40, 30),
+        (30, 10, 20, 0.6, 20, 12),  # 3 in 4 would be 15; 12 is the most
+        (12, 8, 10, 0.9, 10, 6),  # the share that they have
+        (5, 0, 100, 0.9, 0, 0),
+    ],
+)
+def test_balance(tmp_path, persons, others, most, share, number, expected_persons):
+    records = [record(n, id=f"p{n}_1", human=True) for n in range(persons)]
+    records += [record(n, id=f"o{n}_1", human=False) for n in range(others)]
+    questions = list(write_generated(tmp_path / "g.jsonl", records).values())
+    chosen = balanced_sample(questions, most, share, np.random.default_rng(0))
+    assert len(chosen) == len({each.id for each in chosen}) == number
+    if expected_persons is not None:
+        assert sum(each.human for each in chosen) == expected_persons
+    assert {each.id for each in chosen} <= {each.id for each in questions}
+
+
+def test_nothing_to_balance(tmp_path):
+    with pytest.raises(BadInput, match="all about persons, or all about other things"):
+        run(tmp_path, [record(0), record(4)])
+
+
+def test_work_is_shared_out_evenly():
+    given = share_out(40, 6, 3, 7)
+    assert [len(codes) for codes in given] == [3] * 6 + [1] * 34
+    assert all(len(set(codes)) == len(codes) for codes in given)
+    load = Counter(code for codes in given for code in codes)
+    assert sorted(load) == [f"A{n:02d}" for n in range(1, 8)]
+    assert max(load.values()) - min(load.values()) <= 1
+
+
+def test_overlap_and_seed(tmp_path):
+    records = [record(n) for n in range(12)]
+    metrics, tasks = run(tmp_path / "a", records)
+    assert sorted(len(task["data"]["annotators"].split()) for task in tasks) == [1] * 9 + [3] * 3
+    assert (metrics["overlapping"], metrics["annotations_wanted"]) == (3, 18)
+    assert run(tmp_path / "b", records)[1] == tasks
+    assert run(tmp_path / "c", records, seed=1)[1] != tasks
+
+
+@pytest.mark.parametrize("changes", [{"image_address": "https://example.org/"}, {"annotators": 2}])
+def test_bad_parameters(changes):
+    with pytest.raises(ValueError, match=r"\{name\}|overlap_annotators is above annotators \(2\)"):
+        parameters(**changes)
