@@ -1,7 +1,12 @@
-"""Ask a trained cell: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4)."""
+"""Ask trained cells: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4).
 
+Cells are asked side by side, one a process: what a cell takes is little beside loading the libraries and the corpus.
+"""
+
+import multiprocessing
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,16 +15,18 @@ import pyarrow as pa
 import torch
 from pydantic import Field
 
+from stages.decorrelation.cells import read_cells
 from stages.decorrelation.corpora import IMAGES, read_corpus
 from stages.decorrelation.gallery import captions_of, encode_gallery
 from stages.decorrelation.models import load
-from stages.decorrelation.records import Picture, Removal
+from stages.decorrelation.records import Corpus, Picture, Removal
 from stages.decorrelation.removal_table import read_removals
 from stages.decorrelation.retrieval import PictureSet, Retriever
 from stages.device import pick_device
+from stages.engine import LocalEngine
 from stages.measures.recall import Ranks
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_table, write_atomically, write_table
+from stages.tables import Images, read_json, read_table, write_atomically, write_json, write_table
 
 RENDERED = "rendered"
 RANKS = pa.schema([("query", pa.int64()), ("rank", pa.int32())])
@@ -31,38 +38,104 @@ class RetrieveParameters(Parameters):
     depth: int = Field(ge=1, description="Captions retrieved for a picture")
     picture_batch: int = Field(ge=1, description="Pictures encoded together; halves itself when GPU memory runs out")
     caption_batch: int = Field(ge=1, description="Captions encoded together; halves itself when GPU memory runs out")
-    threads: int | None = Field(ge=1, description="CPU threads, null: all; small networks like one best")
+    threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
     candidates: dict[str, Annotated[int, Field(ge=1)]] = Field(
         description="Captions, or pictures, that BLIP scores again for a query, by data set (k_test)"
     )
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a process is told of one cell; picklable.
+
+    Attributes:
+        parameters: of the stage.
+        candidates: how many captions, or pictures, BLIP scores again for a query.
+        model: folder of the trained model.
+        raw, removals, painted: of its data set; `painted` with the filling of its queries.
+        work: folder for what a killed run has done.
+        out: where its tables go.
+    """
+
+    parameters: RetrieveParameters
+    candidates: int
+    model: Path
+    raw: Path
+    removals: Path
+    painted: Path
+    work: Path
+    out: Path
 
 
 def main(
     parameters: RetrieveParameters,
     context: Context,
     *,
-    model: Path,
+    used: Path,
+    models: Path,
     raw: Path,
     removals: Path,
     painted: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Retrieve captions for test pictures of --raw: painted, rendered again, with an empty box painted, untouched."""
-    candidates = parameters.candidates.get(raw.name)
-    if candidates is None:
-        raise BadInput("no number of candidates for the data set", field="candidates", got=raw.name,
-                       choices=parameters.candidates)  # fmt: skip
+    """Ask the models of --models, the cells of --used, about test pictures: painted, drawn again, untouched.
+
+    A folder a cell goes to --out. With GPUs a process takes one, else there are as many as `run.workers`.
+    """
+    cells = read_cells(used)
+    orders = {}
+    for name, cell in cells.items():
+        if cell.dataset not in parameters.candidates:
+            raise BadInput("no number of candidates for the data set", field="candidates", got=cell.dataset,
+                           choices=parameters.candidates)  # fmt: skip
+        orders[name] = Order(
+            parameters,
+            parameters.candidates[cell.dataset],
+            models / name,
+            raw / cell.dataset,
+            removals / cell.dataset,
+            painted / cell.dataset / cell.queries,
+            context.work / name,
+            context.work / "made" / name,
+        )
+    gpus = torch.cuda.device_count()
+    engine = LocalEngine(gpus) if gpus else context.engine
+    metrics: dict[str, float] = {}
+    for name, found in zip(orders, engine.map(ask, orders.values(), description="cells"), strict=True):
+        metrics |= {f"{name}_{key}": value for key, value in found.items()}
+    with write_atomically(out) as beside:
+        (context.work / "made").replace(beside)
+    return metrics
+
+
+def ask(order: Order) -> dict[str, float]:
+    """Write a cell's tables, unless an earlier, killed run has.
+
+    Returns:
+        How many queries of each kind there were, and R@1 both ways.
+
+    Raises:
+        BadInput: a model, a removal or a picture that is not there, or fewer captions or candidates than are asked for.
+    """
+    parameters, summary = order.parameters, order.work / "metrics.json"
+    if order.out.exists():
+        found: dict[str, float] = read_json(summary)
+        return found
     if parameters.threads is not None:
         torch.set_num_threads(parameters.threads)
-    corpus = read_corpus(raw)
+    if torch.cuda.is_available():  # engines number their processes in their names (SpawnProcess-3)
+        number = multiprocessing.current_process().name.rpartition("-")[2]
+        torch.cuda.set_device(int(number) % torch.cuda.device_count() if number.isdigit() else 0)
+    corpus = _corpus(order.raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
-    sets, metrics = picture_sets(tested, raw, removals, painted)
-    asked = load(model)
+    sets, metrics = picture_sets(tested, order.raw, order.removals, order.painted)
+    asked = load(order.model)
     torch.nn.Module.to(asked.module.eval(), pick_device())
     captions = captions_of(corpus)
-    gallery = encode_gallery(asked, captions.texts, context.work, parameters.caption_batch)
-    retriever = Retriever(asked, captions, gallery, candidates, parameters.picture_batch)
-    made = context.work / "made"
+    order.work.mkdir(parents=True, exist_ok=True)
+    gallery = encode_gallery(asked, captions.texts, order.work, parameters.caption_batch)
+    retriever = Retriever(asked, captions, gallery, order.candidates, parameters.picture_batch)
+    made = order.work / "made"
     for name, pictures in sets.items():
         _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
         metrics[f"{name}_queries"] = float(len(pictures.names))
@@ -74,9 +147,16 @@ def main(
     for direction in ("image_to_text", "text_to_image"):
         ranks = read_table(made / f"{direction}.parquet")["rank"].to_numpy()
         metrics[f"{direction}_r@1"] = float((ranks == 1).mean())
-    with write_atomically(out) as beside:
-        made.replace(beside)
-    return metrics | {"captions": float(len(captions.ids))}
+    metrics["captions"] = float(len(captions.ids))
+    write_json(summary, metrics)
+    order.out.parent.mkdir(parents=True, exist_ok=True)
+    made.replace(order.out)
+    return metrics
+
+
+@lru_cache(maxsize=1)  # the cells of a data set follow each other
+def _corpus(raw: Path) -> Corpus:
+    return read_corpus(raw)
 
 
 def picture_sets(

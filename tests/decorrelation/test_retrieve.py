@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from stages.decorrelation import gallery as gallery_module
 from stages.decorrelation import retrieve
@@ -10,12 +11,13 @@ from stages.decorrelation.encoding import encode_captions, encode_pictures
 from stages.decorrelation.gallery import captions_of, encode_gallery
 from stages.decorrelation.models import KINDS
 from stages.decorrelation.removal_table import read_removals, write_removals
-from stages.decorrelation.retrieve import RetrieveParameters
+from stages.decorrelation.retrieve import Order, RetrieveParameters
 from stages.decorrelation.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tables import Images, read_table, write_images
 from stages.tracking import Tracker
+from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
 
 
@@ -39,16 +41,15 @@ def tiny_is_clip(monkeypatch):
 
 
 def parameters(**changes):
-    values = {"depth": 4, "picture_batch": 3, "caption_batch": 8, "threads": None, "candidates": {"raw": 6}}
+    values = {"depth": 4, "picture_batch": 3, "caption_batch": 8, "threads": None, "candidates": {"coco": 6}}
     return RetrieveParameters.model_validate(values | changes)
 
 
-def stage(world, out, own=None, **changes):
-    work = out.parent / f"work_{out.name}"
-    work.mkdir(exist_ok=True)
+def ask(world, out, own=None, **changes):
+    own = own or parameters()
     places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
-    arguments = places | {"painted": world / "painted", "out": out} | changes
-    return retrieve.main(own or parameters(), Context(tracker=Tracker(), work=work, engine=LocalEngine(1)), **arguments)
+    places |= {"painted": world / "painted", "work": out.parent / f"work_{out.name}", "out": out}
+    return retrieve.ask(Order(own, own.candidates["coco"], **(places | changes)))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def model(world):
 
 
 def test_files_against_a_plain_loop(world, model, tmp_path):
-    metrics = stage(world, tmp_path / "out")
+    metrics = ask(world, tmp_path / "out")
     assert metrics["captions"] == 60
     assert [metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered")] == [4, 9, 4, 4]
     assert metrics["rendered_without_removal"] == 0
@@ -95,9 +96,9 @@ def test_files_against_a_plain_loop(world, model, tmp_path):
 
 
 def test_batches_and_chunks_change_nothing(world, tmp_path, monkeypatch):
-    stage(world, tmp_path / "one")
+    ask(world, tmp_path / "one")
     monkeypatch.setattr(gallery_module, "_CHUNK", 7)
-    stage(world, tmp_path / "two", parameters(picture_batch=1, caption_batch=5))
+    ask(world, tmp_path / "two", parameters(picture_batch=1, caption_batch=5))
     for file in (tmp_path / "one").iterdir():
         one, two = (read_table(tmp_path / which / file.name).to_pydict() for which in ("one", "two"))
         assert np.allclose(one.pop("scores", []), two.pop("scores", []), atol=1e-6)
@@ -171,7 +172,7 @@ def test_ranks_in_two_stages():
 
 def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
     monkeypatch.setitem(KINDS, "clip", ("tests.decorrelation.test_retrieve", "Matching"))
-    stage(world, tmp_path / "out", parameters(candidates={"raw": 60}))
+    ask(world, tmp_path / "out", parameters(candidates={"coco": 60}))
     captions = captions_of(read_corpus(world / "raw"))
     longest = max(map(len, captions.texts))
     texts = dict(zip(captions.ids.tolist(), captions.texts, strict=True))
@@ -179,23 +180,78 @@ def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
         assert len(texts[row["captions"][0]]) == longest
         assert row["scores"] == sorted(row["scores"], reverse=True)
     with pytest.raises(BadInput, match="fewer candidates than captions"):
-        stage(world, tmp_path / "few", parameters(candidates={"raw": 3}))
+        ask(world, tmp_path / "few", parameters(candidates={"coco": 3}))
 
 
 def test_without_empty_boxes_their_files_are_empty(world, tmp_path):
     write_removals(tmp_path / "removals" / "removals.parquet", read_removals(world / "removals" / "removals.parquet"))
     write_removals(tmp_path / "removals" / "empty.parquet", [])
-    stage(world, tmp_path / "out", removals=tmp_path / "removals")
+    ask(world, tmp_path / "out", removals=tmp_path / "removals")
     assert len(read_table(tmp_path / "out" / "empty.parquet")) == 0
     assert len(read_table(tmp_path / "out" / "empty_image_to_text.parquet")) == 0
 
 
 def test_what_cannot_be_asked(world, tmp_path):
-    with pytest.raises(BadInput, match=r"number of candidates.*got 'raw' \(choices: coco\)"):
-        stage(world, tmp_path / "out", parameters(candidates={"coco": 6}))
     with pytest.raises(BadInput, match="more captions asked for than there are.*got 61"):
-        stage(world, tmp_path / "out", parameters(depth=61))
+        ask(world, tmp_path / "out", parameters(depth=61))
     write_images(tmp_path / "painted" / "test", [("8_dog", painted(1))])
     with pytest.raises(BadInput, match="no such image.*got '10_cat'"):
-        stage(world, tmp_path / "out", painted=tmp_path / "painted")
+        ask(world, tmp_path / "out", painted=tmp_path / "painted")
     assert not (tmp_path / "out").exists()
+
+
+CELLS = {f"coco_clip_{name}_0": cell("coco", "clip", name, 0) for name in ("zero_shot", "ours")}
+
+
+@pytest.fixture
+def cells(world, tmp_path):
+    """Two cells of one model, as the stages before leave them."""
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump({"decorrelation": {"cells": CELLS}}, sort_keys=False))
+    for name in CELLS:
+        (tmp_path / "models").mkdir(exist_ok=True)
+        (tmp_path / "models" / name).symlink_to(world / "base" / "tiny")
+    for folder, source in (("raw/coco", "raw"), ("removals/coco", "removals"), ("painted/coco/cv2", "painted")):
+        (tmp_path / folder).parent.mkdir(parents=True)
+        (tmp_path / folder).symlink_to(world / source)
+    return tmp_path
+
+
+def stage(cells, own=None):
+    (cells / "work").mkdir(exist_ok=True)
+    context = Context(tracker=Tracker(), work=cells / "work", engine=LocalEngine(1))
+    places = {name: cells / name for name in ("models", "raw", "removals", "painted", "out")}
+    return retrieve.main(own or parameters(), context, used=cells / "params.yaml", **places)
+
+
+def test_every_cell_has_its_folder_and_its_metrics(world, cells, tmp_path):
+    metrics = stage(cells)
+    alone = ask(world, tmp_path / "alone")
+    assert metrics == {f"{name}_{key}": value for name in CELLS for key, value in alone.items()}
+    for name in CELLS:
+        files = sorted(file.name for file in (tmp_path / "alone").iterdir())
+        assert sorted(file.name for file in (cells / "out" / name).iterdir()) == files
+        for file in files:
+            assert read_table(cells / "out" / name / file) == read_table(tmp_path / "alone" / file)
+
+
+def test_a_killed_stage_keeps_the_cells_that_were_asked(cells, monkeypatch):
+    asked, load = [], retrieve.load
+
+    def killed(folder):
+        asked.append(folder.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return load(folder)
+
+    monkeypatch.setattr(retrieve, "load", killed)
+    with pytest.raises(KeyboardInterrupt):
+        stage(cells)
+    assert not (cells / "out").exists()
+    metrics = stage(cells)
+    assert asked == ["coco_clip_zero_shot_0", "coco_clip_ours_0", "coco_clip_ours_0"]
+    assert {name for name in CELLS if f"{name}_captions" in metrics} == set(CELLS)
+
+
+def test_a_data_set_without_candidates_is_refused(cells):
+    with pytest.raises(BadInput, match=r"number of candidates.*got 'coco' \(choices: control\)"):
+        stage(cells, parameters(candidates={"control": 6}))
