@@ -14,6 +14,7 @@ from stages.measures.answers import exact_match, f1
 from stages.tables import write_atomically, write_table
 
 Values = Mapping[str, NDArray[np.float64]]  # em and f1, each (questions,)
+_INTEGERS = pa.list_(pa.int64())
 Seed = int | None  # None: the zero-shot reader, which has but one
 
 
@@ -43,7 +44,10 @@ def write_answers(
     answers: Mapping[str, Mapping[Seed, Sequence[Answer]]],
     measured: Mapping[str, Mapping[Seed, Values]],
 ) -> None:
-    """`{row}.parquet`: for each seed and question the answer, where it stands, and whether it is right."""
+    """`{row}.parquet`: for each seed and question the answer, where it stands, and whether it is right.
+
+    Beside it all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
+    """
     with write_atomically(folder) as beside:
         beside.mkdir()
         for row, by_seed in answers.items():
@@ -57,6 +61,9 @@ def write_answers(
                         "passage": [each.passage for each in given],
                         "start": [each.start for each in given],
                         "end": [each.end for each in given],
+                        "passages": pa.array([each.passages.tolist() for each in selections[row]], _INTEGERS),
+                        "starts": pa.array([[start for start, _ in each.spans] for each in given], _INTEGERS),
+                        "ends": pa.array([[end for _, end in each.spans] for each in given], _INTEGERS),
                         **measured[row][seed],
                     }
                 )

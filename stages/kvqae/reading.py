@@ -45,6 +45,8 @@ class Answer:
         score: P(start)·P(end), times the passage's weight if there are weights.
         passage: where it stands.
         start, end: its characters in `title [SEP] text`.
+        spans: of every passage read, in their order, the characters of its own best span: what would have been the
+            answer if there were no other passage.
     """
 
     prediction: str = ""
@@ -52,6 +54,7 @@ class Answer:
     passage: int = -1
     start: int = 0
     end: int = 0
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 def read_pairs(
@@ -137,9 +140,10 @@ def answer(
         weights: (passages,) > 0; None for 1.
     """
     read = [readings[question, passage] for passage in passages]
+    spans = tuple((reading.start, reading.end) for reading in read)
     scores = np.array([reading.score for reading in read])
     if not np.isfinite(scores).any():
-        return Answer()
+        return Answer(spans=spans)
     normaliser = sum(
         np.logaddexp.reduce([getattr(reading, mass) for reading in read]) for mass in ("start_mass", "end_mass")
     )
@@ -148,4 +152,5 @@ def answer(
         log_probabilities += np.log(weights)
     best = int(log_probabilities.argmax())
     found = read[best]
-    return Answer(found.answer, float(np.exp(log_probabilities[best])), int(passages[best]), found.start, found.end)
+    probability = float(np.exp(log_probabilities[best]))
+    return Answer(found.answer, probability, int(passages[best]), found.start, found.end, spans)

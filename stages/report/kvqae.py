@@ -1,38 +1,126 @@
-"""KVQAE's fragment of the page: Tables 2, 3, 4 and 7, Figure 4, tuning curves, and a gallery of questions."""
+"""KVQAE's fragment of the page: Tables 1 to 7, Figures 4 and 5, what was tuned, and what the numbers show."""
 
 import random
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 from pyarrow import csv
 from pydantic import Field
 
 from stages.kvqae.passage_texts import read_passage_texts
-from stages.kvqae.questions import read_questions
+from stages.kvqae.questions import Question, read_questions
 from stages.measures.runs import PADDING
 from stages.report.common import environment, sizes_html
-from stages.report.gallery import gallery_items, pictures_missing
+from stages.report.gallery import Ranking, Spans, face_boxes, gallery_items, pictures_missing
+from stages.report.kvqae_construction import construction_html, statistics_html
+from stages.report.kvqae_findings import findings_html, reading_findings, reranking_findings
 from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
-from stages.report.kvqae_retrieval import TABLES, overlap_html, retrieval_html
+from stages.report.kvqae_reranking import overlap_blocks_html, tuning_html
+from stages.report.kvqae_retrieval import LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import Images, read_json, read_run_over, read_table, write_json
+
+FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
+INITIAL = f"The best of the initial ranking, {LABELS['dpr_few_shot_image']}, are put into a new order."
+Section = dict[str, str]
 
 
 class KvqaeFragmentParameters(Parameters):
     """Section `kvqae.fragment`."""
 
     questions: int = Field(ge=1, description="Test questions shown in the gallery")
-    passages: int = Field(ge=1, description="Passages shown with each of them")
+    passages: int = Field(ge=1, description="Passages of each ranking shown with each of them")
     image_side: int = Field(ge=32, description="Pixels of the gallery's images, stored at this size")
     seed: int = Field(ge=0, description="Of the draw of questions")
+
+
+def section(name: str, title: str, html: str) -> Section:
+    """A section of the page; `html` is escaped already."""
+    return {"id": f"kvqae-{name}", "title": title, "html": html}
+
+
+def reranking_sections(
+    blocks: dict[str, Any], chosen: Mapping[str, Any], printed: dict[str, Any], level: float
+) -> list[Section]:
+    """Tables 5 and 6, what they show, how the fusions were chosen, and the split by overlap."""
+    made = []
+    for name, (title, wanted) in RERANKED_TABLES.items():
+        found = [sentence for each in wanted for sentence in reranking_findings(blocks, each.block, level)]
+        tables = retrieval_html(blocks, printed, wanted, level)
+        made.append(section(name, title, findings_html(found, INITIAL) + tables))
+    made[-1]["html"] += tuning_html(chosen)
+    overlap = overlap_blocks_html(blocks, printed, level)
+    return [*made, section("overlap", "Overlap with the encoders’ pretraining", overlap)] if overlap else made
+
+
+def reader_of(answers: Path) -> tuple[dict[str, str], dict[str, Spans]]:
+    """The first seed's answers of a row, and by question the best span of every passage that it read."""
+    columns = ["id", "seed", "prediction", "passages", "starts", "ends"]
+    read = read_table(answers, columns)
+    seed = read["seed"][0]
+    rows = (read.filter(pc.equal(read["seed"], seed)) if seed.is_valid else read).to_pylist()
+    spans: dict[str, Spans] = {
+        row["id"]: dict(zip(row["passages"], zip(row["starts"], row["ends"], strict=True), strict=True)) for row in rows
+    }
+    return {row["id"]: row["prediction"] for row in rows}, spans
+
+
+def gallery(
+    parameters: KvqaeFragmentParameters,
+    questions: Sequence[Question],
+    rankings: Mapping[str, tuple[Path, Path]],
+    articles: Path,
+    passages: Path,
+    faces: pa.Table,
+    question_images: Images,
+    kb_images: Images,
+) -> list[dict[str, Any]]:
+    """What Figure 5 shows: some questions with the first passages of each ranking.
+
+    Args:
+        parameters: of the stage.
+        questions: all of the split.
+        rankings: title → a run and the reader's answers on it; the last one's are the answers shown.
+        articles, passages: the knowledge base.
+        faces: of the questions' images.
+        question_images, kb_images: pictures.
+    """
+    chosen = random.Random(parameters.seed).sample(questions, min(parameters.questions, len(questions)))
+    ids = [question.id for question in questions]
+    lists = []
+    for title, (run, answers) in rankings.items():
+        predictions, spans = reader_of(answers)
+        ranked = read_run_over(run, ids).select(question.id for question in chosen)
+        lists.append(Ranking(title, ranked, spans))
+    shown = np.concatenate([ranking.run.documents[:, : parameters.passages].ravel() for ranking in lists])
+    return gallery_items(
+        chosen,
+        predictions,
+        face_boxes(faces.to_pylist()),
+        lists,
+        read_table(articles, ["image"]),
+        read_table(passages, ["article"])["article"].to_numpy(),
+        read_passage_texts(passages, articles, np.unique(shown[shown != PADDING])),
+        question_images,
+        kb_images,
+        passages=parameters.passages,
+        image_side=parameters.image_side,
+    )
 
 
 def main(
     parameters: KvqaeFragmentParameters,
     context: Context,
     *,
+    construction: Sequence[Path],
     evaluation: Path,
+    reranking: Path,
+    reranking_choice: Path,
     reading: Path,
     overlap: Path,
     overlap_metrics: Path,
@@ -43,62 +131,58 @@ def main(
     used: Path,
     paper: Path,
     questions: Path,
-    answers: Path,
     run: Path,
-    routing: Path,
+    answers: Path,
+    reranked_run: Path,
+    reranked_answers: Path,
+    faces: Path,
     articles: Path,
     passages: Path,
     question_images: Path,
     kb_images: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Render KVQAE's sections."""
+    """Render KVQAE's sections; `construction` are metrics files named as their stages."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     parameters_used = read_parameters(used)
-    blocks = read_json(evaluation)
-    level = parameters_used["kvqae"]["evaluate"]["significance"]
+    kvqae = parameters_used["kvqae"]
+    level = kvqae["evaluate"]["significance"]
+    steps = {path.stem: read_json(path) for path in construction}
+    blocks, read_metrics = read_json(evaluation), read_json(reading)
     sections = [
-        {"id": f"kvqae-{section}", "title": title, "html": retrieval_html(blocks, printed, section, level)}
-        for section, (title, _) in TABLES.items()
+        section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),
+        section("construction", "From TriviaQA to the data set", construction_html(steps, printed)),
+        *(
+            section(name, title, retrieval_html(blocks, printed, wanted, level))
+            for name, (title, wanted) in TABLES.items()
+        ),
+        *reranking_sections(read_json(reranking), read_json(reranking_choice), printed, level),
     ]
-    read_metrics = read_json(reading)
-    table_7 = reading_html(read_metrics, printed, READING_ROWS, len(parameters_used["kvqae"]["read"]["seeds"]))
+    table_7 = findings_html(reading_findings(read_metrics, level))
+    table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]))
     table_7 += sweep_html(csv.read_csv(sweep))
-    sections.append({"id": "kvqae-table-7", "title": "Table 7: reading", "html": table_7})
+    sections.append(section("table-7", "Table 7: reading", table_7))
     stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])
-    figure_4 = overlap_html(read_table(overlap), stems)
-    sections.append({"id": "kvqae-figure-4", "title": "Figure 4: lexical overlap", "html": figure_4})
-    confidence = parameters_used["kvqae"]["difficulty"]["confidence"]
-    hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), confidence)
-    sections.append({"id": "kvqae-difficulty", "title": "What makes questions hard", "html": hard})
-    answered = read_table(answers, ["id", "seed", "prediction"])
-    first_seed = answered.filter(pc.equal(answered["seed"], answered["seed"][0])).to_pylist()
-    routes = read_table(routing, ["question", "face"]).to_pylist()
-    everyone = read_questions(questions)
-    chosen = random.Random(parameters.seed).sample(everyone, min(parameters.questions, len(everyone)))
-    fused = read_run_over(run, [question.id for question in everyone]).select(question.id for question in chosen)
-    shown = fused.documents[:, : parameters.passages]
-    items = gallery_items(
-        chosen,
-        {row["id"]: row["prediction"] for row in first_seed},
-        {row["question"]: row["face"] for row in routes},
-        fused,
-        read_table(articles, ["image"]),
-        read_table(passages, ["article"])["article"].to_numpy(),
-        read_passage_texts(passages, articles, shown[shown != PADDING]),
+    sections.append(section("figure-4", "Figure 4: lexical overlap", overlap_html(read_table(overlap), stems)))
+    items = gallery(
+        parameters,
+        read_questions(questions),
+        {"Multimodal retrieval": (run, answers), "Re-ranked by text and image": (reranked_run, reranked_answers)},
+        articles,
+        passages,
+        read_table(faces, ["name", "width", "height", "detected", "box"]),
         Images(question_images),
         Images(kb_images),
-        passages=parameters.passages,
-        image_side=parameters.image_side,
     )
-    filters = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
-    gallery = environment().get_template("gallery.html").render(items=items, filters=filters, seed=parameters.seed)
-    sections.append({"id": "kvqae-gallery", "title": "Gallery", "html": gallery})
-    sizes = sizes_html({"kvqae": parameters_used["kvqae"]}, read_parameters(paper))
-    sections.append({"id": "kvqae-sizes", "title": "Sizes used", "html": sizes})
+    figure_5 = environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=parameters.seed)
+    sections.append(section("gallery", "Figure 5: questions and their first results", figure_5))
+    confidence = kvqae["difficulty"]["confidence"]
+    hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), confidence)
+    sections.append(section("difficulty", "What makes questions hard", hard))
+    sections.append(section("sizes", "Sizes used", sizes_html({"kvqae": kvqae}, read_parameters(paper))))
     title = "KVQAE: answering questions about the named entity in an image"
-    fragment = {"pipeline": "kvqae", "title": title, "world": parameters_used["world"]["kvqae"], "sections": sections}
-    write_json(out, fragment)
+    world = parameters_used["world"]["kvqae"]
+    write_json(out, {"pipeline": "kvqae", "title": title, "world": world, "sections": sections})
     return {
         "gallery_questions": float(len(items)),
         "gallery_right": float(sum(item["right"] for item in items)),

@@ -1,6 +1,7 @@
 """KVQAE's Table 7, the score by number of passages read, and what makes questions hard."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -8,43 +9,59 @@ import pyarrow as pa
 from stages.report.common import environment
 from stages.report.figures import curves
 
-# Our rows of the reader, and the paper's row that each stands beside; the re-ranked ones wait for re-ranking.
-READING_ROWS: dict[str, str | None] = {
-    "zero_shot_fused": "zero_shot_initial",
-    "zero_shot_reranked": "zero_shot_reranked",
-    "zero_shot_reranked_weighted": "zero_shot_weighted",
-    "zero_shot_fused_weighted": None,
-    "few_shot_text": None,
-    "few_shot_fused": "few_shot_initial",
-    "few_shot_fused_chosen": None,
-    "few_shot_fused_weighted": None,
-    "few_shot_reranked": "few_shot_reranked",
-    "few_shot_reranked_weighted": "few_shot_weighted",
-    "few_shot_semi_oracle": "few_shot_semi_oracle",
-    "few_shot_full_oracle": "few_shot_full_oracle",
-    "triviaqa": "triviaqa_bm25",
-    "triviaqa_weighted": "triviaqa_bm25_weighted",
+
+@dataclass(frozen=True)
+class ReadingRow:
+    """A row of the table: ours, and the paper's that it stands beside.
+
+    Attributes:
+        published: name of the paper's row, whose label it takes; None: the paper has none.
+        label: where the paper has none.
+    """
+
+    published: str | None = None
+    label: str = ""
+
+
+READING_ROWS: dict[str, ReadingRow] = {
+    "zero_shot_fused": ReadingRow("zero_shot_initial"),
+    "zero_shot_reranked": ReadingRow("zero_shot_reranked"),
+    "zero_shot_reranked_weighted": ReadingRow("zero_shot_weighted"),
+    "few_shot_text": ReadingRow(label="few-shot, top 5 of text-only retrieval (D_f)"),
+    "few_shot_fused": ReadingRow("few_shot_initial"),
+    "few_shot_fused_weighted": ReadingRow(label="few-shot, top 5 of retrieval, weighted"),
+    "few_shot_reranked": ReadingRow("few_shot_reranked"),
+    "few_shot_reranked_chosen": ReadingRow(label="few-shot, re-ranked, number of passages chosen on validation"),
+    "few_shot_reranked_weighted": ReadingRow("few_shot_weighted"),
+    "few_shot_max_fused": ReadingRow(label="few-shot, max-pooled loss, top 5 of retrieval"),
+    "few_shot_max_reranked": ReadingRow(label="few-shot, max-pooled loss, top 5 re-ranked"),
+    "few_shot_fused_semi_oracle": ReadingRow(label="few-shot, semi-oracle from the initial list"),
+    "few_shot_semi_oracle": ReadingRow("few_shot_semi_oracle"),
+    "few_shot_fused_full_oracle": ReadingRow(label="few-shot, full oracle from the initial list"),
+    "few_shot_full_oracle": ReadingRow("few_shot_full_oracle"),
+    "triviaqa": ReadingRow("triviaqa_bm25"),
+    "triviaqa_weighted": ReadingRow("triviaqa_bm25_weighted"),
 }
 
 
 def reading_html(
-    metrics: Mapping[str, float], published: dict[str, Any], rows: Mapping[str, str | None], seeds: int
+    metrics: Mapping[str, float], published: dict[str, Any], rows: Mapping[str, ReadingRow], seeds: int
 ) -> str:
-    """Table 7: our rows, the published ones beside them, and the paper's rows that wait for re-ranking."""
+    """Table 7: our rows, and the published ones beside them."""
     table = published["table_7"]["rows"]
     shown = []
-    for ours, theirs in rows.items():
+    for name, row in rows.items():
         values = None
-        if f"{ours}_f1" in metrics:
+        if f"{name}_f1" in metrics:
             keys = ("f1", "em", "f1_sd", "em_sd")
-            values = {key: metrics.get(f"{ours}_{key}") for key in keys}
-        label = table[theirs]["label"] if theirs else ours.replace("_", " ")
-        shown.append({"label": label, "ours": values, "published": table[theirs] if theirs else None})
+            values = {key: metrics.get(f"{name}_{key}") for key in keys}
+        theirs = table[row.published] if row.published else None
+        shown.append({"label": theirs["label"] if theirs else row.label, "ours": values, "published": theirs})
     return environment().get_template("reading_table.html").render(rows=shown, seeds=seeds)
 
 
 def sweep_html(table: pa.Table) -> str:
-    """How many passages to read: validation EM and F1 by their number."""
+    """How many passages to read: validation EM and F1 by their number, of the row that the number is chosen on."""
     count = table["passages"].to_pylist()
     title = "Passages read at inference, validation questions"
     lines = {

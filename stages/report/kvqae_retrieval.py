@@ -1,5 +1,7 @@
-"""KVQAE's tables of retrieval, 2 to 4, and Figure 4."""
+"""KVQAE's tables of retrieval and re-ranking, 2 to 6, and Figure 4."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -29,48 +31,84 @@ LABELS = {
     "bm25_dpr_few_shot": "B + D_f",
     "bm25_dpr_few_shot_image": "B + D_f + F·A + (1−F)(I + C)",
     "rrf": "Reciprocal-rank fusion of all",
+    "reranked_rrt": "RRT (whole image)",
+    "reranked_arcface": "F·A (ArcFace)",
+    "reranked_image": "F·A + RRT",
+    "reranked_text": "Text (cross-encoder)",
+    "reranked_text_image": "Text + F·A + RRT",
 }
-# Section → the blocks shown, and the published table and row names that stand beside each block.
-TABLES: dict[str, tuple[str, tuple[tuple[str, str | None, dict[str, str]], ...]]] = {
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block of measured rows, and what the paper prints about it.
+
+    Attributes:
+        block: its key.
+        published: the published table that stands beside it, or None.
+        names: our row → the published one; empty where they have the same names.
+    """
+
+    block: str
+    published: str | None = None
+    names: dict[str, str] = field(default_factory=dict)
+
+
+# Section → its title and blocks.
+TABLES: dict[str, tuple[str, tuple[Shown, ...]]] = {
     "table-2": (
         "Table 2: first-stage retrieval, article level",
         (
-            ("article_face", "table_2", {"arcface": "arcface_face"}),
-            ("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
-            ("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
+            Shown("article_face", "table_2", {"arcface": "arcface_face"}),
+            Shown("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
+            Shown("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
         ),
     ),
-    "table-3": ("Table 3: first-stage retrieval, passage level", (("passage", "table_3", {}),)),
+    "table-3": ("Table 3: first-stage retrieval, passage level", (Shown("passage", "table_3"),)),
     "table-4": (
         "Table 4: persons and non-persons",
         (
-            ("passage_persons", "table_4_persons", {}),
-            ("passage_non_persons", "table_4_non_persons", {}),
-            ("passage_face", None, {}),
-            ("passage_no_face", None, {}),
+            Shown("passage_persons", "table_4_persons"),
+            Shown("passage_non_persons", "table_4_non_persons"),
+            Shown("passage_face"),
+            Shown("passage_no_face"),
         ),
     ),
 }
+RERANKED_TABLES: dict[str, tuple[str, tuple[Shown, ...]]] = {
+    "table-5": (
+        "Table 5: re-ranking by the image, article level",
+        (Shown("article_face", "table_5_face"), Shown("article", "table_5")),
+    ),
+    "table-6": ("Table 6: re-ranking by text and image, passage level", (Shown("passage", "table_6"),)),
+}
 
 
-def retrieval_html(blocks: dict[str, Any], published: dict[str, Any], section: str, level: float) -> str:
-    """The tables of one section: our numbers, then the published ones in columns marked as the paper's."""
+def retrieval_html(blocks: dict[str, Any], published: dict[str, Any], wanted: Sequence[Shown], level: float) -> str:
+    """The tables of one section: our numbers, then the published ones in columns marked as the paper's.
+
+    Args:
+        blocks: as stage `evaluate` writes them.
+        published: the paper's tables.
+        wanted: which blocks, in order.
+        level: of the significance test.
+    """
     template = environment().get_template("retrieval_table.html")
     parts = []
-    for key, table, names in TABLES[section][1]:
-        if key not in blocks:
-            parts.append(f"<p>No test question falls into the subset of block <code>{key}</code>.</p>")
+    for each in wanted:
+        if each.block not in blocks:
+            parts.append(f"<p>No test question falls into the subset of block <code>{each.block}</code>.</p>")
             continue
-        beside = None
-        if table is not None:
-            rows = published[table]["rows"]
-            # A block may show rows of several published blocks under other names.
-            beside = {"rows": {ours: rows[theirs] for ours, theirs in names.items()} if names else rows}
+        rows = None
+        if each.published is not None:
+            rows = published[each.published]["rows"]
+            if each.names:
+                rows = {ours: rows[theirs] for ours, theirs in each.names.items()}
         parts.append(
             template.render(
-                caption=f"{blocks[key]['title']}.",
-                block=blocks[key],
-                published=beside,
+                caption=f"{blocks[each.block]['title']}.",
+                block=blocks[each.block],
+                published=rows,
                 measures=MEASURES,
                 labels=LABELS,
                 beyond=BEYOND,

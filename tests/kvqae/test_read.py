@@ -133,6 +133,8 @@ def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
         assert row["prediction"] == " [SEP] ".join(texts[row["passage"]])[row["start"] : row["end"]]
         assert row["em"] == exact_match(row["prediction"], questions[row["id"]].answers)
         assert 0 < row["score"] <= 1
+        spans = dict(zip(row["passages"], zip(row["starts"], row["ends"], strict=True), strict=True))
+        assert spans[row["passage"]] == (row["start"], row["end"])  # the answer is the best of these
     per_query = pq.read_table(out / "per_query.parquet").to_pylist()
     for name in PARAMETERS["rows"]:
         values = [row for row in per_query if row["row"] == name]
@@ -141,6 +143,7 @@ def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
     assert {row["seed"] for row in per_query if row["row"] == "triviaqa"} == {None}
     empty = pq.read_table(out / "answers" / "few_shot_semi_oracle.parquet").to_pylist()
     assert {(row["prediction"], row["score"], row["passage"]) for row in empty} == {("", 0.0, -1)}
+    assert all(row["passages"] == row["starts"] == row["ends"] == [] for row in empty)
 
 
 def test_questions_without_results_are_wrong_and_counted(world, tmp_path):

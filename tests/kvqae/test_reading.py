@@ -83,7 +83,7 @@ def test_nothing_to_read(reader):
     assert read(reader, []) == {}
     assert answer(QUESTION, [], {}) == Answer("", 0.0, -1, 0, 0)
     empty = Reading("", 0, 0, -math.inf, 0.0, 0.0)  # a passage whose tokens were all cut off
-    assert answer(QUESTION, [4], {(QUESTION, 4): empty}) == Answer("", 0.0, -1, 0, 0)
+    assert answer(QUESTION, [4], {(QUESTION, 4): empty}) == Answer(spans=((0, 0),))
 
 
 def test_score_is_the_product_of_start_and_end_over_the_passages():

@@ -1,0 +1,117 @@
+"""What KVQAE's numbers show, whichever way they go: every sentence is computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stages.report.common import environment, probability, signed
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Two rows on the same questions, in words.
+
+    Attributes:
+        better, other: what the rows are; `better` is expected to be the higher.
+        measure: its name.
+        value, other_value: of the two, in [0, 1].
+        p: of the paired randomisation test.
+    """
+
+    better: str
+    other: str
+    measure: str
+    value: float
+    other_value: float
+    p: float
+
+    def sentence(self, level: float) -> str:
+        """`A beats B in M: x % → y %, +d points, p = …`, or what it does instead."""
+        difference = self.value - self.other_value
+        if self.p <= level and difference:
+            verb = "beats" if difference > 0 else "is beaten by"
+        elif difference > 0:
+            verb = "is above, but not significantly,"
+        elif difference < 0:
+            verb = "is below, but not significantly,"
+        else:
+            verb = "equals"
+        gain = ("+" if difference > 0 else "") + signed(100 * difference, 1)
+        values = f"{100 * self.other_value:.1f} % → {100 * self.value:.1f} %"
+        return f"{self.better} {verb} {self.other} in {self.measure}: {values}, {gain} points, p {probability(self.p)}."
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """A comparison of two rows of a block: keys of block, rows and measure, and names for them."""
+
+    block: str
+    rows: tuple[str, str]
+    names: tuple[str, str]
+    measure: tuple[str, str]
+    where: str = ""
+
+
+_TEXT, _INITIAL = "Text re-ranking", "the initial ranking"
+RERANKING = (
+    Retrieved("passage", ("reranked_text", "dpr_few_shot_image"), (_TEXT, _INITIAL), ("precision@1", "P@1")),
+    Retrieved("passage", ("reranked_text", "dpr_few_shot_image"), (_TEXT, _INITIAL), ("mrr", "MRR")),
+    Retrieved(
+        "passage",
+        ("reranked_text_image", "reranked_text"),
+        ("Re-ranking by text and image", "text re-ranking"),
+        ("precision@1", "P@1"),
+    ),
+    *(
+        Retrieved(
+            "article_face", ("reranked_image", alone), ("ArcFace + RRT", name), measure, "Where a face is found: "
+        )
+        for alone, name in (("reranked_arcface", "ArcFace alone"), ("reranked_rrt", "RRT alone"))
+        for measure in (("precision@1", "P@1"), ("mrr", "MRR"))
+    ),
+)
+# Rows of stage `read` whose exact match it compares, expected order first.
+READING = (
+    ("few_shot_fused", "few_shot_text", "Reading the multimodal list", "reading the text-only list"),
+    ("few_shot_fused", "zero_shot_fused", "The few-shot reader", "the zero-shot reader"),
+    ("few_shot_reranked", "few_shot_fused", "Reading the re-ranked list", "reading the initial list"),
+    ("zero_shot_reranked", "zero_shot_fused", "Zero-shot, reading the re-ranked list", "reading the initial list"),
+    ("few_shot_semi_oracle", "few_shot_reranked", "The semi-oracle", "reading the re-ranked list"),
+    ("few_shot_full_oracle", "few_shot_semi_oracle", "The full oracle", "the semi-oracle"),
+    ("few_shot_reranked_weighted", "few_shot_reranked", "Weighting by the re-rankers’ scores", "no weighting"),
+    ("few_shot_reranked", "few_shot_max_reranked", "The loss averaged over passages", "the max-pooled loss"),
+)
+
+
+def reranking_findings(blocks: Mapping[str, Any], block: str, level: float) -> list[str]:
+    """Sentences about the rows of a block of Table 5 or 6, as far as they exist."""
+    sentences = []
+    for each in (each for each in RERANKING if each.block == block):
+        places = {row["name"]: place for place, row in enumerate(blocks.get(each.block, {"rows": []})["rows"])}
+        if not places.keys() >= set(each.rows):
+            continue
+        measure, label = each.measure
+        first, second = (places[name] for name in each.rows)
+        rows = blocks[each.block]["rows"]
+        value, other_value = (rows[place]["values"][measure] for place in (first, second))
+        p = blocks[each.block]["p"][measure][first][second]
+        found = Finding(*each.names, label, value, other_value, p)
+        sentences.append(each.where + found.sentence(level))
+    return sentences
+
+
+def reading_findings(metrics: Mapping[str, float], level: float) -> list[str]:
+    """Sentences about the pairs of rows whose exact match stage `read` compared."""
+    sentences = []
+    for row, other, name, other_name in READING:
+        p = metrics.get(f"{row}_over_{other}_em_p")
+        if p is not None:
+            found = Finding(name, other_name, "EM", metrics[f"{row}_em"], metrics[f"{other}_em"], p)
+            sentences.append(found.sentence(level))
+    return sentences
+
+
+def findings_html(sentences: Sequence[str], introduction: str = "") -> str:
+    """The sentences as a list, after an introduction if there is one; escaped."""
+    template = environment().get_template("kvqae_findings.html")
+    return template.render(sentences=sentences, introduction=introduction)

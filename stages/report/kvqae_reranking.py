@@ -1,0 +1,51 @@
+"""KVQAE's re-ranking on the page: what was chosen on validation, and the split by overlap with pretraining."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stages.report.common import environment
+from stages.report.kvqae_retrieval import RERANKED_TABLES, Shown, retrieval_html
+
+LABELS = {
+    "image": "Image: ArcFace + RRT",
+    "text_image": "Text + image",
+    "arcface": "ArcFace",
+    "rrt": "RRT",
+    "posfuse": "PosFuse",
+    "rank": "rank",  # PosFuse sees positions only
+    "min_max": "min-max",
+    "z_score": "z-score",
+}
+
+
+def tuning_html(choice: Mapping[str, Any]) -> str:
+    """How each fusion of stage `tune_reranking` was chosen: ours, then the paper's way, with validation MRR."""
+    rows = []
+    for name, record in choice.items():
+        for which, label in (("chosen", "chosen"), ("paper", "the paper’s way")):
+            fusion = record[which]
+            rows.append(
+                {
+                    "label": f"{_named(name)}, {label}",
+                    "normalization": _named(fusion.get("normalization", "rank")),
+                    "method": _named(fusion["method"]),
+                    "weights": [(_named(system), weight) for system, weight in fusion.get("weights", {}).items()],
+                    "mrr": record[f"{which}_mrr"],
+                    "tried": record["tried"] if which == "chosen" else None,
+                }
+            )
+    return environment().get_template("kvqae_tuning.html").render(rows=rows)
+
+
+def _named(name: str) -> str:
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], level: float) -> str:
+    """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
+    shown = {each.block for _, wanted in RERANKED_TABLES.values() for each in wanted}
+    rest = [Shown(key) for key in blocks if key not in shown]
+    if not rest:
+        return ""
+    note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
+    return note + retrieval_html(blocks, {}, rest, level)
