@@ -4,7 +4,7 @@ Every row of a block is measured on the same questions. Differences are tested p
 randomization test; a row's letters name the rows that it beats.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,51 @@ def subsets(routing: pa.Table) -> dict[str, list[str]]:
     }
 
 
+def measure_blocks(
+    blocks: Mapping[str, Block],
+    known: Mapping[str, Mapping[str, Run]],
+    qrels: Mapping[str, Qrels],
+    questions: Mapping[str, Sequence[str]],
+    parameters: EvaluateParameters,
+) -> tuple[dict[str, float], dict[str, Any], pa.Table]:
+    """Measure blocks; one whose subset has no question is left out.
+
+    Args:
+        blocks: by key.
+        known: {level: {row: run}}, all over the same questions.
+        qrels: {level: judgements}.
+        questions: {subset: question ids}.
+        parameters: of test and bootstrap.
+
+    Returns:
+        Flat metrics `{block}_{row}_{measure}`, the tables {block: …}, and all values by question.
+
+    Raises:
+        BadInput: no run for a row.
+    """
+    metrics: dict[str, float] = {}
+    tables: dict[str, Any] = {}
+    per_query: list[pa.Table] = []
+    for key, block in blocks.items():
+        missing = [row for row in block.rows if row not in known[block.level]]
+        if missing:
+            raise BadInput(f"no run for the rows of block {key!r}", got=missing, choices=sorted(known[block.level]))
+        ids = questions[block.subset]
+        if not ids:
+            continue
+        judged = qrels[block.level].select(ids)
+        values = {row: measure(known[block.level][row].select(ids), judged, MEASURES) for row in block.rows}
+        rows, p_values = compare(values, parameters)
+        tables[key] = {"title": block.title, "questions": len(ids), "rows": rows, "p": p_values}
+        for row in rows:
+            metrics |= {f"{key}_{row['name']}_{name}": value for name, value in row["values"].items()}
+        per_query += [
+            pa.table({"block": [key] * len(ids), "row": [row] * len(ids), "question": ids, **columns})
+            for row, columns in values.items()
+        ]
+    return metrics, tables, pa.concat_tables(per_query)
+
+
 def main(
     parameters: EvaluateParameters,
     context: Context,
@@ -123,25 +168,8 @@ def main(
     known["article"] |= {path.parent.name: read_run_over(path, everyone) for path in article_runs}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
-    tables: dict[str, Any] = {}
-    per_query: list[pa.Table] = []
-    for key, block in BLOCKS.items():
-        missing = [row for row in block.rows if row not in known[block.level]]
-        if missing:
-            raise BadInput(f"no run for the rows of block {key!r}", got=missing, choices=sorted(known[block.level]))
-        ids = questions[block.subset]
-        if not ids:
-            continue
-        judged: Qrels = qrels[block.level].select(ids)
-        values = {row: measure(known[block.level][row].select(ids), judged, MEASURES) for row in block.rows}
-        rows, p_values = compare(values, parameters)
-        tables[key] = {"title": block.title, "questions": len(ids), "rows": rows, "p": p_values}
-        for row in rows:
-            metrics |= {f"{key}_{row['name']}_{name}": value for name, value in row["values"].items()}
-        per_query += [
-            pa.table({"block": [key] * len(ids), "row": [row] * len(ids), "question": ids, **columns})
-            for row, columns in values.items()
-        ]
+    measured, tables, per_query = measure_blocks(BLOCKS, known, qrels, questions, parameters)
+    metrics |= measured
     best_text = max(TEXT, key=lambda row: metrics[f"passage_{row}_mrr"])
     place = BLOCKS["passage"].rows.index
     for name, better, other in (
@@ -153,7 +181,7 @@ def main(
             metrics[f"passage_{name}_{kind}_difference"] = difference
             metrics[f"passage_{name}_{kind}_p"] = tables["passage"]["p"][kind][place(better)][place(other)]
     write_json(out_tables, tables)
-    write_table(out_per_query, pa.concat_tables(per_query))
+    write_table(out_per_query, per_query)
     return metrics
 
 

@@ -1,0 +1,146 @@
+"""Tables 5 and 6: re-ranking by images, by text and by both, and what the encoders' own training has to do with it.
+
+Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays what it is; the initial
+run is measured whole, as in Table 3. An article takes the place of its first passage (kvqae.md §6).
+
+Persons are split by whether ArcFace was trained on them, the others by whether RRT was trained on pictures of them. The
+lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.kvqae.evaluate import Block, EvaluateParameters, measure_blocks, subsets
+from stages.kvqae.overlap_lists import IDENTITIES, LANDMARKS, read_entities
+from stages.kvqae.questions import read_questions
+from stages.kvqae.reranking_fusion import complete, read_lists
+from stages.measures.articles import best_passages
+from stages.measures.runs import PADDING, Run
+from stages.stage import BadInput, Context, run_stage
+from stages.tables import read_qrels, read_table, write_json, write_table
+
+BLOCKS = {
+    "article_face": Block(
+        "Image re-ranking, article level, face detected", "article", "face", ("rrt", "arcface", "image")
+    ),
+    "article": Block("Image re-ranking, article level, all questions", "article", "all", ("rrt", "image")),
+    "passage": Block("Re-ranking, passage level, all questions", "passage", "all", ("initial", "text", "text_image")),
+}
+_PERSONS = ("bm25_image", "initial", "image", "text", "text_image")
+_OTHERS = ("initial", "rrt", "image", "text", "text_image")
+OVERLAP_BLOCKS = {
+    "identities": {
+        "persons_known": Block("Persons whom ArcFace was trained on", "passage", "persons_known", _PERSONS),
+        "persons_unknown": Block("Persons whom ArcFace was not trained on", "passage", "persons_unknown", _PERSONS),
+    },
+    "landmarks": {
+        "landmarks_known": Block("Non-persons that RRT was trained on", "passage", "landmarks_known", _OTHERS),
+        "landmarks_unknown": Block("Non-persons that RRT was not trained on", "passage", "landmarks_unknown", _OTHERS),
+    },
+}
+# (block, the row that should be better, the other): differences and p-values that are metrics of their own.
+COMPARED = (
+    ("passage", "text", "initial"),
+    ("passage", "text_image", "text"),
+    ("article_face", "image", "arcface"),
+    ("article_face", "image", "rrt"),
+    ("article", "image", "rrt"),
+)
+
+
+def check_pool(reranked: Run, initial: Run, file: Path) -> None:
+    """Refuse a re-ranked passage that the initial run lacks: it was perhaps never judged."""
+    for row, query in enumerate(reranked.queries):
+        found = reranked.documents[row]
+        strange = np.setdiff1d(found[found != PADDING], initial.documents[row])
+        if len(strange):
+            raise BadInput(
+                "a passage that the initial run does not have",
+                file=file,
+                row=f"question {query}",
+                field="document",
+                got=int(strange[0]),
+                expected="a re-ranking of the initial run",
+            )
+
+
+def split_by_overlap(
+    questions: dict[str, list[str]], entity_of: dict[str, str | None], lists: dict[str, Path]
+) -> dict[str, list[str]]:
+    """The questions about known and unknown entities, for each list that there is.
+
+    Args:
+        questions: {subset: ids}, `persons` and `non_persons` among them.
+        entity_of: the Wikidata id of each question's entity.
+        lists: paths of `identities` and `landmarks`.
+    """
+    split = {}
+    for name, (whom, subset) in {
+        "identities": ("persons", "persons"),
+        "landmarks": ("landmarks", "non_persons"),
+    }.items():
+        if lists[name].is_file():
+            known = read_entities(lists[name])
+            split[f"{whom}_known"] = [each for each in questions[subset] if entity_of[each] in known]
+            split[f"{whom}_unknown"] = [each for each in questions[subset] if entity_of[each] not in known]
+    return split
+
+
+def main(
+    parameters: EvaluateParameters,
+    context: Context,
+    *,
+    initial: Path,
+    bm25_image: Path,
+    text: Path,
+    rrt: Path,
+    arcface: Path,
+    image: Path,
+    text_image: Path,
+    passage_qrels: Path,
+    article_qrels: Path,
+    passages: Path,
+    questions: Path,
+    routing: Path,
+    identities: Path,
+    landmarks: Path,
+    out_tables: Path,
+    out_per_query: Path,
+) -> dict[str, float]:
+    """Measure every block. Runs are TREC files; `identities` and `landmarks` are the folders of ArcFace and of RRT."""
+    subset = subsets(read_table(routing, ["question", "face", "human"]))
+    reranked = {"text": text, "rrt": rrt, "arcface": arcface, "image": image, "text_image": text_image}
+    paths = {"initial": initial, "bm25_image": bm25_image, **reranked}
+    runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
+    for name, path in reranked.items():
+        check_pool(runs[name], runs["initial"], path)
+    article_of: NDArray[np.int64] = read_table(passages, ["article"])["article"].to_numpy()
+    known = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
+    qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
+
+    lists = {"identities": identities / IDENTITIES, "landmarks": landmarks / LANDMARKS}
+    entity_of = {question.id: question.wikidata_id for question in read_questions(questions)}
+    subset |= split_by_overlap(subset, entity_of, lists)
+    blocks = dict(BLOCKS)
+    for name, path in lists.items():
+        blocks |= OVERLAP_BLOCKS[name] if path.is_file() else {}
+    metrics, tables, per_query = measure_blocks(blocks, known, qrels, subset, parameters)
+    metrics |= {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
+    metrics |= {f"{name}_listed": float(path.is_file()) for name, path in lists.items()}
+    for block, better, other in COMPARED:
+        if block not in tables:
+            continue
+        place = blocks[block].rows.index
+        for kind in ("mrr", "precision@1"):
+            name = f"{block}_{better}_over_{other}_{kind}"
+            metrics[f"{name}_difference"] = metrics[f"{block}_{better}_{kind}"] - metrics[f"{block}_{other}_{kind}"]
+            metrics[f"{name}_p"] = tables[block]["p"][kind][place(better)][place(other)]
+    write_json(out_tables, tables)
+    write_table(out_per_query, per_query)
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.evaluate_reranking", EvaluateParameters)
