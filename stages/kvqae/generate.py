@@ -58,7 +58,8 @@ def generate_question(
     for each in possible:
         others = [(repeat, repeat_mention(each, ways).text) for repeat, ways in further if ways]
         texts[each] = replace_mentions(mention.text, [(mention, each.text), *others])
-    names = _pattern([mention.surface.removesuffix("'s").removesuffix("’s"), *subject["names"]])
+    surface = mention.surface.removesuffix("'s").removesuffix("’s")
+    names = _pattern([surface, *subject["names"]])
     unnamed = {each: text for each, text in texts.items() if not names.search(text)}
     if not unnamed:
         return "name_remains"
@@ -71,8 +72,9 @@ def generate_question(
         "id": mention.key,
         "input": open_questions[drawn],
         "original_question": mention.text,
-        "mention": drawn.text,
+        "mention": surface,
         "mention_type": drawn.type,
+        "ambiguous_mention": drawn.text,
         "other_mentions": _others(open_questions, drawn),
         "answer": {"original_answer": subject["answer"], "answer": subject["answers"]},
         "wikidata_id": subject["wikidata_id"],
