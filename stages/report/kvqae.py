@@ -21,12 +21,12 @@ from stages.report.kvqae_construction import construction_html, statistics_html
 from stages.report.kvqae_findings import findings_html, reading_findings, reranking_findings
 from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
 from stages.report.kvqae_reranking import overlap_blocks_html, tuning_html
-from stages.report.kvqae_retrieval import LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
+from stages.report.kvqae_retrieval import LABELS, RERANKED_LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import Images, read_json, read_run_over, read_table, write_json
 
 FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
-INITIAL = f"The best of the initial ranking, {LABELS['dpr_few_shot_image']}, are put into a new order."
+INITIAL = "The best passages of the initial ranking are put into a new order."
 Section = dict[str, str]
 
 
@@ -51,7 +51,7 @@ def reranking_sections(
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
         found = [sentence for each in wanted for sentence in reranking_findings(blocks, each.block, level)]
-        tables = retrieval_html(blocks, printed, wanted, level)
+        tables = retrieval_html(blocks, printed, wanted, level, RERANKED_LABELS)
         made.append(section(name, title, findings_html(found, INITIAL) + tables))
     made[-1]["html"] += tuning_html(chosen)
     overlap = overlap_blocks_html(blocks, printed, level)
@@ -153,7 +153,7 @@ def main(
         section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),
         section("construction", "From TriviaQA to the data set", construction_html(steps, printed)),
         *(
-            section(name, title, retrieval_html(blocks, printed, wanted, level))
+            section(name, title, retrieval_html(blocks, printed, wanted, level, LABELS))
             for name, (title, wanted) in TABLES.items()
         ),
         *reranking_sections(read_json(reranking), read_json(reranking_choice), printed, level),

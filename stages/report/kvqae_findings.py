@@ -54,19 +54,17 @@ class Retrieved:
 
 _TEXT, _INITIAL = "Text re-ranking", "the initial ranking"
 RERANKING = (
-    Retrieved("passage", ("reranked_text", "dpr_few_shot_image"), (_TEXT, _INITIAL), ("precision@1", "P@1")),
-    Retrieved("passage", ("reranked_text", "dpr_few_shot_image"), (_TEXT, _INITIAL), ("mrr", "MRR")),
+    Retrieved("passage", ("text", "initial"), (_TEXT, _INITIAL), ("precision@1", "P@1")),
+    Retrieved("passage", ("text", "initial"), (_TEXT, _INITIAL), ("mrr", "MRR")),
     Retrieved(
         "passage",
-        ("reranked_text_image", "reranked_text"),
+        ("text_image", "text"),
         ("Re-ranking by text and image", "text re-ranking"),
         ("precision@1", "P@1"),
     ),
     *(
-        Retrieved(
-            "article_face", ("reranked_image", alone), ("ArcFace + RRT", name), measure, "Where a face is found: "
-        )
-        for alone, name in (("reranked_arcface", "ArcFace alone"), ("reranked_rrt", "RRT alone"))
+        Retrieved("article_face", ("image", alone), ("ArcFace + RRT", name), measure, "Where a face is found: ")
+        for alone, name in (("arcface", "ArcFace alone"), ("rrt", "RRT alone"))
         for measure in (("precision@1", "P@1"), ("mrr", "MRR"))
     ),
 )

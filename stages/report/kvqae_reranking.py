@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stages.report.common import environment
-from stages.report.kvqae_retrieval import RERANKED_TABLES, Shown, retrieval_html
+from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, Shown, retrieval_html
 
 LABELS = {
     "image": "Image: ArcFace + RRT",
@@ -48,4 +48,4 @@ def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], le
     if not rest:
         return ""
     note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
-    return note + retrieval_html(blocks, {}, rest, level)
+    return note + retrieval_html(blocks, {}, rest, level, RERANKED_LABELS)
