@@ -175,6 +175,12 @@ def lama_file(folder: str) -> Path:
     return files[0].resolve()
 
 
+def _version(weights: Path) -> str:
+    """A folder's name: what was painted with other weights is not gone on with. The harness sees inputs only."""
+    status = weights.stat()
+    return f"{weights.stem}-{status.st_size}-{status.st_mtime_ns}"
+
+
 def main(
     parameters: InpaintParameters,
     context: Context,
@@ -195,9 +201,10 @@ def main(
     chosen: dict[Subset, list[Removal]] = subsets(removals) if filling != "none" else {each: [] for each in SUBSETS}
     counts = {subset: len(each) for subset, each in chosen.items()}
     weights = lama_file(lama) if filling == "lama" else None
+    work = context.work / _version(weights) if weights else context.work
     engine: Engine = LocalEngine(parameters.lama_workers) if weights else context.engine
     paint = partial(
-        paint_shard, images=raw / "images", filling=filling, parameters=parameters, weights=weights, work=context.work
+        paint_shard, images=raw / "images", filling=filling, parameters=parameters, weights=weights, work=work
     )
     waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
     try:

@@ -191,6 +191,28 @@ def test_killed_worker_ends_the_stage_and_it_goes_on_from_there(world, monkeypat
     assert set(painted(world / "out")) == NAMES
 
 
+def test_other_weights_do_not_go_on_with_what_was_painted(world, monkeypatch):
+    asked = []
+
+    class Grey:
+        def __init__(self, arguments):
+            pass
+
+        def paint(self, pictures):
+            if len(asked) == 2:
+                raise KeyboardInterrupt
+            asked.append(len(pictures))
+            return [np.full_like(pixels, 128) for pixels, _ in pictures]
+
+    monkeypatch.setattr(inpaint, "Inpainter", Grey)
+    with pytest.raises(KeyboardInterrupt):
+        stage(world, "lama")
+    (world / "lama" / "big-lama.pt").write_bytes(b"better ones")
+    asked[:] = [0, 0, 0]
+    stage(world, "lama")
+    assert asked[3:] == [2, 2, 2, 1, 1]  # from the beginning
+
+
 def broken(world, **changes):
     write_removals(world / "removals" / "removals.parquet", [replace(removal(2), **changes)])
 
