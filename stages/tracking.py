@@ -104,7 +104,9 @@ def _git(*arguments: str) -> str:
 
 def _input_hashes(inputs: Sequence[Path]) -> dict[str, str]:
     lock = Path("dvc.lock")
-    stages = (yaml.safe_load(lock.read_text(encoding="utf-8")) or {}).get("stages", {}) if lock.exists() else {}
+    # libyaml, where it is there: PyYAML's own parser would cost every stage most of a second.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    stages = (yaml.load(lock.read_text(encoding="utf-8"), loader) or {}).get("stages", {}) if lock.exists() else {}
     known = {out["path"]: out.get("md5", "") for stage in stages.values() for out in stage.get("outs", [])}
     return {f"input.{path.as_posix()}": known[path.as_posix()] for path in inputs if path.as_posix() in known}
 
