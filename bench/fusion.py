@@ -79,10 +79,13 @@ def their_search(runs: list[Run], qrels: Qrels) -> tuple[float, dict[tuple[float
         )  # fmt: skip
         found.append(report)
 
-    seconds = harness.once(optimize)
-    # Its weightings are named by their text, "(np.float64(0.1), …)".
-    weightings = [tuple(map(float, re.findall(r"\d\.\d+", text))) for text in found[0].configs]
-    return seconds, dict(zip(weightings, found[0].results, strict=True))
+    return harness.once(optimize), weightings_of(found[0])
+
+
+def weightings_of(report: ranx.data_structures.OptimizationReport) -> dict[tuple[float, ...], float]:
+    """The measure of each weighting that ranx tried; it names them by their text, "(np.float64(0.1), …)"."""
+    weightings = [tuple(map(float, re.findall(r"\d\.\d+", text))) for text in report.configs]
+    return dict(zip(weightings, report.results, strict=True))
 
 
 def peak(queries: int) -> float:

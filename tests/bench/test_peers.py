@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench import fusion, harness, significance
+from bench import fusion, harness, posfuse, significance
 
 
 @pytest.fixture
@@ -22,6 +22,18 @@ def test_the_weight_search_finds_the_optimum_that_ranx_finds(figures, monkeypatc
     assert found["best_mrr"] == pytest.approx(found["best_mrr_of_ranx"], abs=1e-12)
     assert found["largest_mrr_difference_without_ties"] < 1e-12
     assert found["weightings"] == 35
+
+
+def test_posfuse_and_min_max_fusion_give_the_scores_that_ranx_gives(figures, monkeypatch):
+    monkeypatch.setattr(posfuse, "QUERIES", 6)
+    monkeypatch.setattr(posfuse, "STEP", 0.25)
+    posfuse.main()
+    found = figures("posfuse")
+    assert found["largest_posfuse_score_difference"] < 1e-12
+    assert found["largest_min_max_score_difference"] < 1e-12
+    assert found["largest_mrr_difference"] < 1e-3  # documents that tie at 0, far down
+    assert found["best_weights"] == found["best_weights_of_ranx"]
+    assert found["weightings"] == 15
 
 
 def test_the_randomization_test_gives_the_p_values_that_ranx_gives(figures, monkeypatch):
