@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from stages.stage import BadInput
 
@@ -44,7 +44,7 @@ def read_triviaqa(path: Path) -> Iterator[TriviaQuestion]:
         yield from parse_triviaqa(stream, path)
 
 
-def parse_triviaqa(stream: BinaryIO, path: Path) -> Iterator[TriviaQuestion]:
+def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
     """As `read_triviaqa`, from an open file (a member of an archive, say); `path` is for messages."""
     seen: set[str] = set()
     for row, record in enumerate(_records(stream, path), 1):
@@ -57,7 +57,7 @@ def parse_triviaqa(stream: BinaryIO, path: Path) -> Iterator[TriviaQuestion]:
         raise BadInput("no questions", file=path, expected='objects in "Data"')
 
 
-def _records(stream: BinaryIO, path: Path) -> Iterator[Any]:
+def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
     """The elements of the array "Data", decoded one after the other from a window on the file."""
     decoder, text = json.JSONDecoder(), _Text(stream, path)
     start = _DATA.search(text.window)
@@ -91,7 +91,7 @@ def _records(stream: BinaryIO, path: Path) -> Iterator[Any]:
 class _Text:
     """A window on the text of a file that grows on demand, twice as much at each want of more."""
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
         self.window, self._stream, self._path, self._chunk = "", stream, path, _CHUNK
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.more()

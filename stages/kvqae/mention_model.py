@@ -1,0 +1,58 @@
+"""The spaCy pipeline that finds mentions: an installed one, or a small one trained on annotated sentences (§2)."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from stages.kvqae.annotated_sentences import read_annotated
+from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import write_atomically, write_json
+
+
+class MentionModelParameters(Parameters):
+    """Section `kvqae.mention_model`; all but `model` is of the trained one."""
+
+    model: str = Field(
+        min_length=1, description="An installed spaCy pipeline such as en_core_web_lg (the paper's), or trained"
+    )
+    seed: int = Field(ge=0, description="Of weights, order and dropout")
+    held_out: float = Field(gt=0, lt=1, description="Share of the sentences, the last ones, that only measure")
+    epochs: int = Field(ge=1, description="Times each sentence is seen")
+    batch: int = Field(ge=1, description="Sentences in a step")
+    learning_rate: float = Field(gt=0, description="Adam's")
+    dropout: float = Field(ge=0, lt=1, description="Share of the activations left out in training")
+    width: int = Field(ge=8, description="Of the word vectors")
+    depth: int = Field(ge=1, description="Convolutions: words to each side that a word's vector sees")
+    rows: int = Field(ge=100, description="Of each table of hashed word features")
+
+
+def main(parameters: MentionModelParameters, context: Context, *, annotated: Path, out: Path) -> dict[str, float]:
+    """Write a spaCy pipeline to the folder --out, or `pipeline.json` that names an installed one."""
+    from stages.kvqae.spacy_pipeline import POINTER, build_pipeline, load_package, measure_pipeline, train_pipeline
+
+    if parameters.model != "trained":
+        load_package(parameters.model)
+        with write_atomically(out) as beside:
+            write_json(beside / POINTER, {"model": parameters.model})
+        return {"trained": 0.0}
+    sentences = read_annotated(annotated)
+    cut = len(sentences) - round(parameters.held_out * len(sentences))
+    training, held_out = sentences[:cut], sentences[cut:]
+    if not training or not held_out:
+        raise BadInput(
+            "too few sentences to train on some and to measure on others", file=annotated, got=len(sentences),
+            field="kvqae.mention_model.held_out",
+        )  # fmt: skip
+    pipeline = build_pipeline(width=parameters.width, depth=parameters.depth, rows=parameters.rows)
+    loss = train_pipeline(
+        pipeline, training, seed=parameters.seed, epochs=parameters.epochs, batch=parameters.batch,
+        learning_rate=parameters.learning_rate, dropout=parameters.dropout,
+    )  # fmt: skip
+    with write_atomically(out) as beside:
+        pipeline.to_disk(beside)
+    counts = {"trained": 1.0, "sentences": len(training), "held_out_sentences": len(held_out), "loss": loss}
+    return counts | measure_pipeline(pipeline, held_out)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.mention_model", MentionModelParameters)

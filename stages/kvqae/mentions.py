@@ -1,0 +1,101 @@
+"""Mentions of named entities in TriviaQA's questions, by recogniser and dependency (kvqae.md §2, step 1)."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pydantic import Field
+
+from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, mention_batch
+from stages.kvqae.spacy_pipeline import analyse_texts, load_pipeline
+from stages.kvqae.triviaqa import TriviaQuestion, read_triviaqa
+from stages.stage import Context, Parameters, run_stage
+from stages.tables import write_table
+
+_ROWS = 4096
+_HOW_MANY = ("no", "one", "two", "more")
+_POSSESSIVE = ("'s", "’s", "'", "’")
+
+
+class MentionsParameters(Parameters):
+    """Section `kvqae.mentions`."""
+
+    dependencies: tuple[str, ...] = Field(min_length=1, description="Mentions are kept that depend so on their heads")
+    dropped_labels: tuple[str, ...] = Field(description="Entities that are no subjects: dates, quantities")
+    batch: int = Field(ge=1, description="Questions analysed together")
+
+
+def mentions_of(
+    question: str, document: Any, dependencies: Collection[str], dropped_labels: Collection[str], counts: Counter[str]
+) -> list[Mention]:
+    """The valid mentions of an analysed question: entities but those of some labels, by the root's dependency.
+
+    Args:
+        question: its id.
+        document: spaCy's analysis; `document.ents` and the parse are read.
+        dependencies: kept, in lower case ("root" is spaCy's ROOT).
+        dropped_labels: of entities that are dropped.
+        counts: counts entities found and dropped.
+    """
+    mentions = []
+    for entity in document.ents:
+        counts["entities"] += 1
+        root = entity.root
+        if entity.label_ in dropped_labels:
+            counts["dropped_label"] += 1
+        elif root.dep_.lower() not in dependencies:
+            counts["dropped_dependency"] += 1
+        else:
+            mentions.append(_mention(question, document, entity))
+    return mentions
+
+
+def _mention(question: str, document: Any, entity: Any) -> Mention:
+    root = entity.root
+    first = min(root.left_edge.i, entity.start)
+    last = document[max(root.right_edge.i, entity.end - 1)]
+    following = document[entity.end].text if entity.end < len(document) else ""
+    return Mention(
+        question=question, text=document.text, start=entity.start_char, end=entity.end_char, label=entity.label_,
+        dependency=root.dep_.lower(), subtree_start=document[first].idx, subtree_end=last.idx + len(last.text),
+        possessive=root.dep_ == "poss" or following in _POSSESSIVE, head=root.head.text,
+    )  # fmt: skip
+
+
+def find_mentions(
+    questions: Iterable[TriviaQuestion], pipeline: Any, parameters: MentionsParameters, counts: Counter[str]
+) -> Iterator[Mention]:
+    """Stream the valid mentions of all questions; `counts` also counts questions by how many they have."""
+    kept, dropped = {name.lower() for name in parameters.dependencies}, set(parameters.dropped_labels)
+    texts = ((question.text, question.id) for question in questions)
+    for document, question in analyse_texts(pipeline, texts, parameters.batch):
+        mentions = mentions_of(question, document, kept, dropped, counts)
+        counts["questions"] += 1
+        counts["mentions"] += len(mentions)
+        counts[f"questions_with_{_HOW_MANY[min(len(mentions), 3)]}"] += 1
+        yield from mentions
+
+
+def main(
+    parameters: MentionsParameters, context: Context, *, triviaqa: Path, model: Path, out: Path
+) -> dict[str, float]:
+    """Write one row a valid mention to --out (`construction_records.MENTION_SCHEMA`); a question may have several."""
+    counts: Counter[str] = Counter()
+    mentions = find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters, counts)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while rows := list(islice(mentions, _ROWS)):
+            yield mention_batch(rows)
+
+    write_table(out, batches(), MENTION_SCHEMA)
+    names = ("questions", "entities", "dropped_label", "dropped_dependency", "mentions")
+    names += tuple(f"questions_with_{many}" for many in _HOW_MANY)
+    metrics = {name: float(counts[name]) for name in names}
+    return metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.mentions", MentionsParameters)

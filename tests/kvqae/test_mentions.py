@@ -1,0 +1,140 @@
+"""Mentions by label and dependency, on analyses written by hand."""
+
+import json
+from collections import Counter
+
+import pytest
+import spacy
+from spacy.attrs import DEP, HEAD
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from stages.kvqae.construction_records import read_mentions
+from stages.kvqae.mentions import MentionsParameters, find_mentions, main, mentions_of
+from stages.kvqae.triviaqa import TriviaQuestion
+
+DEPENDENCIES = ("dobj", "nsubj", "pobj", "obj", "nsubjpass", "poss", "obl", "root")
+DROPPED = ("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL")
+PARAMETERS = MentionsParameters(dependencies=DEPENDENCIES, dropped_labels=DROPPED, batch=2)
+# word|head|dependency|entity; an entity goes on over words of the same label.
+FATHER = "Where|6|advmod was|6|auxpass Ada|3|compound|PERSON Lark|5|poss|PERSON 's|3|case father|6|nsubjpass born|6|ROOT ?|6|punct"
+WRITER = (
+    "Who|1|nsubj taught|1|ROOT Ada|3|compound|PERSON Lark|1|dobj|PERSON ,|3|punct the|6|det writer|3|appos "
+    "from|6|prep Dor|7|pobj|GPE ,|3|punct in|1|prep 1900|10|pobj|DATE ?|1|punct"
+)
+NONE = "Who|1|nsubj wrote|1|ROOT first|1|advmod|ORDINAL ?|1|punct"
+BOTH = "Did|3|aux Ada|3|nsubj|PERSON ’s|1|case meet|3|ROOT Bo|3|dobj|PERSON and|4|cc Cy|4|conj|PERSON ?|3|punct"
+ROOT = "Dor|0|ROOT|GPE ?|0|punct"
+
+
+def analyse(vocabulary, text):
+    rows = [word.split("|") for word in text.split()]
+    words = [row[0] for row in rows]
+    spaces = [following not in {"'s", "’s", ",", "?"} for following in words[1:]] + [False]
+    document = Doc(vocabulary, words, spaces, heads=[int(row[1]) for row in rows], deps=[row[2] for row in rows])
+    labels = [row[3] if len(row) > 3 else "" for row in rows]
+    starts = [place for place, label in enumerate(labels) if label and (place == 0 or labels[place - 1] != label)]
+    spans = []
+    for start in starts:
+        end = start
+        while end < len(labels) and labels[end] == labels[start]:
+            end += 1
+        spans.append(Span(document, start, end, label=labels[start]))
+    document.set_ents(spans)
+    return document
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    """A pipeline that knows these sentences by heart."""
+    blank = spacy.blank("en")
+    known = {document.text: document for document in (analyse(blank.vocab, text) for text in ALL)}
+
+    @Language.component("by_heart")
+    def by_heart(document):
+        gold = known[document.text]
+        document = document.from_array([HEAD, DEP], gold.to_array([HEAD, DEP]))
+        document.set_ents([Span(document, each.start, each.end, label=each.label_) for each in gold.ents])
+        return document
+
+    blank.add_pipe("by_heart", name="parser")
+    blank.add_pipe("sentencizer")  # not needed: left out when texts are analysed
+    return blank
+
+
+ALL = (FATHER, WRITER, NONE, BOTH, ROOT)
+
+
+def found(text):
+    counts = Counter()
+    document = analyse(spacy.blank("en").vocab, text)
+    return mentions_of("tc_1", document, DEPENDENCIES, DROPPED, counts), counts
+
+
+def test_a_possessive_mention():
+    (mention,), _ = found(FATHER)
+    assert mention.text == "Where was Ada Lark's father born?"
+    assert (mention.surface, mention.label, mention.dependency, mention.head) == (
+        "Ada Lark",
+        "PERSON",
+        "poss",
+        "father",
+    )
+    assert mention.possessive
+    assert mention.text[mention.subtree_start : mention.subtree_end] == "Ada Lark's"
+    assert mention.key == "tc_1_10"
+
+
+def test_the_subtree_holds_the_apposition_and_dates_are_dropped():
+    (mention, place), counts = found(WRITER)
+    assert mention.text[mention.subtree_start : mention.subtree_end] == "Ada Lark, the writer from Dor,"
+    assert (mention.dependency, mention.possessive, place.surface) == ("dobj", False, "Dor")
+    assert counts == {"entities": 3, "dropped_label": 1}
+
+
+def test_a_conjunct_is_dropped_by_its_dependency():
+    mentions, counts = found(BOTH)
+    assert [mention.surface for mention in mentions] == ["Ada", "Bo"]
+    assert [mention.possessive for mention in mentions] == [True, False]
+    assert counts == {"entities": 3, "dropped_dependency": 1}
+
+
+def test_the_root_may_be_a_mention():
+    ((mention,), _) = found(ROOT)
+    assert (mention.dependency, mention.head, mention.subtree_end) == ("root", "Dor", 4)
+
+
+def ask(pipeline, texts):
+    for number, text in enumerate(texts):
+        yield TriviaQuestion(f"tc_{number}", analyse(pipeline.vocab, text).text, "x", ("x",), ())
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_questions_are_counted_by_mentions_whatever_the_batch(pipeline, batch):
+    counts = Counter()
+    parameters = PARAMETERS.model_copy(update={"batch": batch})
+    mentions = list(find_mentions(ask(pipeline, [*ALL, FATHER]), pipeline, parameters, counts))
+    assert [mention.question for mention in mentions] == ["tc_0", "tc_1", "tc_1", "tc_3", "tc_3", "tc_4", "tc_5"]
+    expected = {"questions": 6, "mentions": 7, "questions_with_no": 1, "questions_with_one": 3, "questions_with_two": 2}
+    assert counts == expected | {"entities": 10, "dropped_label": 2, "dropped_dependency": 1}
+
+
+def test_the_stage_writes_the_table(tmp_path, pipeline, monkeypatch):
+    questions = [{"QuestionId": q.id, "Question": q.text, "Answer": {"Value": "x"}} for q in ask(pipeline, ALL)]
+    (tmp_path / "t.json").write_text(json.dumps({"Data": questions}))
+    monkeypatch.setattr("stages.kvqae.mentions.load_pipeline", lambda folder: pipeline)
+    metrics = main(PARAMETERS, None, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
+    mentions = read_mentions(tmp_path / "m.parquet")
+    assert len(mentions) == metrics["mentions"] == 6
+    assert metrics["mentions_a_question"] == 6 / 5
+    assert metrics["questions_with_more"] == 0
+
+
+def test_no_question_has_a_mention(tmp_path, pipeline, monkeypatch):
+    text = analyse(pipeline.vocab, NONE).text
+    record = {"QuestionId": "tc_1", "Question": text, "Answer": {"Value": "x"}}
+    (tmp_path / "t.json").write_text(json.dumps({"Data": [record]}))
+    monkeypatch.setattr("stages.kvqae.mentions.load_pipeline", lambda folder: pipeline)
+    metrics = main(PARAMETERS, None, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
+    assert read_mentions(tmp_path / "m.parquet") == []
+    assert metrics["questions_with_no"] == 1
