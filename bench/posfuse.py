@@ -2,8 +2,9 @@
 
 Three systems re-rank the documents of 1 250 questions. For both: learn PosFuse's probabilities and fuse with them, then
 try the weightings by tenths after min-max normalisation. A document that a system did not return gets 0 from ranx and
-the system's minimum, which min-max makes 0, from us: the sums are the same. The MRRs differ by the documents that tie
-at 0, last in one list and in no other, whose order ranx leaves open. Putting our runs into its format is not timed.
+the system's minimum, which min-max makes 0, from us: the sums are the same. The MRRs differ where documents tie, such
+as the first ones of two lists of equal weight, whose order ranx leaves open. Putting our runs into its format is not
+timed.
 """
 
 import numpy as np

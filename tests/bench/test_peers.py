@@ -31,8 +31,6 @@ def test_posfuse_and_min_max_fusion_give_the_scores_that_ranx_gives(figures, mon
     found = figures("posfuse")
     assert found["largest_posfuse_score_difference"] < 1e-12
     assert found["largest_min_max_score_difference"] < 1e-12
-    assert found["largest_mrr_difference"] < 1e-3  # documents that tie at 0, far down
-    assert found["best_weights"] == found["best_weights_of_ranx"]
     assert found["weightings"] == 15
 
 
