@@ -42,7 +42,8 @@ GENDERS = {"male": _MAN, "trans man": _MAN, "female": _WOMAN, "trans woman": _WO
 _SUBJECT = ("nsubj", "nsubjpass")
 _OBJECT = ("dobj", "pobj", "obj", "obl")
 
-_MARKER = r"['’](?:s(?!\w))?"
+_MARKER = re.compile(r"['’](?:s(?!\w))?")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 _ARTICLE_BEFORE = re.compile(r"(?<!\w)(?:a|an|the)\s+$", re.IGNORECASE)
 _COORDINATION = re.compile(r"\s*,?\s*(?:and|or|&)\s", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.?!]\s)\W*$")
@@ -65,7 +66,7 @@ def possible_mentions(
     words = GENDERS.get(gender or "")
     if words:
         nouns.append(("gender", words.noun))
-    ending = "'s" if mention.possessive else ""
+    ending = "'s" if _possessive(mention) else ""
     found = [AmbiguousMention(kind, f"this {noun}{ending}") for kind, noun in nouns]
     if words and (pronoun := _pronoun(mention, words)):
         found.append(AmbiguousMention("pronoun", pronoun))
@@ -74,7 +75,7 @@ def possible_mentions(
 
 def _pronoun(mention: Mention, words: Gendered) -> str | None:
     """The pronoun for the mention's dependency; None where none would fit, as for the root of a sentence."""
-    if mention.possessive:
+    if _possessive(mention):
         _, end = replaced_span(mention)
         before_noun = mention.dependency == "poss" and re.match(r"\s+\w", mention.text[end:])
         return words.possessive if before_noun else words.alone
@@ -83,12 +84,18 @@ def _pronoun(mention: Mention, words: Gendered) -> str | None:
     return words.object if mention.dependency in _OBJECT else None
 
 
+def _possessive(mention: Mention) -> bool:
+    """Whether the mention is a possessive; the mark that closes a quotation ('Emma') does not make it one."""
+    quoted = mention.text[: mention.start].endswith(("'", "‘")) and mention.text[mention.end + 1 :][:1] != "s"
+    return mention.possessive and (mention.dependency == "poss" or not quoted)
+
+
 def replaced_span(mention: Mention) -> tuple[int, int]:
     """The characters that an ambiguous mention takes the place of.
 
-    The mention's whole subtree (titles, appositions, relative clauses), an article before it and a possessive marker
-    after it. Two exceptions: on the root of a sentence depends the whole sentence, of which only the mention itself is
-    replaced; and a second entity that "and" or "or" joins to the mention stays.
+    The mention's whole subtree (titles, appositions, relative clauses), quotation marks around it, an article before it
+    and a possessive marker after it. Two exceptions: on the root of a sentence depends the whole sentence, of which
+    only the mention itself is replaced; and a second entity that "and" or "or" joins to the mention stays.
     """
     text, start, end = mention.text, mention.subtree_start, mention.subtree_end
     if mention.dependency == "root":
@@ -96,8 +103,10 @@ def replaced_span(mention: Mention) -> tuple[int, int]:
     if mention.dependency == "root" or _COORDINATION.match(text, mention.end, end):
         end = mention.end
     end = max(mention.end, start + len(text[start:end].rstrip("?! ")))
-    if mention.possessive and (marker := re.compile(_MARKER).match(text, end)):
+    if _possessive(mention) and (marker := _MARKER.match(text, end)):
         end = marker.end()
+    elif start and _QUOTES.get(text[start - 1]) == text[end : end + 1]:
+        start, end = start - 1, end + 1
     if article := _ARTICLE_BEFORE.search(text[:start]):
         start = article.start()
     return start, end

@@ -57,6 +57,15 @@ def test_the_possessive_marker_goes_with_the_mention_whether_or_not_the_subtree_
         assert replace_mentions(text, [(asked, "his")]) == "Who was his wife?"
 
 
+@pytest.mark.parametrize("quotes", ["''", '""', "‘’", "“”"])
+def test_quotation_marks_go_and_the_closing_one_is_no_possessive(quotes):
+    opening, closing = quotes
+    text = f"Who liked the {opening}Emma{closing} of old?"
+    asked = mention(text, "Emma", "dobj", possessive=closing in "'’")
+    drawn = possible_mentions(asked, human=False, types=["book"], occupations=[], gender=None)
+    assert [replace_mentions(text, [(asked, each.text)]) for each in drawn] == ["Who liked this book of old?"]
+
+
 def test_a_double_genitive_stands_alone():
     asked = mention("Which novel of Ada Lark's was burnt?", "Ada Lark", "pobj", "Ada Lark's", possessive=True)
     assert possible_mentions(asked, **WRITER)[-1].text == "hers"
@@ -73,7 +82,7 @@ def test_a_double_genitive_stands_alone():
         ("Does a Ada Lark sing?", "Ada Lark", "Ada Lark", "Does this writer sing?"),
         ("The tall Ada Lark did what?", "Ada Lark", "The tall Ada Lark", "This writer did what?"),
         ("Ada Lark, where was she born?", "Ada Lark", "Ada Lark", "This writer, where was she born?"),
-        ("She wrote. “Ada Lark” is her name?", "Ada Lark", "Ada Lark", "She wrote. “This writer” is her name?"),
+        ("She wrote. “Ada Lark” is her name?", "Ada Lark", "Ada Lark", "She wrote. This writer is her name?"),
         ("Who preceded Ada Lark?", "Ada Lark", "Ada Lark?", "Who preceded this writer?"),
         ("Who wed Ada Lark and Bo Finch?", "Ada Lark", "Ada Lark and Bo Finch", "Who wed this writer and Bo Finch?"),
     ],
