@@ -34,6 +34,8 @@ class Step:
         entered: key of the count that enters.
         kept: key of the count that is kept; or of the count that is not, if `lost`.
         reasons: keys of the counts of what was left out or turned down.
+        lost: see `kept`.
+        per_question: key of a number a question, shown instead of the share that is kept.
         published: a text, and the names of the paper's values to print in it.
     """
 
@@ -44,15 +46,18 @@ class Step:
     reasons: tuple[str, ...] = ()
     published: tuple[str, ...] | None = None
     lost: bool = False
+    per_question: str | None = None
 
 
 STEPS = (
     Step(
         "mentions",
-        "Mentions found, in questions",
-        "questions",
+        "Named entities that are mentions of their question",
+        "entities",
         "mentions",
-        published=("{} a question", "mentions_per_question"),
+        ("dropped_label", "dropped_dependency"),
+        ("{} a question", "mentions_per_question"),
+        per_question="mentions_a_question",
     ),
     Step(
         "link",
@@ -150,7 +155,9 @@ def _step(step: Step, found: Mapping[str, float], printed: Mapping[str, Any]) ->
     entered, kept = found.get(step.entered), found.get(step.kept)
     if step.lost and entered is not None and kept is not None:
         kept = entered - kept
-    share = kept / entered if entered and kept is not None else None
+    share = cell(kept / entered if entered and kept is not None else None, "percent")
+    if step.per_question is not None:
+        share = f"{cell(found.get(step.per_question), 'decimal')} a question"
     paper = ABSENT
     if step.published is not None:
         text, *names = step.published
@@ -159,7 +166,7 @@ def _step(step: Step, found: Mapping[str, float], printed: Mapping[str, Any]) ->
         "label": step.label,
         "entered": cell(entered, "count"),
         "kept": cell(kept, "count"),
-        "share": cell(share, "percent"),
+        "share": share,
         "reasons": [(name.replace("_", " "), cell(found[name], "count")) for name in step.reasons if found.get(name)],
         "paper": paper,
     }

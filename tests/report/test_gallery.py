@@ -3,7 +3,16 @@ import io
 
 from PIL import Image
 
-from stages.report.gallery import NO_PICTURE, highlight, pictures_missing, thumbnail
+from stages.kvqae.questions import Question
+from stages.report.gallery import (
+    NO_PICTURE,
+    emphasize,
+    face_boxes,
+    highlight,
+    passage_item,
+    pictures_missing,
+    thumbnail,
+)
 
 
 def encoded(image):
@@ -39,8 +48,43 @@ def test_answers_are_marked_longest_first_whole_words_and_everything_is_escaped(
     assert highlight("a & b", ["the"]) == "a &amp; b"
 
 
+def test_what_the_reader_found_is_italic_only_where_it_stands():
+    assert emphasize("a <b> c", 2, 5) == "a <em>&lt;b&gt;</em> c"
+    for start, end in ((-2, 3), (0, 0), (5, 8), (3, 2)):
+        assert emphasize("a <b> c", start, end) == "a &lt;b&gt; c"
+
+
+def test_answers_are_bold_in_relevant_passages_and_plausible_ones_italic_in_others():
+    question = Question("q", "where?", ("Brno",), "Brno")
+    relevant = passage_item(("Ann", "born in Brno"), question, (17, 21), None)
+    assert (relevant["text"], relevant["relevant"]) == ("born in <mark>Brno</mark>", True)
+    # `Bob [SEP] born in Cork`: the text starts at character 10.
+    other = passage_item(("Bob", "born in Cork"), question, (18, 22), None)
+    assert (other["title"], other["text"], other["relevant"]) == ("Bob", "born in <em>Cork</em>", False)
+    in_title = passage_item(("Bob", "born in Cork"), question, (0, 3), None)
+    assert (in_title["title"], in_title["text"]) == ("<em>Bob</em>", "born in Cork")
+    assert passage_item(("Bob", "born & bred"), question, None, None)["text"] == "born &amp; bred"
+
+
+def test_faces_are_framed_in_red():
+    boxes = face_boxes(
+        [
+            {"name": "a", "detected": True, "width": 200, "height": 100, "box": [50.0, 25.0, 150.0, 75.0]},
+            {"name": "b", "detected": False, "width": 200, "height": 100, "box": None},
+        ]
+    )
+    assert boxes == {"a": (0.25, 0.25, 0.75, 0.75)}
+    address = thumbnail(encoded(Image.new("RGB", (100, 100), "white")), 100, boxes["a"])
+    with Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))) as image:
+        red, green, _ = image.getpixel((26, 50))
+        assert red > 180 > 120 > green
+        assert min(image.getpixel((50, 50))) > 240
+    assert thumbnail(encoded(Image.new("RGB", (100, 100))), 100, (-0.5, -0.5, 1.5, 1.5)) is not None
+
+
 def test_pictures_that_cannot_be_shown_are_counted():
-    whole = {"image": "data:image/jpeg;base64,AA", "passages": [{"image": "data:image/jpeg;base64,AA"}]}
-    broken = {"image": NO_PICTURE, "passages": [{"image": None}, {"image": "data:image/jpeg;base64,AA"}]}
+    picture = {"image": "data:image/jpeg;base64,AA"}
+    whole = picture | {"rankings": [{"passages": [picture]}]}
+    broken = {"image": NO_PICTURE, "rankings": [{"passages": [{"image": None}, picture]}, {"passages": []}]}
     assert pictures_missing([whole]) == 0
     assert pictures_missing([whole, broken]) == 1 + 1

@@ -1,0 +1,154 @@
+"""KVQAE's fragment: what it computes from the stages' numbers, and how it shows them."""
+
+import pytest
+import yaml
+
+from stages.report.kvqae import KvqaeFragmentParameters, main
+from stages.report.kvqae_construction import ABSENT, construction_html, statistics_html
+from stages.report.kvqae_findings import Finding, reading_findings, reranking_findings
+from stages.report.kvqae_reading import READING_ROWS, reading_html
+from stages.report.kvqae_reranking import overlap_blocks_html, tuning_html
+from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
+from stages.tables import read_json
+from tests.report.kvqae_world import (
+    CHOICE,
+    HOSTILE,
+    METRICS,
+    PARAMETERS,
+    READ,
+    REBUILD,
+    RERANKED,
+    ROOT,
+    block,
+    write_world,
+)
+
+PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
+
+
+def text(html):
+    """The HTML without tags, white space collapsed."""
+    return " ".join(" ".join(part.partition(">")[2] for part in f">{html}".split("<")).split())
+
+
+@pytest.fixture(scope="module")
+def fragment(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kvqae")
+    arguments = write_world(folder)
+    metrics = main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=folder / "kvqae.json")
+    return metrics, {each["id"]: each["html"] for each in read_json(folder / "kvqae.json")["sections"]}
+
+
+def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(fragment):
+    metrics, sections = fragment
+    assert [name.removeprefix("kvqae-") for name in sections] == [
+        *("table-1", "construction", "table-2", "table-3", "table-4", "table-5", "table-6", "overlap"),
+        *("table-7", "figure-4", "gallery", "difficulty", "sizes"),
+    ]
+    page = "".join(sections.values())
+    assert "<script" not in page
+    assert "&lt;script&gt;" in sections["kvqae-gallery"]
+    assert "{{ 7 * 7 }}" in sections["kvqae-gallery"]
+    # bob.jpg and gone.jpg: two for each question of the initial ranking, and 2 + 1 + 2 of the other.
+    assert metrics == {"gallery_questions": 3.0, "gallery_right": 2.0, "gallery_pictures_missing": 11.0}
+
+
+def test_gallery_shows_both_rankings_with_the_answers_of_the_last(fragment):
+    gallery = fragment[1]["kvqae-gallery"]
+    assert gallery.count("<h4>Multimodal retrieval</h4>") == gallery.count("<h4>Re-ranked by text and image</h4>") == 3
+    assert gallery.count("✓ right") == 2  # q0 and q1; the answer of the first seed on the re-ranked list
+    assert gallery.count("<mark>Brno</mark>") == 3
+    assert gallery.count('<span class="chip">face found</span>') == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "p", "expected"),
+    [
+        (0.5, 0.25, 0.01, "A beats B in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."),
+        (0.5, 0.25, 0.011, "A is above, but not significantly, B in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.011."),
+        (0.2, 0.3, 0.0001, "A is beaten by B in P@1: 30.0 % → 20.0 %, −10.0 points, p < 0.001."),
+        (0.2, 0.3, 0.5, "A is below, but not significantly, B in P@1: 30.0 % → 20.0 %, −10.0 points, p = 0.500."),
+        (0.2, 0.2, 1.0, "A equals B in P@1: 20.0 % → 20.0 %, 0.0 points, p = 1.000."),
+    ],
+)
+def test_findings_say_which_way_it_goes(value, other, p, expected):
+    assert Finding("A", "B", "P@1", value, other, p).sentence(0.01) == expected
+
+
+def test_findings_come_from_the_blocks_and_metrics_that_exist():
+    first, *rest = reranking_findings(RERANKED, "passage", 0.01)
+    assert first == "Text re-ranking beats the initial ranking in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."
+    assert rest[-1].startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
+    faces = reranking_findings(RERANKED, "article_face", 0.01)
+    assert [each.split(" in ")[0] for each in faces] == [
+        *("Where a face is found: ArcFace + RRT equals ArcFace alone",) * 2,
+        *("Where a face is found: ArcFace + RRT beats RRT alone",) * 2,
+    ]
+    assert reranking_findings({"passage": block("", {"initial": 0.1})}, "passage", 0.01) == []
+    assert reranking_findings({}, "article_face", 0.01) == []
+    (found,) = reading_findings(READ, 0.01)
+    assert found.startswith("Reading the re-ranked list beats reading the initial list in EM: 20.0 % → 30.0 %")
+    assert "+10.0 points, p = 0.002." in found
+
+
+def test_reranking_stands_beside_the_paper_s_rows():
+    (shown,) = RERANKED_TABLES["table-6"][1]
+    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, RERANKED_LABELS))
+    assert "Text + F·A + RRT 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 52.7 43.7" in html
+    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][1][0]], 0.01, RERANKED_LABELS))
+    assert "52.4 43.0 13.3 77.4" in face
+    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], 0.01, RERANKED_LABELS)
+
+
+def test_every_published_name_exists():
+    for _, wanted in (*TABLES.values(), *RERANKED_TABLES.values()):
+        for shown in wanted:
+            if shown.published is not None:
+                assert set(shown.names.values()) <= PUBLISHED[shown.published]["rows"].keys()
+    assert {row.published for row in READING_ROWS.values()} - {None} == PUBLISHED["table_7"]["rows"].keys()
+
+
+def test_other_blocks_are_the_split_by_overlap():
+    html = overlap_blocks_html(RERANKED, PUBLISHED, 0.01)
+    assert "Persons &lt;known&gt;" in html
+    assert "25.7" in html
+    assert html.count("<table") == 1
+    assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, 0.01) == ""
+
+
+def test_the_choice_stands_before_the_paper_s_way():
+    html = text(tuning_html(CHOICE))
+    assert "Image: ArcFace + RRT, chosen linear z-score 0.7 ArcFace + 0.3 RRT 42.0 34" in html
+    assert "Image: ArcFace + RRT, the paper’s way PosFuse rank – 41.0 –" in html
+
+
+def test_funnel_counts_shares_and_reasons():
+    html = text(construction_html(METRICS, PUBLISHED))
+    assert "mentions of their question 1 500 900 0.90 a question 0.9 a question –" in html
+    assert "holds the answer 900 495 55.0 % 55 % kept no link 405" in html
+    assert "their other files 300 291 97.0 % 3 % dropped licence restricted 40" in html
+    assert (
+        "by the annotators 300 195 65.0 % 2 000 of 5 700 discarded discarded 100, dropped naming the entity 5" in html
+    )
+    assert "Fleiss’ κ, discard 0.35 0.33 0.33" in html
+    assert "persons deceased – – – 31 % dropped –" in html  # its stage is not there
+
+
+def test_statistics_without_a_column_from_memory():
+    html = text(statistics_html(REBUILD, PUBLISHED))
+    assert "no column about KVQA" in html
+    assert "Questions 1 700 195 3 700" in html
+    assert "Most frequent answer, share – 0.4 % 0.3 %" in html
+    assert statistics_html({}, PUBLISHED).count(f"<td>{ABSENT}</td>") == 2 * 9
+
+
+def test_reading_shows_deviations_and_what_was_not_run():
+    html = text(reading_html(READ, PUBLISHED, READING_ROWS, 2))
+    assert "few-shot, top 5 of retrieval 30.0 ± 1.0 20.0 ± 2.0 25.5 ± 0.7 21.4 ± 0.8" in html
+    assert "few-shot, top 5 re-ranked 40.0 30.0 32.7 ± 0.4 28.9 ± 0.4" in html
+    assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html
+
+
+def test_hostile_block_titles_are_escaped():
+    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], 0.01, {})
+    assert "<script" not in html
