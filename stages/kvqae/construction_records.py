@@ -127,14 +127,20 @@ def read_commons(path: Path) -> Iterator[CommonsFile]:
         BadInput: a field is missing or of another type, a title without "File:", a sha1 that is none.
     """
     for row, record in read_json_lines(path):
-        texts = {field: _text(record, field, path, row) for field in ("category", "title", "license", "sha1")}
-        description = _text(record, "description", path, row)
-        if not texts["title"].startswith("File:") or texts["title"] == "File:":
-            raise BadInput("not a file's title", file=path, row=row, field="title", got=texts["title"])
-        if not _SHA1.fullmatch(texts["sha1"]):
-            raise BadInput("not a sha1", file=path, row=row, field="sha1", got=texts["sha1"])
-        lists = {field: _texts(record, field, path, row) for field in ("categories", "depicts")}
-        yield CommonsFile(**texts, **lists, description=description)
+        title, sha1 = _text(record, "title", path, row), _text(record, "sha1", path, row)
+        if not title.startswith("File:") or title == "File:":
+            raise BadInput("not a file's title", file=path, row=row, field="title", got=title)
+        if not _SHA1.fullmatch(sha1):
+            raise BadInput("not a sha1", file=path, row=row, field="sha1", got=sha1)
+        yield CommonsFile(
+            category=_text(record, "category", path, row),
+            title=title,
+            description=_text(record, "description", path, row),
+            categories=_texts(record, "categories", path, row),
+            depicts=_texts(record, "depicts", path, row),
+            license=_text(record, "license", path, row),
+            sha1=sha1,
+        )
 
 
 def _text(record: dict[str, Any], field: str, path: Path, row: int) -> str:

@@ -91,9 +91,8 @@ def main(
             yield mention_batch(rows)
 
     write_table(out, batches(), MENTION_SCHEMA)
-    names = ("questions", "entities", "dropped_label", "dropped_dependency", "mentions")
-    names += tuple(f"questions_with_{many}" for many in _HOW_MANY)
-    metrics = {name: float(counts[name]) for name in names}
+    names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
+    metrics = {name: float(counts[name]) for name in [*names, *(f"questions_with_{many}" for many in _HOW_MANY)]}
     return metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}
 
 

@@ -13,8 +13,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import fix_random_seed
-from thinc.api import Adam
+from thinc.api import Adam, fix_random_seed
 from tqdm import tqdm
 
 from stages.kvqae.annotated_sentences import Annotated

@@ -1,7 +1,7 @@
 """Candidate questions that name their entity, in TriviaQA's own format, and the annotated sentences (kvqae.md §2)."""
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -106,7 +106,7 @@ def ask_candidates(
     return candidates
 
 
-def annotate_sentences(seed: int, number: int, known: Collection[str]) -> list[Sentence]:
+def annotate_sentences(seed: int, number: int, known: Set[str]) -> list[Sentence]:
     """Sentences of the same wordings about people and things of another world, none of whose names is in `known`.
 
     They come entity by entity: the last ones are about others than the first ones.
