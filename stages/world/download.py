@@ -44,6 +44,7 @@ class Request:
         sha256: hexadecimal digest; None = unknown, whatever comes is accepted and its digest returned.
         size: bytes; None = unknown.
         page: where a person asks for access.
+        agent: what to present ourselves as; empty = as httpx does.
     """
 
     url: str
@@ -51,6 +52,7 @@ class Request:
     sha256: str | None = None
     size: int | None = None
     page: str | None = None
+    agent: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ def _receive(request: Request, target: Path, part: Path, patience: Patience) -> 
     if offset and not known and request.sha256 is None:
         offset = 0  # nothing could tell whether the rest belongs to the same version
     headers = {"Accept-Encoding": "identity", **authorization(request.url)}
+    headers |= {"User-Agent": request.agent} if request.agent else {}
     if offset:
         headers |= {"Range": f"bytes={offset}-"} | ({"If-Range": known} if known else {})
     # httpx drops the Authorization header when a redirect leaves the host: the storage behind the hub never sees it.

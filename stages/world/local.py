@@ -29,7 +29,7 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
     require_files(source, TABLES)
     with write_atomically(out) as beside:
         for folder in IMAGE_FOLDERS:
-            _bring_images(source / "images" / folder, beside / "images" / folder)
+            bring_images(source / "images" / folder, beside / "images" / folder)
         counts = validate_kvqae(source, beside / "images")
         bring(source, beside, TABLES)
         write_json(beside / "provenance.json", digests(beside))
@@ -59,7 +59,8 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
     return counts
 
 
-def _bring_images(source: Path, out: Path) -> None:
+def bring_images(source: Path, out: Path) -> None:
+    """Link or copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
     shards = sorted(source.glob("shard-*.parquet"))
     if shards:
         bring(source, out, (shard.name for shard in shards))

@@ -1,0 +1,164 @@
+"""The public sources of the data set's construction: TriviaQA's archive, Wikidata's and Commons' APIs (kvqae.md §2)."""
+
+import json
+import shutil
+import tarfile
+from collections import Counter
+from collections.abc import Collection, Iterator
+from csv import DictReader
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from stages.kvqae.construction_records import CommonsFile
+from stages.kvqae.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
+from stages.kvqae.wikidata import Entity, parse_entity
+from stages.stage import BadInput
+from stages.tables import read_json_lines, write_atomically, write_images, write_json, write_json_lines
+from stages.world.commons import COMMONS, category_files, fetch_picture
+from stages.world.download import PATIENT, Patience
+from stages.world.mediawiki import MediaWiki
+from stages.world.pins import Pins
+from stages.world.repositories import Hub
+
+WIKIDATA = "https://www.wikidata.org/w/api.php"
+MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
+_ABOVE = ("P31", "P106", "P21", "P279")
+
+
+def fetch_sources(
+    out: Path, raw: Path, work: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
+    patience: Patience = PATIENT, wikidata: str = WIKIDATA, commons: str = COMMONS,
+) -> dict[str, float]:  # fmt: skip
+    """Fetch the sources for the entities of the knowledge base that TagMe's links name.
+
+    Args:
+        out: the folder; complete or absent.
+        raw: KVQAE's raw files: articles (titles) and entities (those with an image).
+        work: downloads and the APIs' answers, kept when the run is interrupted.
+        types: the list of concrete types.
+        files: most pictures of a category.
+        width: of the previews, pixels.
+        pins: by default the project's.
+        patience: how long a download insists.
+        wikidata, commons: addresses of the APIs.
+
+    Returns:
+        Counts of what was written.
+
+    Raises:
+        BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; or a member of the archive is missing.
+    """
+    pins = pins or Pins()
+    archive = Hub(work / "downloads", pins, patience).fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
+    wiki = MediaWiki(wikidata, work / "wikidata", patience)
+    shelf = MediaWiki(commons, work / "commons", patience)
+    counts: Counter[str] = Counter()
+    with write_atomically(out) as beside:
+        beside.mkdir(parents=True)
+        shutil.copyfile(types, beside / "concrete_types.csv")
+        write_triviaqa(beside / "triviaqa.json", archive)
+        links = {link for question in read_triviaqa(beside / "triviaqa.json") for link in question.links}
+        entities = fetch_entities(wiki, _linked(raw, links))
+        write_json_lines(beside / "wikidata.jsonl", entities.values())
+        subjects = _subjects([parse_entity(entity) for entity in entities.values()], beside / "concrete_types.csv")
+        known: list[CommonsFile] = []
+        pictures = _pictures(subjects, shelf, work / "pictures", files, width, patience, known, counts)
+        counts["commons_images"] = write_images(beside / "images", pictures)
+        write_json_lines(beside / "commons.jsonl", map(_record, known))
+        (beside / "annotated.jsonl").touch()
+        write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
+    counts |= Counter(links=len(links), entities=len(entities), subjects=len(subjects), commons_files=len(known))
+    return {name: float(count) for name, count in counts.items()}
+
+
+def write_triviaqa(target: Path, archive: Path) -> None:
+    """Stream the archive's questions into one file, without the pages that a search engine found."""
+    left = set(MEMBERS)
+    with write_atomically(target) as beside, beside.open("w", encoding="utf-8") as out:
+        out.write('{"Data": [')
+        separator = ""
+        with tarfile.open(archive, "r|*") as members:
+            for member in members:
+                stream = members.extractfile(member) if Path(member.name).name in left else None
+                if stream is not None:
+                    left.remove(Path(member.name).name)
+                    for question in parse_triviaqa(stream, archive / member.name):
+                        out.write(separator + json.dumps(_trivia_record(question), ensure_ascii=False))
+                        separator = ",\n"
+        if left:
+            raise BadInput("no such member", file=archive, got=sorted(left), expected=", ".join(MEMBERS))
+        out.write("]}\n")
+
+
+def _trivia_record(question: TriviaQuestion) -> dict[str, Any]:
+    return {
+        "QuestionId": question.id,
+        "Question": question.text,
+        "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
+        "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
+    }
+
+
+def _linked(raw: Path, titles: Collection[str]) -> list[str]:
+    """Wikidata ids of the articles with an image that have one of these titles."""
+    illustrated = {record["id"] for _, record in read_json_lines(raw / "wikidata.jsonl") if record.get("claims")}
+    found = (
+        (record.get("wikidata_info") or {}).get("wikidata_id")
+        for _, record in read_json_lines(raw / "articles.jsonl")
+        if record["wikipedia_title"] in titles
+    )
+    return sorted(illustrated.intersection(found))
+
+
+def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
+    """Official JSON of these items, and of all types, occupations and genders above them, each once."""
+    entities: dict[str, dict[str, Any]] = {}
+    asked: set[str] = set()
+    wanted = identifiers
+    while wanted:
+        asked |= set(wanted)
+        for entity in wiki.entities(wanted, "labels|descriptions|aliases|claims"):
+            entities[entity["id"]] = entity
+        above = (
+            value for entity in map(parse_entity, entities.values()) for name in _ABOVE for value in entity.values(name)
+        )
+        wanted = sorted(set(above) - asked)
+    return entities
+
+
+def _subjects(entities: list[Entity], types: Path) -> list[Entity]:
+    """Entities with a Commons category that may be subjects: the dead, and what is of a concrete type."""
+    with types.open(encoding="utf-8", newline="") as rows:
+        concrete = {row["id"] for row in DictReader(rows)}
+    below = {entity.id: entity.values("P279") for entity in entities}
+    grown = -1
+    while grown != len(concrete):  # a circle among the classes ends too
+        grown = len(concrete)
+        concrete |= {item for item, above in below.items() if not concrete.isdisjoint(above)}
+    return [
+        entity
+        for entity in entities
+        if entity.values("P373")
+        and (entity.deceased if entity.human else not concrete.isdisjoint(entity.values("P31")))
+    ]
+
+
+def _pictures(
+    subjects: list[Entity], shelf: MediaWiki, folder: Path, files: int, width: int, patience: Patience,
+    known: list[CommonsFile], counts: Counter[str],
+) -> Iterator[tuple[str, bytes]]:  # fmt: skip
+    """(name, bytes) of every picture once; `known` fills with a line a category and file."""
+    names: set[str] = set()
+    categories = sorted({category for subject in subjects for category in subject.values("P373")[:1]})
+    for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
+        for file, address in category_files(shelf, category, files, width, counts):
+            known.append(file)
+            if file.name not in names:
+                names.add(file.name)
+                yield file.name, fetch_picture(file, address, folder, patience)
+
+
+def _record(file: CommonsFile) -> dict[str, Any]:
+    return {**vars(file), "categories": list(file.categories), "depicts": list(file.depicts)}

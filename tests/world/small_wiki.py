@@ -1,0 +1,87 @@
+"""A MediaWiki API on loopback: Commons' categories and files, Wikibase entities; and the pictures themselves."""
+
+import json
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass
+class SmallWiki:
+    """Answers of the API.
+
+    `categories`: files by category, each a page as `prop=imageinfo` gives it; `entities`: by id; `pictures`: by path;
+    `answers` come first, whatever is asked. What was asked is in `requests` (parameters, headers).
+    """
+
+    categories: dict[str, list[dict]] = field(default_factory=dict)
+    entities: dict[str, dict] = field(default_factory=dict)
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    answers: list[bytes] = field(default_factory=list)
+    part: int = 2  # files in a part of an answer
+    requests: list[tuple[dict[str, str], dict[str, str]]] = field(default_factory=list)
+    url: str = ""
+
+    def asked(self, action):
+        return [parameters for parameters, _ in self.requests if parameters.get("action") == action]
+
+    def page(self, number, title, *, mime="image/jpeg", **metadata):
+        path = f"/thumb/{number}/512px-x.jpg"
+        self.pictures[path] = f"picture {number}".encode()
+        information = {
+            "thumburl": f"{self.url}{path}",
+            "url": f"{self.url}/full/{number}.jpg",
+            "sha1": f"{number:040x}",
+            "mime": mime,
+            "extmetadata": {name: {"value": value, "source": "commons-desc-page"} for name, value in metadata.items()},
+        }
+        return {"pageid": number, "ns": 6, "title": title, "imageinfo": [information]}
+
+    def answer(self, parameters):
+        if self.answers:
+            return self.answers.pop(0)
+        if parameters["action"] == "wbgetentities":
+            ids = parameters["ids"].split("|")
+            found = {each: self.entities.get(each, {"id": each, "missing": ""}) for each in ids}
+            return json.dumps({"entities": found, "success": 1}).encode()
+        pages = self.categories.get(parameters["gcmtitle"].removeprefix("Category:"), [])
+        start = int(parameters.get("gcmcontinue", 0))
+        answer = {"query": {"pages": pages[start : start + self.part]}} if pages else {"batchcomplete": True}
+        if start + self.part < len(pages):
+            answer["continue"] = {"gcmcontinue": str(start + self.part), "continue": "gcmcontinue||"}
+        return json.dumps(answer).encode()
+
+
+@contextmanager
+def serve_wiki():
+    state = SmallWiki()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_):
+            pass
+
+        def do_GET(self):
+            address = urlsplit(self.path)
+            parameters = {key: values[0] for key, values in parse_qs(address.query).items()}
+            state.requests.append((parameters or {"path": address.path}, dict(self.headers)))
+            body = state.answer(parameters) if parameters else state.pictures.get(address.path)
+            self.send_response(404 if body is None else 200)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,209 @@
+"""The stage's three sources; the public ones come from a small wiki and an archive on loopback."""
+
+import io
+import json
+import shutil
+import tarfile
+
+import pytest
+import yaml
+
+from stages.engine import LocalEngine
+from stages.kvqae.construction_records import read_commons
+from stages.kvqae.triviaqa import read_triviaqa
+from stages.kvqae.wikidata import parse_entity
+from stages.stage import BadInput, Context
+from stages.tables import Images, read_json_lines, write_images, write_json_lines
+from stages.tracking import Tracker
+from stages.world.download import Patience
+from stages.world.kvqae_sources import CONCRETE_TYPES, KvqaeSourcesParameters, main
+from stages.world.kvqae_sources_hub import fetch_sources
+from stages.world.kvqae_sources_local import check_sources
+from stages.world.pins import Pins
+from stages.world.sample.kvqae.world import build_world
+from stages.world.sample.kvqae.write import write_world
+from tests.world.loopback import serve
+from tests.world.sample.kvqae.test_construction import DIFFICULTY
+from tests.world.small_wiki import serve_wiki
+
+HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
+PARAMETERS = KvqaeSourcesParameters(
+    questions=30, linked=0.6, files=3, picture_size=64, difficulty=DIFFICULTY, annotated=20
+)
+WORLD = {"world_seed": 1, "world_articles": 60, "world_imageless": 5}
+
+
+def item(identifier, **claims):
+    def statement(key, value):
+        snak = {"snaktype": "value", "property": key}
+        if value.startswith("Q"):
+            return {"rank": "normal", "mainsnak": snak | {"datavalue": {"value": {"id": value}}}}
+        return {"rank": "normal", "mainsnak": snak | {"datavalue": {"value": value}}}
+
+    return {"id": identifier, "claims": {key: [statement(key, value)] for key, value in claims.items()}}
+
+
+ITEMS = [
+    item("Q1", P31="Q5", P570="+1900", P106="Q82955", P373="Ada Lark", P18="Ada.jpg"),
+    item("Q2", P31="Q5", P373="Bo Living", P18="Bo.jpg"),
+    item("Q3", P31="Q70", P373="Velmor Bridge", P18="V.jpg"),
+    item("Q4", P31="Q80", P373="Doria", P18="D.jpg"),
+    item("Q5"),
+    item("Q70", P279="Q71"),
+    item("Q71", P279="Q811979"),
+    item("Q811979", P279="Q70"),  # a circle
+    item("Q80", P279="Q81"),
+    item("Q81", P279="Q80"),  # another
+    item("Q82955"),
+]
+TITLES = {"Q1": "Ada Lark", "Q2": "Bo Living", "Q3": "Velmor Bridge", "Q4": "Doria", "Q9": "No image"}
+
+
+def trivia(identifier, *links):
+    pages = [{"DocSource": "TagMe", "Title": link} for link in links]
+    return {"QuestionId": identifier, "Question": "Who?", "Answer": {"Value": "x"}, "EntityPages": pages}
+
+
+def archive(**members):
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as tar:
+        for name, records in members.items():
+            data = json.dumps({"Data": records, "Version": 1.0}).encode()
+            header = tarfile.TarInfo(f"triviaqa-unfiltered/unfiltered-web-{name}.json")
+            header.size = len(data)
+            tar.addfile(header, io.BytesIO(data))
+    return target.getvalue()
+
+
+@pytest.fixture
+def raw(tmp_path):
+    folder = tmp_path / "raw"
+    write_json_lines(
+        folder / "articles.jsonl",
+        ({"wikipedia_title": title, "wikidata_info": {"wikidata_id": key}} for key, title in TITLES.items()),
+    )
+    write_json_lines(folder / "wikidata.jsonl", (each for each in ITEMS if "P18" in each["claims"]))
+    return folder
+
+
+@pytest.fixture
+def public(tmp_path):
+    """(wiki, arguments of fetch_sources)."""
+    with serve() as files, serve_wiki() as wiki:
+        source = {"description": "x", "licence": "x", "bytes": 1, "url": files.url + "/data"}
+        pins = tmp_path / "pins.yaml"
+        name = "triviaqa-unfiltered.tar.gz"
+        pins.write_text(yaml.safe_dump({"triviaqa_original": source | {"files": {name: {"sha256": None}}}}))
+        files.files[f"/data/{name}"] = archive(
+            train=[trivia("tc_1", "Ada Lark", "Doria"), trivia("tc_2")],
+            dev=[trivia("tc_3", "Velmor Bridge", "No image")],
+        )
+        wiki.entities = {each["id"]: each for each in ITEMS}
+        wiki.categories = {
+            "Ada Lark": [wiki.page(1, "File:Ada 1.jpg", License="pd")],
+            "Velmor Bridge": [wiki.page(2, "File:V 1.jpg"), wiki.page(1, "File:Ada 1.jpg", License="pd")],
+            "Doria": [wiki.page(5, "File:Map.jpg")],
+        }
+        api = f"{wiki.url}/w/api.php"
+        yield wiki, {"pins": Pins(pins), "wikidata": api, "commons": api, "patience": HASTY, "files": 5, "width": 512}
+
+
+def test_the_public_sources(public, raw, tmp_path):
+    _, arguments = public
+    out = tmp_path / "sources"
+    metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert [question.id for question in read_triviaqa(out / "triviaqa.json")] == ["tc_1", "tc_2", "tc_3"]
+    entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
+    # Bo is linked nowhere; the hierarchy is followed to its end, circles or not.
+    assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"}
+    # Doria's types are abstract: its category is not asked for.
+    files = list(read_commons(out / "commons.jsonl"))
+    assert [(file.category, file.name) for file in files] == [
+        ("Ada Lark", "Ada 1.jpg"), ("Velmor Bridge", "V 1.jpg"), ("Velmor Bridge", "Ada 1.jpg"),
+    ]  # fmt: skip
+    assert dict(Images(out / "images").stream()) == {"Ada 1.jpg": b"picture 1", "V 1.jpg": b"picture 2"}
+    assert metrics == {"links": 4, "entities": 10, "subjects": 2, "commons_files": 3, "commons_images": 2}
+    assert (out / "annotated.jsonl").read_bytes() == b""
+    assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 0
+
+
+def test_an_interrupted_run_goes_on(public, raw, tmp_path):
+    wiki, arguments = public
+    picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
+    with pytest.raises(BadInput, match="File:V 1.jpg: not found"):
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert not (tmp_path / "sources").exists()
+    wiki.pictures["/thumb/2/512px-x.jpg"] = picture
+    before = len(wiki.requests)
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert len(wiki.requests) == before + 1  # that picture alone
+
+
+def test_an_archive_without_the_development_questions(public, raw, tmp_path, monkeypatch):
+    _, arguments = public
+    monkeypatch.setattr("stages.world.kvqae_sources_hub.MEMBERS", ("unfiltered-web-train.json", "other.json"))
+    with pytest.raises(BadInput, match="no such member; got .'other.json'."):
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """(raw folder, sources) of a small sample world, made by the stage."""
+    folder = tmp_path_factory.mktemp("sample")
+    world = build_world(
+        1, articles=60, imageless=5, sentences=6, viquae={"train": 4, "validation": 2, "test": 2}, triviaqa=20
+    )
+    write_world(world, folder / "raw", LocalEngine(1), size=64, difficulty=DIFFICULTY)
+    context = Context(Tracker(), folder / "work", LocalEngine(1))
+    metrics = main(PARAMETERS, context, source="sample", raw=folder / "raw", **WORLD, out=folder / "sources")
+    assert metrics["questions"] == 30
+    return folder / "raw", folder / "sources"
+
+
+def test_your_own_sources_are_checked(sample, tmp_path):
+    metrics = check_sources(sample[1], tmp_path / "out")
+    assert metrics["questions"] == 30
+    assert metrics["annotated_sentences"] == 20
+    assert metrics["commons_files_without_image"] == 0
+    for path in sample[1].rglob("*.*"):
+        if path.is_file():
+            assert (tmp_path / "out" / path.relative_to(sample[1])).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("triviaqa.json", b"{}", 'no array "Data"'),
+        ("wikidata.jsonl", b'{"id": "x"}\n', "wikidata.jsonl:1: field 'id': not an item id"),
+        ("commons.jsonl", b"{}\n", "commons.jsonl:1"),
+        ("annotated.jsonl", b"{}\n", "annotated.jsonl:1: field 'words'"),
+        ("concrete_types.csv", None, "files are missing"),
+    ],
+)
+def test_your_own_sources_are_refused(sample, tmp_path, name, content, message):
+    shutil.copytree(sample[1], tmp_path / "mine")
+    (tmp_path / "mine" / name).unlink()
+    if content is not None:
+        (tmp_path / "mine" / name).write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        check_sources(tmp_path / "mine", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sentences_may_be_left_out_and_images_may_lack(sample, tmp_path):
+    shutil.copytree(sample[1], tmp_path / "mine")
+    (tmp_path / "mine" / "annotated.jsonl").unlink()
+    shutil.rmtree(tmp_path / "mine" / "images")
+    first = next(iter(read_commons(tmp_path / "mine" / "commons.jsonl")))
+    write_images(tmp_path / "mine" / "images", [(first.name, b"x")])
+    metrics = check_sources(tmp_path / "mine", tmp_path / "out")
+    assert metrics["commons_files_without_image"] == metrics["commons_files"] - 1
+    assert (tmp_path / "out" / "annotated.jsonl").read_bytes() == b""
+
+
+def test_sources_are_named(sample, tmp_path):
+    context = Context(Tracker(), tmp_path / "work", LocalEngine(1))
+    with pytest.raises(BadInput, match="no such source.*sample, hub, local"):
+        main(PARAMETERS, context, source="x", raw=sample[0], **WORLD, out=tmp_path / "out")
+    with pytest.raises(BadInput, match="no folder given"):
+        main(PARAMETERS, context, source="local", raw=sample[0], **WORLD, out=tmp_path / "out")
