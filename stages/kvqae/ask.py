@@ -2,22 +2,22 @@
 
     python -m stages.kvqae.ask --image photo.jpg "Which constituency did this man represent?"
 
-Prints the answer, then the passages it was read in and what each system gave to their scores. Uses what the last
-`make repro` made; exit code 1, with one clear message, on bad input. `make ask` opens the same as a page.
+Prints the answer, then the passages it was read in and what each re-ranker and each system gave to their scores. Uses
+what the last `make repro` made; exit code 1, with one clear message, on bad input. `make ask` opens the same as a page.
 """
 
 import argparse
 import os
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stages.stage import BadInput
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
-    from stages.kvqae.asking import Answer, Support
+    from stages.kvqae.ask_records import Answer, Support
 
 WIDTH = 100  # of a line of text
 
@@ -29,14 +29,16 @@ def lines(answer: "Answer") -> Iterator[str]:
     for rank, support in enumerate(answer.supports, 1):
         yield ""
         yield f"{rank}. {_printable(support.title)}"
-        yield f"   {support.score:+.2f} = {_contributions(support)}"
+        if support.reranking is not None:
+            yield f"   {support.score:+.2f} = {_contributions(support.reranking)}"
+        yield f"   {sum(support.contributions.values()):+.2f} = {_contributions(support.contributions)}"
         yield textwrap.fill(_printable(_marked(support)), WIDTH, initial_indent="   ", subsequent_indent="   ")
 
 
-def _contributions(support: "Support") -> str:
+def _contributions(contributions: Mapping[str, float]) -> str:
     from stages.kvqae.ask_systems import LABELS
 
-    return "  ".join(f"{LABELS[system]} {value:+.2f}" for system, value in support.contributions.items() if value)
+    return "  ".join(f"{LABELS[system]} {value:+.2f}" for system, value in contributions.items() if value)
 
 
 def _marked(support: "Support") -> str:
@@ -80,6 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("question", help="such as: Which constituency did this man represent?")
     parser.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
     parser.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
+    parser.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
     arguments = parser.parse_args(argv)
     one_thread()
     try:
@@ -89,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         from stages.kvqae.asking import Asker
 
         with Asker(Path.cwd(), arguments.row) as asker:
-            print("\n".join(lines(asker.ask(arguments.question, image))))
+            answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank)
+            print("\n".join(lines(answer)))
     except BadInput as error:
         print(f"ask: {_printable(str(error))}", file=sys.stderr)
         raise SystemExit(1) from None

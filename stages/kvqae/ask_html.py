@@ -2,13 +2,14 @@
 
 import base64
 import io
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import ImageDraw
 
+from stages.kvqae.ask_records import Answer, Support
 from stages.kvqae.ask_systems import LABELS, FaceFound
-from stages.kvqae.asking import Answer, Support
 from stages.kvqae.images import decode
 from stages.report.common import signed
 from stages.report.gallery import thumbnail
@@ -27,7 +28,6 @@ def _environment() -> Environment:
 
 def answer_html(question: str, image: bytes | None, answer: Answer) -> str:
     """The answer, all texts escaped, all pictures inside."""
-    largest = max((abs(value) for each in answer.supports for value in each.contributions.values()), default=0) or 1.0
     return (
         _environment()
         .get_template("ask.html")
@@ -36,7 +36,7 @@ def answer_html(question: str, image: bytes | None, answer: Answer) -> str:
             answer=answer,
             face=answer.face,
             picture=None if image is None else framed(image, answer.face),
-            supports=[_support(each, largest) for each in answer.supports],
+            supports=_supports(answer.supports),
         )
     )
 
@@ -64,19 +64,41 @@ def framed(image: bytes, face: FaceFound | None) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def _support(support: Support, largest: float) -> dict[str, object]:
+def _supports(supports: Sequence[Support]) -> list[dict[str, object]]:
+    """What the template shows of each passage: its text and two groups of bars, re-rankers first."""
+    groups = [
+        ("re-ranking", [each.reranking for each in supports if each.reranking is not None]),
+        ("retrieval", [each.contributions for each in supports]),
+    ]
+    bars = [(title, _bars(several)) for title, several in groups if several]
+    return [
+        _support(support) | {"groups": [{"title": title, **rows[place]} for title, rows in bars]}
+        for place, support in enumerate(supports)
+    ]
+
+
+def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, object]]:
     """Bars are as long as their share of the largest contribution to any passage; half the track is the most."""
+    largest = max((abs(value) for each in several for value in each.values()), default=0) or 1.0
+    return [
+        {
+            "sum": sum(each.values()),
+            "bars": [
+                {"label": LABELS[system], "value": value, "share": 50 * abs(value) / largest}
+                for system, value in each.items()
+                if value
+            ],
+        }
+        for each in several
+    ]
+
+
+def _support(support: Support) -> dict[str, object]:
     start, end = support.mark or (len(support.text), len(support.text))
     return {
         "title": support.title,
         "before": support.text[:start],
         "marked": support.text[start:end],
         "after": support.text[end:],
-        "score": support.score,
         "picture": None if support.picture is None else thumbnail(support.picture, THUMBNAIL),
-        "bars": [
-            {"label": LABELS[system], "value": value, "share": 50 * abs(value) / largest}
-            for system, value in support.contributions.items()
-            if value
-        ],
     }

@@ -32,13 +32,14 @@ WAITING = 256  # questions in the queue; more are turned away
 TITLE = "Ask about a picture"
 
 
-def respond(asker: "Asker", question: str, picture: str | None, uploads: Path) -> str:
+def respond(asker: "Asker", question: str, picture: str | None, rerank: bool, uploads: Path) -> str:
     """HTML of the answer, or of why there is none.
 
     Args:
         asker: the pipeline.
         question: as typed; anything.
         picture: path of the upload, None without one.
+        rerank: whether the re-rankers have their say.
         uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
     """
     from stages.kvqae.ask_html import answer_html, problem_html
@@ -49,7 +50,7 @@ def respond(asker: "Asker", question: str, picture: str | None, uploads: Path) -
             image = None if picture is None else _read_upload(Path(picture), uploads)
         except BadInput:
             raise BadInput("the picture is no longer there: choose it again") from None
-        answer = asker.ask(question, image)
+        answer = asker.ask(question, image, rerank=rerank)
     except BadInput as problem:
         return problem_html(str(problem))
     return answer_html(question[:MAX_CHARACTERS], image, answer)
@@ -61,15 +62,15 @@ def _read_upload(path: Path, uploads: Path) -> bytes:
     return read_image(path)
 
 
-def samples(root: Path, folder: Path) -> list[list[str]]:
+def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
     """[path, question] of the first test questions with a picture; the pictures are written to `folder`."""
     from stages.kvqae.ask_project import made
     from stages.kvqae.questions import read_questions
     from stages.tables import Images
 
-    images = Images(made(root, "data/kvqae/raw/images/questions"))
+    images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     picked: list[list[str]] = []
-    for question in read_questions(made(root, "data/kvqae/raw/viquae/test.jsonl")):
+    for question in read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl")):
         if len(picked) < SAMPLES and question.image is not None and question.image in images:
             path = folder / f"{len(picked)}.jpg"
             path.write_bytes(images.read(question.image))
@@ -100,13 +101,14 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
                 question = gradio.Textbox(
                     label="Question", lines=2, placeholder="Which constituency did this man represent?"
                 )
+                rerank = gradio.Checkbox(label="Re-rank (slower, better)", value=True, elem_id="rerank")
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
         answer = gradio.HTML(elem_id="answer")
         gradio.Examples(examples, [picture, question], label="Questions of the test set", examples_per_page=SAMPLES)
         gradio.on(
             [ask.click, question.submit],
-            lambda question, picture: respond(asker, question, picture, uploads),
-            [question, picture],
+            lambda question, picture, rerank: respond(asker, question, picture, rerank, uploads),
+            [question, picture, rerank],
             answer,
             api_name="ask",
             concurrency_limit=2,  # one is answered while another is decoded, drawn or sent
@@ -141,7 +143,7 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
 
         with Asker(root, row) as asker:
             (Path(folder) / "samples").mkdir()
-            examples = samples(root, Path(folder) / "samples")
+            examples = samples(root, asker.dataset, Path(folder) / "samples")
             for path, question in examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
             page = build(asker, examples, Path(folder))

@@ -11,7 +11,11 @@ from stages.kvqae.dpr_encode import DprEncodeParameters
 from stages.kvqae.fuse import FuseParameters
 from stages.kvqae.image_features import ImageFeaturesParameters
 from stages.kvqae.image_search import ImageSearchParameters
+from stages.kvqae.local_features import LocalFeaturesParameters
 from stages.kvqae.read import ReadParameters
+from stages.kvqae.rerank_arcface import RerankArcfaceParameters
+from stages.kvqae.rerank_rrt import RerankRrtParameters
+from stages.kvqae.rerank_text import RerankTextParameters
 from stages.stage import CPU_BF16, BadInput, Parameters, RunParameters, read_parameters, section_of, validate
 
 P = TypeVar("P", bound=Parameters)
@@ -41,7 +45,12 @@ class Project:
     image_features: ImageFeaturesParameters
     image_search: ImageSearchParameters
     fuse: FuseParameters
+    local_features: LocalFeaturesParameters
+    rerank_text: RerankTextParameters
+    rerank_arcface: RerankArcfaceParameters
+    rerank_rrt: RerankRrtParameters
     read: ReadParameters
+    dataset: str
 
     @classmethod
     def open(cls, root: Path) -> Self:
@@ -66,7 +75,12 @@ class Project:
             image_features=section("image_features", ImageFeaturesParameters),
             image_search=section("image_search", ImageSearchParameters),
             fuse=section("fuse", FuseParameters),
+            local_features=section("local_features", LocalFeaturesParameters),
+            rerank_text=section("rerank_text", RerankTextParameters),
+            rerank_arcface=section("rerank_arcface", RerankArcfaceParameters),
+            rerank_rrt=section("rerank_rrt", RerankRrtParameters),
             read=section("read", ReadParameters),
+            dataset=str(section_of(tree, "kvqae", path)["dataset"]),
         )
 
     def made(self, path: str) -> Path:

@@ -1,10 +1,12 @@
 """First-stage systems kept in memory that search for one new question (kvqae.md §3), by the stages' own functions."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import faiss
 import numpy as np
+from numpy.typing import NDArray
 
 from stages.device import pick_device
 from stages.kvqae.ask_project import Project
@@ -31,6 +33,8 @@ LABELS = {
     "arcface": "face, ArcFace",
     "imagenet": "picture, ImageNet",
     "clip": "picture, CLIP",
+    "reranked_text": "re-ranked, text",
+    "reranked_image": "re-ranked, face and picture",
 }
 PROBLEMS: dict[Reason, str] = {
     "not_an_image": "this is not an image that can be read",
@@ -95,6 +99,23 @@ class FaceFound:
     faces: int
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What the image systems make of a picture; nothing at all without one.
+
+    Attributes:
+        image: the picture's file.
+        runs: the lists of the systems that serve it.
+        face: the face that was searched for, if any.
+        vector: ArcFace's, (1, dimension); None without a face.
+    """
+
+    image: bytes | None = None
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    face: FaceFound | None = None
+    vector: NDArray[np.float16] | None = None
+
+
 class ImageSystems:
     """ArcFace where a face is found, else ImageNet and CLIP; the encoders and the knowledge base's features."""
 
@@ -113,8 +134,8 @@ class ImageSystems:
             self._settings,
         )
 
-    def search(self, image: bytes) -> tuple[dict[str, Run], FaceFound | None]:
-        """The lists of the systems that serve the picture, and its face.
+    def search(self, image: bytes) -> Seen:
+        """Look for the picture's face, or for the whole picture.
 
         Raises:
             BadInput: it cannot be read.
@@ -134,4 +155,4 @@ class ImageSystems:
         for system in ("arcface",) if face else ("imagenet", "clip"):
             _, (passages,) = self._indexes[system].search(features.matrices[system], self._depth)
             runs[system] = Run.from_dict({QUERY: passages}, self._depth, system)
-        return runs, face
+        return Seen(image, runs, face, features.matrices["arcface"] if face else None)

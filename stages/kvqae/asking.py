@@ -1,14 +1,13 @@
-"""A question of one's own about a picture: the pipeline's systems, fusion and reader on one question, kept in memory.
+"""A question of one's own about a picture: the pipeline's systems, fusion, re-rankers and reader, kept in memory.
 
 The z-normalisation takes each system's mean and deviation from the test questions' lists (one question alone has
 none), so a question of the test set gets the passages and the answer that the stages gave it.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -18,63 +17,23 @@ import torch
 from stages.device import pick_device
 from stages.kvqae.article_passages import ArticlePassages
 from stages.kvqae.ask_project import Project
-from stages.kvqae.ask_systems import QUERY, Bm25, Dpr, FaceFound, ImageSystems
+from stages.kvqae.ask_records import Answer, Support
+from stages.kvqae.ask_reranking import RERANKED_ROW, Rerankers
+from stages.kvqae.ask_systems import QUERY, Bm25, Dpr, ImageSystems, Seen
 from stages.kvqae.fuse import IMAGE, PASSAGE_ROWS, RECORD, read_split
 from stages.kvqae.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
 from stages.kvqae.reader_model import load_reader
+from stages.kvqae.reading import Answer as Span
 from stages.kvqae.reading import answer, passage_weights, read_pairs
 from stages.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput
 from stages.tables import Images, read_json, read_table
 
-ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
+ROW = RERANKED_ROW  # of kvqae.fuse.weights: the one that the report's gallery shows
 SPLIT = "test"  # whose lists the scales come from
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
-
-
-@dataclass(frozen=True)
-class Support:
-    """A passage that the answer was read in.
-
-    Attributes:
-        passage: its number.
-        title, text: its own.
-        score: Σ of the contributions.
-        contributions: α · z of each system of the row; 0 for one that has no list for this question.
-        mark: (start, end) characters of the answer in `text`; None when it stands elsewhere.
-        picture: the article's, encoded as it was brought; None when there is none.
-    """
-
-    passage: int
-    title: str
-    text: str
-    score: float
-    contributions: Mapping[str, float]
-    mark: tuple[int, int] | None
-    picture: bytes | None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the pipeline says.
-
-    Attributes:
-        text: the answer; empty when no passage was found.
-        score: P(start)·P(end) of the reader.
-        supports: the passages that were read, best first.
-        face: the face that was searched for, if any.
-        notes: what the asker should know: no picture, a question cut short, several faces.
-        seconds: of each step.
-    """
-
-    text: str
-    score: float
-    supports: Sequence[Support]
-    face: FaceFound | None
-    notes: Sequence[str]
-    seconds: Mapping[str, float]
 
 
 class Asker:
@@ -98,8 +57,13 @@ class Asker:
             self._thread.shutdown()
             raise
 
-    def ask(self, question: str, image: bytes | None) -> Answer:
+    def ask(self, question: str, image: bytes | None, *, rerank: bool = True) -> Answer:
         """Answer a question about a picture.
+
+        Args:
+            question: any text.
+            image: the picture's file.
+            rerank: whether the re-rankers reorder what was retrieved before it is read.
 
         Raises:
             BadInput: no question, or a picture that cannot be read.
@@ -108,7 +72,12 @@ class Asker:
             raise BadInput("the question is empty")
         if image is not None and len(image) > MAX_BYTES:
             raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
-        return self._thread.submit(self._pipeline.ask, question, image).result()
+        return self._thread.submit(self._pipeline.ask, question, image, rerank).result()
+
+    @property
+    def dataset(self) -> str:
+        """Folder of the questions in use, below `data/kvqae`."""
+        return self._pipeline.dataset
 
     def close(self) -> None:
         """End the thread."""
@@ -128,6 +97,7 @@ class _Pipeline:
         if row not in PASSAGE_ROWS:
             raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=PASSAGE_ROWS)
         self._project = project = Project.open(root)
+        self.dataset = project.dataset
         self._systems = PASSAGE_ROWS[row]
         weights = project.fuse.weights[row]
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
@@ -157,54 +127,70 @@ class _Pipeline:
             if system not in IMAGE
         }
         self._image_systems = ImageSystems(project) if set(self._systems) & set(IMAGE) else None
+        self._rerankers = Rerankers(project) if row == RERANKED_ROW else None
 
-    def ask(self, question: str, image: bytes | None) -> Answer:
+    def ask(self, question: str, image: bytes | None, rerank: bool) -> Answer:
         seconds: dict[str, float] = {}
         notes: list[str] = []
         question = self._cut(question, notes)
-        runs = {system: Run.from_dict({QUERY: {}}, name=system) for system in self._systems}
-        face = None
         with _measured(seconds, "image"):
-            if image is None:
-                notes.append("No picture was given: the answer comes from the text systems alone.")
-            elif self._image_systems is None:
-                notes.append("This row does not look at the picture: the answer comes from the text systems alone.")
-            else:
-                found, face = self._image_systems.search(image)
-                runs |= found
-                if face is None:
-                    notes.append("No face was found: the whole picture was searched for among things and places.")
-                elif face.faces > 1:
-                    notes.append(f"{face.faces} faces were found; the most probable one was searched for.")
+            seen = self._look(image, notes)
         with _measured(seconds, "text"):
-            runs |= {name: system.search(question) for name, system in self._text_systems.items()}
+            found = {name: system.search(question) for name, system in self._text_systems.items()}
         with _measured(seconds, "fusion"):
-            ranked, contributions = self._fuse([runs[system] for system in self._systems])
+            empty = Run.from_dict({QUERY: {}})
+            found |= seen.runs
+            ranked, contributions = self._fuse([found.get(system, empty) for system in self._systems])
+        reranking: dict[int, dict[str, float]] = {}
+        if rerank and self._rerankers is None:
+            notes.append(f"Only the row {RERANKED_ROW} is re-ranked.")
+        elif rerank and self._rerankers is not None:
+            with _measured(seconds, "re-ranking"):
+                ranked, reranking = self._rerankers.rerank(question, seen, ranked, self._texts)
         with _measured(seconds, "reading"):
-            passages = [int(passage) for passage in ranked.documents[0, : self._depth] if passage != PADDING]
-            readings = read_pairs(
-                self._reader,
-                self._tokenizer,
-                [(question, passage) for passage in passages],
-                self._texts,
-                max_tokens=self._project.read.max_tokens,
-                longest=self._project.read.answer_tokens,
-                batch=self._project.read.batch,
-            )
-            scores = ranked.scores[0, : len(passages)]
-            weights = passage_weights(scores) if self._row.weighted and len(passages) else None
-            given = answer(question, passages, readings, weights)
+            given, passages, scores = self._read(question, ranked)
         supports = []
-        for passage, score in zip(passages, scores.tolist(), strict=True):
+        for passage, score in zip(passages, scores, strict=True):
             title, text = self._texts[passage]
             before = len(title) + len(SEPARATOR)
             here = passage == given.passage and given.start >= before
             mark = (given.start - before, given.end - before) if here else None
-            picture = self._picture(passage)
-            supports.append(Support(passage, title, text, score, contributions[passage], mark, picture))
+            first, again, picture = contributions[passage], reranking.get(passage), self._picture(passage)
+            supports.append(Support(passage, title, text, score, first, mark, picture, again))
         if not passages:
             notes.append("Nothing in the knowledge base matches.")
-        return Answer(given.prediction, given.score, supports, face, notes, seconds)
+        return Answer(given.prediction, given.score, supports, seen.face, notes, seconds)
+
+    def _look(self, image: bytes | None, notes: list[str]) -> Seen:
+        """What the image systems find; notes say what they could not do."""
+        if image is None:
+            notes.append("No picture was given: the answer comes from the text systems alone.")
+            return Seen()
+        if self._image_systems is None:
+            notes.append("This row does not look at the picture: the answer comes from the text systems alone.")
+            return Seen()
+        seen = self._image_systems.search(image)
+        if seen.face is None:
+            notes.append("No face was found: the whole picture was searched for among things and places.")
+        elif seen.face.faces > 1:
+            notes.append(f"{seen.face.faces} faces were found; the most probable one was searched for.")
+        return seen
+
+    def _read(self, question: str, ranked: Run) -> tuple[Span, list[int], list[float]]:
+        """The answer, and the passages read with their scores."""
+        passages = [int(passage) for passage in ranked.documents[0, : self._depth] if passage != PADDING]
+        readings = read_pairs(
+            self._reader,
+            self._tokenizer,
+            [(question, passage) for passage in passages],
+            self._texts,
+            max_tokens=self._project.read.max_tokens,
+            longest=self._project.read.answer_tokens,
+            batch=self._project.read.batch,
+        )
+        scores = ranked.scores[0, : len(passages)]
+        weights = passage_weights(scores) if self._row.weighted and len(passages) else None
+        return answer(question, passages, readings, weights), passages, scores.tolist()
 
     def _cut(self, question: str, notes: list[str]) -> str:
         """A question of bounded length that a tokenizer takes; a note says what was cut."""

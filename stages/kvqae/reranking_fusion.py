@@ -5,15 +5,16 @@ rank normalisation, and min-max normalisation with a linear combination. PosFuse
 normalisation changes, so it has none here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from stages.measures.fusion import NORMALIZATIONS, gather, linear_fusion, normalize
-from stages.measures.posfuse import position_probabilities, position_scores
+from stages.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
+from stages.measures.posfuse import position_parts, position_probabilities
 from stages.measures.runs import Qrels, Run
 from stages.stage import BadInput
 from stages.tables import read_json, read_run
@@ -24,7 +25,21 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Fusion(BaseModel):
+    """What every way has in common: a candidate's score is the sum of what the systems give to it."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def parts(
+        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
+    ) -> NDArray[np.float64]:
+        """What each system gives to each candidate, (systems, queries, n)."""
+        raise NotImplementedError
+
+    def fuse(self, runs: Mapping[str, Run], name: str = "") -> Run:
+        """Fuse the systems' runs about the same queries."""
+        candidates = gather(list(runs.values()))
+        scores = self.parts(candidates, list(runs)).sum(axis=0)
+        return Run.from_scores(candidates.queries, candidates.documents, scores, name=name)
 
 
 class PositionFusion(_Fusion):
@@ -43,13 +58,13 @@ class PositionFusion(_Fusion):
         """Whose lists are fused."""
         return set(self.probabilities)
 
-    def fuse(self, runs: Mapping[str, Run], name: str = "") -> Run:
-        """Fuse the systems' runs about the same queries."""
-        candidates = gather(list(runs.values()))
-        by_position = position_scores(candidates, [np.array(self.probabilities[system]) for system in runs])
+    def parts(
+        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
+    ) -> NDArray[np.float64]:
+        """What each system gives to each candidate, (systems, queries, n); `by` plays no role."""
+        by_position = position_parts(candidates, [np.array(self.probabilities[system]) for system in systems])
         alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
-        scores = np.where(alone[:, None], normalize(candidates, "rank").sum(axis=0), by_position)
-        return Run.from_scores(candidates.queries, candidates.documents, scores, name=name)
+        return np.where(alone[:, None], normalize(candidates, "rank"), by_position)
 
 
 class LinearFusion(_Fusion):
@@ -71,10 +86,21 @@ class LinearFusion(_Fusion):
         """Whose lists are fused."""
         return set(self.weights)
 
-    def fuse(self, runs: Mapping[str, Run], name: str = "") -> Run:
-        """Fuse the systems' runs about the same queries."""
-        weights = [self.weights[system] for system in runs]
-        return linear_fusion(list(runs.values()), weights, depth=None, normalization=self.normalization, name=name)
+    def parts(
+        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
+    ) -> NDArray[np.float64]:
+        """What each system gives to each candidate, (systems, queries, n).
+
+        Args:
+            candidates: of the systems' runs.
+            systems: their names, in the order of the candidates.
+            by: z-scores take these scales, one a system, instead of those of the candidates themselves.
+        """
+        if by is not None and self.normalization == "z_score":
+            normalized = standardize(candidates, by)
+        else:
+            normalized = normalize(candidates, self.normalization)
+        return unit_sum([self.weights[system] for system in systems])[:, None, None] * normalized
 
 
 Fusion = PositionFusion | LinearFusion

@@ -32,10 +32,10 @@ def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
     return relevance_matrix(run, qrels).sum(axis=0)[:depth] / returned[:depth]
 
 
-def position_scores(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The sum over the systems of the probability of each candidate's position, (queries, n).
+def position_parts(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The probability of each candidate's position in each system's list, (systems, queries, n).
 
-    A system that did not return a document, or returned it beyond the positions it learned, adds 0.
+    A system that did not return a document, or returned it beyond the positions it learned, gives 0.
 
     Args:
         candidates: of `gather`.
@@ -46,14 +46,19 @@ def position_scores(candidates: Candidates, probabilities: Sequence[NDArray[np.f
     """
     if len(probabilities) != len(candidates.ranks):
         raise ValueError(f"{len(candidates.ranks)} runs, but {len(probabilities)} lists of probabilities")
-    scores = np.zeros(candidates.documents.shape)
-    for learned, ranks in zip(probabilities, candidates.ranks, strict=True):
+    parts = np.zeros(candidates.ranks.shape)
+    for part, learned, ranks in zip(parts, probabilities, candidates.ranks, strict=True):
         if not ((learned >= 0) & (learned <= 1)).all():
             raise ValueError(f"probabilities should be in [0, 1], got {learned}")
         of_rank = np.zeros(1 + max(len(learned), ranks.max(initial=0)))  # rank 0: not returned
         of_rank[1 : 1 + len(learned)] = learned
-        scores += of_rank[ranks]
-    return scores
+        part[:] = of_rank[ranks]
+    return parts
+
+
+def position_scores(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The sum over the systems of `position_parts`, (queries, n)."""
+    return position_parts(candidates, probabilities).sum(axis=0)
 
 
 def pos_fusion(

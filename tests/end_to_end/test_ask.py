@@ -63,38 +63,44 @@ def encoded(image, kind="PNG"):
     return out.getvalue()
 
 
-def check_as_the_stages(asker, built, row, asked):
-    """Every passage has the score that it has in the row's run, and no passage above it is left out."""
-    run = read_run(built.folder / f"data/kvqae/runs/fused/{row}/test.trec")
+def check_as_the_stages(asker, built, folder, asked, *, rerank):
+    """Every passage has the score that it has in the run of that folder, and no passage above it is left out."""
+    run = read_run(built.folder / f"data/kvqae/runs/{folder}/test.trec")
     lists = {query: (documents, scores) for query, documents, scores in zip(run.queries, run.documents, run.scores, strict=True)}  # fmt: skip
     same, answers = 0, {}
     for question, image in asked:
-        answers[question.id] = asker.ask(question.text, image)
+        answers[question.id] = asker.ask(question.text, image, rerank=rerank)
         documents, scores = lists[question.id]
         expected = dict(zip(documents.tolist(), scores.tolist(), strict=True))
         supports = answers[question.id].supports
         assert [support.score for support in supports] == pytest.approx(scores[: len(supports)].tolist(), abs=TOLERANCE)
         for support in supports:
             assert support.score == pytest.approx(expected[support.passage], abs=TOLERANCE)
-            assert sum(support.contributions.values()) == pytest.approx(support.score)
+            given = support.reranking if rerank else support.contributions
+            assert sum(given.values()) == pytest.approx(support.score)
         same += [support.passage for support in supports] == documents[: len(supports)].tolist()
     assert same >= 0.9 * len(asked)
     return answers
 
 
 def test_passages_and_answers_are_those_of_the_stages(asker, built, asked):
-    answers = check_as_the_stages(asker, built, "dpr_few_shot_image", asked)
+    answers = check_as_the_stages(asker, built, "fused/dpr_few_shot_image", asked, rerank=False)
     table = read_table(built.folder / "data/kvqae/answers/few_shot_fused.parquet", ["id", "prediction"]).to_pylist()
     assert len(table) == len(asked)
     different = [row["id"] for row in table if answers[row["id"]].text != row["prediction"]]
     assert len(different) <= 0.1 * len(asked), different
 
 
+def test_re_ranked_passages_are_those_of_the_stages(asker, built, asked):
+    check_as_the_stages(asker, built, "reranked_text_image", asked, rerank=True)
+
+
 @pytest.mark.parametrize("row", [row for row in PASSAGE_ROWS if row != "dpr_few_shot_image"])
 def test_every_row_ranks_as_its_run(built, asked, row, monkeypatch):
     monkeypatch.setenv(CPU_BF16, "0")
     with Asker(built.folder, row) as asker:
-        check_as_the_stages(asker, built, row, asked[:4])
+        check_as_the_stages(asker, built, f"fused/{row}", asked[:4], rerank=False)
+        assert "Only the row dpr_few_shot_image is re-ranked." in asker.ask("who is this?", None).notes
 
 
 def test_without_a_picture_the_text_systems_answer_and_it_is_said(asker, asked):
@@ -182,6 +188,9 @@ def test_the_command_line(built, asked, tmp_path):
     assert re.match(r".+ {3}\(probability 0\.\d{3}, \d+\.\d s\)\n", said)
     assert "\n1. " in said
     assert "text, DPR" in said
+    assert "re-ranked, text" in said
+    command = (sys.executable, "-m", "stages.kvqae.ask", "--no-rerank")
+    assert "re-ranked" not in built.run(*command, "--image", str(photo), asked[0][0].text)
     built.run(sys.executable, "-m", "stages.kvqae.ask", "--image", "params.yaml", "who is this?", fails=True)
 
 
@@ -244,7 +253,7 @@ def test_two_hundred_requests_from_eight_clients_and_none_is_lost(page, asker, a
 
 def reply(page, *data):
     """The events that end one call of the page's own interface."""
-    event = httpx.post(f"{page}gradio_api/call/ask", json={"data": data}).json()["event_id"]
+    event = httpx.post(f"{page}gradio_api/call/ask", json={"data": [*data, True]}).json()["event_id"]
     return httpx.get(f"{page}gradio_api/call/ask/{event}", timeout=60).text
 
 

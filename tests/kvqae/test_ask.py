@@ -1,9 +1,11 @@
 """The command line: what it prints, what it refuses."""
 
+import dataclasses
+
 import pytest
 
 from stages.kvqae.ask import lines, main, read_image
-from stages.kvqae.asking import Answer, Support
+from stages.kvqae.ask_records import Answer, Support
 from stages.stage import BadInput
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
@@ -19,6 +21,15 @@ def test_the_answer_its_passages_and_what_each_system_gave():
         "1. Ada [2J",
         "   +0.40 = picture, CLIP -0.10  text, DPR +0.50",
         "   She was born in «Bern», it says.",
+    ]
+
+
+def test_what_the_re_rankers_gave_stands_first():
+    support = dataclasses.replace(SUPPORT, score=0.75, reranking={"reranked_text": 0.5, "reranked_image": 0.25})
+    answer = Answer("Bern", 0.25, [support], None, [], {"text": 0.25})
+    assert list(lines(answer))[3:5] == [
+        "   +0.75 = re-ranked, text +0.50  re-ranked, face and picture +0.25",
+        "   +0.40 = picture, CLIP -0.10  text, DPR +0.50",
     ]
 
 

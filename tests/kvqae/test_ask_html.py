@@ -11,8 +11,8 @@ from PIL import Image
 
 from stages.kvqae.ask_html import answer_html, framed, problem_html, style
 from stages.kvqae.ask_page import check_port, respond, samples
+from stages.kvqae.ask_records import Answer, Support
 from stages.kvqae.ask_systems import FaceFound
-from stages.kvqae.asking import Answer, Support
 from stages.stage import BadInput
 
 EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
@@ -86,14 +86,26 @@ def test_colours_are_the_themes():
     assert re.findall(r"#[0-9a-f]{3,6}|url\(|@import", style()) == []
 
 
+def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
+    again = {"reranked_text": 0.25, "reranked_image": 0.125}
+    shown = Support(0, "Ada", "Ada was here.", 0.375, {"bm25": 2.0, "clip": 4.0}, None, None, again)
+    html = answer_html("who?", None, Answer("x", 1.0, [shown], None, [], {"text": 0.1}))
+    assert re.findall(r'style="width:([\d.]+)%"', html) == ["50.0", "25.0", "25.0", "50.0"]
+    assert re.findall(r"<dt>(.*?)</dt>", html) == [
+        "re-ranked, text", "re-ranked, face and picture", "re-ranking", "text, BM25", "picture, CLIP", "retrieval"
+    ]  # fmt: skip
+    sums = re.findall(r'class="ask-sum">.*?</span>([^<]+)</dd>', html)
+    assert sums == ["+0.38", "+6.00"]
+
+
 class Refusing:
-    def ask(self, question, image):
+    def ask(self, question, image, *, rerank):
         raise BadInput(f"no {EVIL}")
 
 
 def test_a_problem_is_shown_as_text_and_a_lost_upload_is_said(tmp_path):
-    assert respond(Refusing(), "who?", None, tmp_path) == problem_html(f"no {EVIL}")
-    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / "gone.jpg"), tmp_path)
+    assert respond(Refusing(), "who?", None, True, tmp_path) == problem_html(f"no {EVIL}")
+    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / "gone.jpg"), True, tmp_path)
 
 
 @pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])
@@ -103,14 +115,14 @@ def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
         (tmp_path / folder / "secret.jpg").write_bytes(b"secret")
     (tmp_path / "secret.jpg").write_bytes(b"secret")
     (tmp_path / "uploads/link.jpg").symlink_to(tmp_path / "secret.jpg")
-    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / path), tmp_path / "uploads")
-    inside = respond(Refusing(), "who?", str(tmp_path / "uploads/secret.jpg"), tmp_path / "uploads")
+    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / path), False, tmp_path / "uploads")
+    inside = respond(Refusing(), "who?", str(tmp_path / "uploads/secret.jpg"), False, tmp_path / "uploads")
     assert inside == problem_html(f"no {EVIL}")
 
 
 def test_samples_need_the_data(tmp_path):
     with pytest.raises(BadInput, match="run `make repro` first"):
-        samples(tmp_path, tmp_path)
+        samples(tmp_path, "raw", tmp_path)
 
 
 def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():
