@@ -19,12 +19,12 @@ def pins(tmp_path):
 
 
 def test_committed_pins_are_valid_and_complete():
-    data = {"viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "kilt"}
-    data |= {"coco_images", "coco_annotations", "karpathy"}
+    data = {"viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "triviaqa_original"}
+    data |= {"kilt", "coco_images", "coco_annotations", "karpathy"}
     readers = {"camembert", "t5", "flan_t5", "mt5", "llama"}
     retrieval = {"decorrelation_clip", "vgg19", "blip_pretrained", "bert_tokenizer", "blip_captioner"}
     retrieval |= {"blip_itm_coco", "blip_itm_flickr", "big_lama"}
-    assert Pins(PINS).sources.keys() == data | {"bert", "clip", "arcface", "imagenet"} | readers | retrieval
+    assert Pins(PINS).sources.keys() == data | {"bert", "clip", "arcface", "imagenet", "rrt"} | readers | retrieval
 
 
 def test_recorded_digest_is_kept_for_the_next_run_and_said(pins, tmp_path, capsys):
