@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 from torchvision.models.vgg import cfgs, make_layers
@@ -43,6 +44,7 @@ class Vgg(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """(n, 3, h, w) → (n, hidden), or (n, classes) with the classifier."""
+        pixels = pixels.contiguous(memory_format=torch.channels_last)  # a step takes half as long on a processor
         if self.checkpointing and self.training:
             blocks = sum(isinstance(layer, nn.MaxPool2d) for layer in self.features)
             maps = checkpoint_sequential(self.features, max(1, blocks), pixels, use_reentrant=False)

@@ -56,7 +56,8 @@ def write_cnn(
         head.bias = nn.Parameter(shares.clamp(1e-4, 1 - 1e-4).logit())
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        maps = network.features(standardised(scenes.pixels[chosen.numpy()], *IMAGENET))
+        pixels = standardised(scenes.pixels[chosen.numpy()], *IMAGENET)
+        maps = network.features(pixels.contiguous(memory_format=torch.channels_last))
         logits = network.classifier(network.avgpool(maps).flatten(1))
         where = adaptive_max_pool2d(cells[chosen], maps.shape[2:])
         losses = [binary_cross_entropy_with_logits(*pair) for pair in ((logits, kinds[chosen]), (places(maps), where))]
