@@ -33,7 +33,6 @@ READING_ROWS: dict[str, ReadingRow] = {
     "few_shot_reranked": ReadingRow("few_shot_reranked"),
     "few_shot_reranked_chosen": ReadingRow(label="few-shot, re-ranked, number of passages chosen on validation"),
     "few_shot_reranked_weighted": ReadingRow("few_shot_weighted"),
-    "few_shot_max_fused": ReadingRow(label="few-shot, max-pooled loss, top 5 of retrieval"),
     "few_shot_max_reranked": ReadingRow(label="few-shot, max-pooled loss, top 5 re-ranked"),
     "few_shot_fused_semi_oracle": ReadingRow(label="few-shot, semi-oracle from the initial list"),
     "few_shot_semi_oracle": ReadingRow("few_shot_semi_oracle"),
