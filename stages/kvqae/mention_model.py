@@ -50,7 +50,13 @@ def main(parameters: MentionModelParameters, context: Context, *, annotated: Pat
     )  # fmt: skip
     with write_atomically(out) as beside:
         pipeline.to_disk(beside)
-    counts = {"trained": 1.0, "sentences": len(training), "held_out_sentences": len(held_out), "loss": loss}
+    counts = {
+        "trained": 1.0,
+        "seed": parameters.seed,
+        "sentences": len(training),
+        "held_out_sentences": len(held_out),
+        "loss": loss,
+    }
     return counts | measure_pipeline(pipeline, held_out)
 
 
