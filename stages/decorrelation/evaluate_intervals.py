@@ -1,6 +1,7 @@
 """Bootstrap intervals of many means over the same pictures: queries made from one picture are not independent."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +25,7 @@ class PictureBootstrap:
     ) -> None:
         names, self._member = np.unique(np.asarray(pictures), return_inverse=True)
         self._bounds = [(1 - confidence) / 2, (1 + confidence) / 2]
-        even = np.full(len(names), 1 / max(1, len(names)))
-        rng = np.random.default_rng(seed)
-        self._drawn = rng.multinomial(len(names), even, size=resamples).astype(np.float32)
+        self._drawn = _draws(len(names), resamples, seed).astype(np.float32)
 
     def interval(self, values: ArrayLike) -> tuple[float, float] | None:
         """The interval of the mean of (queries,) values; those that are NaN are left out.
@@ -45,3 +44,10 @@ class PictureBootstrap:
         means = (self._drawn @ sums)[drawn > 0] / drawn[drawn > 0]  # a small subset may be missed by a draw
         low, high = np.quantile(means, self._bounds)
         return float(low), float(high)
+
+
+@lru_cache(maxsize=8)  # the sets of one data set are asked again for each cell
+def _draws(pictures: int, resamples: int, seed: int) -> NDArray[np.uint16]:
+    """(resamples, pictures), how often each is drawn."""
+    even = np.full(pictures, 1 / max(1, pictures))
+    return np.random.default_rng(seed).multinomial(pictures, even, size=resamples).astype(np.uint16)
