@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import ranx
+from ranx.normalization import rank_norm
 
 from stages.measures.fusion import (
     NORMALIZATIONS,
@@ -144,6 +145,30 @@ def test_linear_fusion_agrees_with_ranx_on_full_lists(ours, theirs):
     fused = linear_fusion(runs, [0.5, 0.2, 0.3], depth=None, normalization=ours)
     for query, scores in scores_of(fused).items():
         assert scores == pytest.approx({int(d): s for d, s in expected[query].items()}, abs=1e-12)
+
+
+def test_min_max_agrees_with_ranx_where_documents_are_missing():
+    # A system's minimum becomes 0, which is what ranx gives to a document that the system did not return.
+    runs = synthetic(6)
+    expected = ranx.fuse(
+        [as_ranx(run) for run in runs], norm="min-max", method="wsum", params={"weights": [0.5, 0.2, 0.3]}
+    ).to_dict()
+    fused = linear_fusion(runs, [0.5, 0.2, 0.3], depth=None, normalization="min_max")
+    for query, scores in scores_of(fused).items():
+        assert scores == pytest.approx({int(d): s for d, s in expected[query].items()}, abs=1e-12)
+
+
+def test_ranks_agree_with_ranx_and_missing_documents_share_the_last():
+    runs = synthetic(7)
+    candidates = gather(runs)
+    for run, ranks, normalized in zip(runs, candidates.ranks, normalize(candidates, "rank"), strict=True):
+        expected = rank_norm(as_ranx(run)).to_dict()
+        for row, query in enumerate(candidates.queries):
+            returned = ranks[row] > 0
+            found = dict(zip(map(str, candidates.documents[row, returned]), normalized[row, returned], strict=True))
+            assert found == pytest.approx(expected[query], abs=1e-12)
+            missing = ~returned & (candidates.documents[row] >= 0)
+            assert set(normalized[row, missing]) == {normalized[row, returned].min()}
 
 
 def test_z_score_agrees_with_ranx_on_one_query():
