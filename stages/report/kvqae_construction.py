@@ -46,7 +46,7 @@ class Step:
     reasons: tuple[str, ...] = ()
     published: tuple[str, ...] | None = None
     lost: bool = False
-    per_question: str | None = None
+    per_question: str = ""
 
 
 STEPS = (
@@ -89,7 +89,7 @@ STEPS = (
         "Mentions made ambiguous",
         "with_images",
         "generated",
-        ("no_mention", "name_remains", "answer_in_question"),
+        ("repeated_mention", "no_mention", "name_remains", "answer_in_question"),
     ),
     Step(
         "rebuild",
@@ -156,8 +156,8 @@ def _step(step: Step, found: Mapping[str, float], printed: Mapping[str, Any]) ->
     if step.lost and entered is not None and kept is not None:
         kept = entered - kept
     share = cell(kept / entered if entered and kept is not None else None, "percent")
-    if step.per_question is not None:
-        share = f"{cell(found.get(step.per_question), 'decimal')} a question"
+    if step.per_question in found:
+        share = f"{cell(found[step.per_question], 'decimal')} a question"
     paper = ABSENT
     if step.published is not None:
         text, *names = step.published

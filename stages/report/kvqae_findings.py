@@ -52,22 +52,22 @@ class Retrieved:
     where: str = ""
 
 
-_TEXT, _INITIAL = "Text re-ranking", "the initial ranking"
-RERANKING = (
-    Retrieved("passage", ("text", "initial"), (_TEXT, _INITIAL), ("precision@1", "P@1")),
-    Retrieved("passage", ("text", "initial"), (_TEXT, _INITIAL), ("mrr", "MRR")),
-    Retrieved(
-        "passage",
-        ("text_image", "text"),
-        ("Re-ranking by text and image", "text re-ranking"),
-        ("precision@1", "P@1"),
-    ),
-    *(
+_TEXT = ("text", "initial"), ("Text re-ranking", "the initial ranking")
+_IMAGE_ADDS = ("text_image", "text"), ("Re-ranking by text and image", "text re-ranking")
+_P1, _MRR = ("precision@1", "P@1"), ("mrr", "MRR")
+# Section → what its blocks are asked.
+RERANKING = {
+    "table-5": tuple(
         Retrieved("article_face", ("image", alone), ("ArcFace + RRT", name), measure, "Where a face is found: ")
         for alone, name in (("arcface", "ArcFace alone"), ("rrt", "RRT alone"))
-        for measure in (("precision@1", "P@1"), ("mrr", "MRR"))
+        for measure in (_P1, _MRR)
     ),
-)
+    "table-6": (
+        Retrieved("passage", *_TEXT, _P1),
+        Retrieved("passage", *_TEXT, _MRR),
+        Retrieved("passage", *_IMAGE_ADDS, _P1),
+    ),
+}
 # Rows of stage `read` whose exact match it compares, expected order first.
 READING = (
     ("few_shot_fused", "few_shot_text", "Reading the multimodal list", "reading the text-only list"),
@@ -81,20 +81,24 @@ READING = (
 )
 
 
-def reranking_findings(blocks: Mapping[str, Any], block: str, level: float) -> list[str]:
-    """Sentences about the rows of a block of Table 5 or 6, as far as they exist."""
+def within(block: str, title: str) -> Retrieved:
+    """What the image adds to text re-ranking on the subset of a block."""
+    return Retrieved(block, *_IMAGE_ADDS, _P1, f"{title}: ")
+
+
+def reranking_findings(blocks: Mapping[str, Any], wanted: Sequence[Retrieved], level: float) -> list[str]:
+    """Sentences about rows of blocks as stage `evaluate_reranking` writes them, as far as they exist."""
     sentences = []
-    for each in (each for each in RERANKING if each.block == block):
-        places = {row["name"]: place for place, row in enumerate(blocks.get(each.block, {"rows": []})["rows"])}
+    for each in wanted:
+        rows = blocks.get(each.block, {"rows": []})["rows"]
+        places = {row["name"]: place for place, row in enumerate(rows)}
         if not places.keys() >= set(each.rows):
             continue
         measure, label = each.measure
         first, second = (places[name] for name in each.rows)
-        rows = blocks[each.block]["rows"]
         value, other_value = (rows[place]["values"][measure] for place in (first, second))
         p = blocks[each.block]["p"][measure][first][second]
-        found = Finding(*each.names, label, value, other_value, p)
-        sentences.append(each.where + found.sentence(level))
+        sentences.append(each.where + Finding(*each.names, label, value, other_value, p).sentence(level))
     return sentences
 
 

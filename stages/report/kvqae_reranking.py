@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from stages.report.common import environment
+from stages.report.kvqae_findings import findings_html, reranking_findings, within
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, Shown, retrieval_html
 
+FUSIONS = {"image": "Image: ArcFace + RRT", "text_image": "Text + image"}
 LABELS = {
-    "image": "Image: ArcFace + RRT",
-    "text_image": "Text + image",
     "arcface": "ArcFace",
     "rrt": "RRT",
     "posfuse": "PosFuse",
@@ -26,7 +26,7 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
             fusion = record[which]
             rows.append(
                 {
-                    "label": f"{_named(name)}, {label}",
+                    "label": f"{FUSIONS[name]}, {label}",
                     "normalization": _named(fusion.get("normalization", "rank")),
                     "method": _named(fusion["method"]),
                     "weights": [(_named(system), weight) for system, weight in fusion.get("weights", {}).items()],
@@ -48,4 +48,5 @@ def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], le
     if not rest:
         return ""
     note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
-    return note + retrieval_html(blocks, {}, rest, level, RERANKED_LABELS)
+    found = reranking_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
+    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, RERANKED_LABELS)

@@ -48,7 +48,7 @@ RERANKED = {
     "article_face": block("Image, face", {"rrt": 0.3, "arcface": 0.5, "image": 0.5}, p=0.004),
     "article": block("Image, all", {"rrt": 0.3, "image": 0.4}),
     "passage": block("Text", {"initial": 0.25, "text": 0.5, "text_image": 0.4}, p=0.01),
-    "persons_known": block("Persons <known>", {"initial": 0.2, "text": 0.3}),
+    "persons_known": block("Persons <known>", {"initial": 0.2, "text": 0.3, "text_image": 0.3}),
 }
 CHOICE = {
     "image": {
@@ -57,7 +57,14 @@ CHOICE = {
         "paper": {"method": "posfuse", "probabilities": {"arcface": [0.5], "rrt": [0.25]}},
         "paper_mrr": 0.41,
         "tried": 34,
-    }
+    },
+    "text_image": {
+        "chosen": {"method": "linear", "normalization": "min_max", "weights": {"text": 0.6, "image": 0.4}},
+        "chosen_mrr": 0.5,
+        "paper": {"method": "linear", "normalization": "min_max", "weights": {"text": 1.0, "image": 0.0}},
+        "paper_mrr": 0.49,
+        "tried": 34,
+    },
 }
 REBUILD = {
     "annotated": 300.0,

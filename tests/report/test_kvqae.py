@@ -5,7 +5,7 @@ import yaml
 
 from stages.report.kvqae import KvqaeFragmentParameters, main
 from stages.report.kvqae_construction import ABSENT, construction_html, statistics_html
-from stages.report.kvqae_findings import Finding, reading_findings, reranking_findings
+from stages.report.kvqae_findings import RERANKING, Finding, reading_findings, reranking_findings
 from stages.report.kvqae_reading import READING_ROWS, reading_html
 from stages.report.kvqae_reranking import overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
@@ -76,16 +76,16 @@ def test_findings_say_which_way_it_goes(value, other, p, expected):
 
 
 def test_findings_come_from_the_blocks_and_metrics_that_exist():
-    first, *rest = reranking_findings(RERANKED, "passage", 0.01)
+    first, *rest = reranking_findings(RERANKED, RERANKING["table-6"], 0.01)
     assert first == "Text re-ranking beats the initial ranking in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."
     assert rest[-1].startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
-    faces = reranking_findings(RERANKED, "article_face", 0.01)
+    faces = reranking_findings(RERANKED, RERANKING["table-5"], 0.01)
     assert [each.split(" in ")[0] for each in faces] == [
         *("Where a face is found: ArcFace + RRT equals ArcFace alone",) * 2,
         *("Where a face is found: ArcFace + RRT beats RRT alone",) * 2,
     ]
-    assert reranking_findings({"passage": block("", {"initial": 0.1})}, "passage", 0.01) == []
-    assert reranking_findings({}, "article_face", 0.01) == []
+    assert reranking_findings({"passage": block("", {"initial": 0.1})}, RERANKING["table-6"], 0.01) == []
+    assert reranking_findings({}, RERANKING["table-5"], 0.01) == []
     (found,) = reading_findings(READ, 0.01)
     assert found.startswith("Reading the re-ranked list beats reading the initial list in EM: 20.0 % → 30.0 %")
     assert "+10.0 points, p = 0.002." in found
@@ -112,6 +112,7 @@ def test_other_blocks_are_the_split_by_overlap():
     html = overlap_blocks_html(RERANKED, PUBLISHED, 0.01)
     assert "Persons &lt;known&gt;" in html
     assert "25.7" in html
+    assert "Persons &lt;known&gt;: Re-ranking by text and image equals text re-ranking in P@1: 30.0 %" in html
     assert html.count("<table") == 1
     assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, 0.01) == ""
 
@@ -120,6 +121,7 @@ def test_the_choice_stands_before_the_paper_s_way():
     html = text(tuning_html(CHOICE))
     assert "Image: ArcFace + RRT, chosen linear z-score 0.7 ArcFace + 0.3 RRT 42.0 34" in html
     assert "Image: ArcFace + RRT, the paper’s way PosFuse rank – 41.0 –" in html
+    assert "Text + image, chosen linear min-max 0.6 text + 0.4 image 50.0 34" in html
 
 
 def test_funnel_counts_shares_and_reasons():
@@ -132,6 +134,7 @@ def test_funnel_counts_shares_and_reasons():
     )
     assert "Fleiss’ κ, discard 0.35 0.33 0.33" in html
     assert "persons deceased – – – 31 % dropped –" in html  # its stage is not there
+    assert "mentions of their question – – – 0.9 a question –" in text(construction_html({}, PUBLISHED))
 
 
 def test_statistics_without_a_column_from_memory():
