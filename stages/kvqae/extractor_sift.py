@@ -2,9 +2,9 @@
 
 It takes DELG's place in the sample world and keeps its format. A keypoint has 4 × 4 cells around it, upright; a cell
 tells the strength of edges in four directions (SIFT's eight, opposite ones added, as shares of the patch under a
-square root: RootSIFT, Arandjelović and Zisserman 2012) and its colour. As DELG keeps what its attention scores highest,
-the keypoints with the strongest response are kept. The global descriptor is the mean local one and a coarse layout of
-the image's colours.
+square root: RootSIFT, Arandjelović and Zisserman 2012; less their mean, so that unlike patches are at right angles) and
+its colour. As DELG keeps what its attention scores highest, the keypoints with the strongest response are kept. The
+global descriptor is the mean local one and a coarse layout of the image's colours.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ DIRECTIONS = 8  # of OpenCV's SIFT
 CELL_SIDE = 1.5  # in keypoint sizes (diameters): SIFT's own
 CONTRAST = 0.01  # SIFT's threshold; lower than usual, as drawings are smooth
 SMALLEST = 2.0  # diameter, in pixels, of keypoints of scale 0
-COLOUR = 0.25  # weight of colours against edges
+COLOUR = 0.15  # weight of colours against edges
 LAYOUT = 6  # cells a side of the global descriptor's layout
 
 
@@ -72,9 +72,10 @@ class SiftExtractor:
 
 
 def _root(edges: NDArray[np.float32]) -> NDArray[np.float32]:
-    """SIFT's (n, 128) → (n, 64): opposite directions added, shares of the patch, square root."""
+    """SIFT's (n, 128) → (n, 64): opposite directions added, shares of the patch, square root, less the mean."""
     halves = edges.reshape(len(edges), CELLS * CELLS, 2, DIRECTIONS // 2).sum(axis=2).reshape(len(edges), -1)
-    return np.sqrt(halves / np.maximum(halves.sum(axis=1, keepdims=True), 1e-6))
+    shares = np.sqrt(halves / np.maximum(halves.sum(axis=1, keepdims=True), 1e-6))
+    return shares - shares.mean(axis=1, keepdims=True)
 
 
 def _colours(colours: NDArray[np.float32], keypoints: Sequence[cv2.KeyPoint]) -> NDArray[np.float32]:

@@ -11,6 +11,9 @@ class RrtTrainingParameters(Parameters):
     layers: int = Field(ge=1, description="Layers of the Transformer")
     heads: int = Field(ge=1, description="Attention heads; a divisor of 128, the width")
     hidden: int = Field(ge=1, description="Width inside the feed-forward networks")
+    sharpness: float | None = Field(
+        gt=0, description="Of the matching that the first layer begins with; null: random weights, as the authors"
+    )
     pairs: int = Field(ge=2, multiple_of=2, description="Pairs a step, half of them of one landmark")
     hard_negatives: int = Field(ge=1, description="Nearest images of other landmarks that negatives are drawn from")
     steps: int = Field(ge=1, description="Optimiser steps")

@@ -144,7 +144,7 @@ def train_rrt(
     work: Path,
     log: Callable[..., None],
 ) -> tuple[RerankingTransformer, dict[str, float]]:
-    """Train from random weights; goes on from the checkpoint in `work` if there is one.
+    """Train from the start; goes on from the checkpoint in `work` if there is one.
 
     Args:
         features: of the photographs.
@@ -167,7 +167,10 @@ def train_rrt(
         layers=parameters.layers,
         heads=parameters.heads,
         hidden=parameters.hidden,
-    ).to(pick_device())
+    )
+    if parameters.sharpness is not None:
+        model.begin_as_matcher(parameters.sharpness)
+    model.to(pick_device())
     training, held = (
         Landmarks.of(features, landmarks, rows, parameters.hard_negatives)
         for rows in split_landmarks(landmarks, features.counts >= 0, parameters.held_out, seed)

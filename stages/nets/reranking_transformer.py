@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 LOCAL_Q, LOCAL_T, CLS, SEP, GLOBAL_Q, GLOBAL_T = range(6)  # rows of the segment embeddings, as in the authors' weights
+FAINT, MARK = 0.3, 0.6  # `begin_as_matcher`: share of random embeddings that stays, value of the channels that tell
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,34 @@ class RerankingTransformer(nn.Module):
         for weights in self.parameters():
             if weights.dim() > 1:
                 nn.init.xavier_uniform_(weights)
+
+    @torch.no_grad()
+    def begin_as_matcher(self, sharpness: float) -> None:
+        """Set weights so that in the first layer each token attends to the other image's most similar one.
+
+        From random weights the authors train on a million photographs; the few of a small set never leave chance. As
+        in mimetic initialisation (Trockman and Kolter 2023) queries and keys begin as multiples of the identity,
+        values times the output as its negative: a token becomes its difference from what it matched. One channel a
+        head says which image a token is of, with the key's sign turned, so that no token matches itself; another one
+        says "global". The later layers, the feed-forward networks and all else stay random, and everything is trained.
+
+        Args:
+            sharpness: factor of the descriptors' dot products in the softmax.
+        """
+        first, width = self.layers[0], self.classifier.in_features
+        assert isinstance(first, Layer)
+        per_head = width // self.sizes["heads"]
+        identity, turned = torch.eye(width), torch.ones(width)
+        turned[::per_head] = -1
+        scale = (sharpness * per_head**0.5) ** 0.5
+        first.in_projection.weight.copy_(torch.cat([scale * identity, scale * identity * turned, identity]))
+        first.in_projection.bias.zero_()
+        first.out_projection.weight.copy_(-identity)
+        self.scale_embeddings.weight.mul_(FAINT)
+        segments = self.segment_embeddings.weight.mul_(FAINT)
+        for segment, image in ((LOCAL_Q, 1), (GLOBAL_Q, 1), (LOCAL_T, -1), (GLOBAL_T, -1)):
+            segments[segment, ::per_head] += image * MARK
+        segments[[GLOBAL_Q, GLOBAL_T], 1::per_head] += MARK
 
     def forward(self, query: Described, target: Described) -> Tensor:
         """The logit of "same" of each pair, (pairs,) float32."""

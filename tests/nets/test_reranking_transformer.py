@@ -108,3 +108,24 @@ def test_sizes_of_the_paper() -> None:
     layer = 128 * 384 + 384 + 128 * 128 + 128 + 2 * 128 * 1024 + 1024 + 128 + 4 * 128
     expected = 6 * layer + 2048 * 128 + 128 + 7 * 128 + 6 * 128 + 128 + 1
     assert sum(weights.numel() for weights in network.parameters()) == expected
+
+
+@pytest.mark.parametrize("heads", [1, 4])
+def test_begins_as_a_matcher(heads: int) -> None:
+    """In the first layer a token becomes its difference from the most similar token of the other image."""
+    torch.manual_seed(0)
+    network = RerankingTransformer(global_dimension=GLOBAL, width=128, layers=2, heads=heads, hidden=8, scales=7)
+    network.begin_as_matcher(200.0)
+    first = network.layers[0]
+    local = functional.normalize(torch.randn(3, 128), dim=1)
+    marks = network.segment_embeddings.weight.detach()
+    tokens = torch.cat([local + marks[0], local.flip(0) + marks[1]])[None]
+    queries, keys, values = first.in_projection(tokens).chunk(3, dim=-1)
+    logits = first._split(queries) @ first._split(keys).transpose(-1, -2) / (128 // heads) ** 0.5
+    attention = logits.softmax(dim=-1)[0]
+    assert (attention[:, :3, :3] < 1e-3).all()
+    assert (attention[:, 3:, 3:] < 1e-3).all()
+    if heads == 1:
+        assert attention[0].argmax(dim=1).tolist() == [5, 4, 3, 2, 1, 0]
+    torch.testing.assert_close(values, tokens)
+    torch.testing.assert_close(first.out_projection(values), -tokens)
