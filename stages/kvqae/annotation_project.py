@@ -1,7 +1,7 @@
 """The Label Studio project: what its interface asks, and tasks in its import format (kvqae.md §2).
 
-Every text reaches the interface as task data that is shown without interpreting markup. Pictures are markup made here:
-one `img` element whose address and alternative text are escaped.
+Every text reaches the interface as task data that is shown without interpreting markup. Candidates are markup made
+here: a `span` with the picture behind it, since of an `img` Label Studio removes an address that holds the picture.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,12 +38,12 @@ def annotation_task(
     Args:
         question: to annotate; the task has its id.
         annotators: codes of those who should annotate it.
-        address: of a candidate image, for a browser.
+        address: of a candidate image, for a browser; without quotation marks.
         reference: address of the knowledge base's image.
     """
     images = [
-        {"value": name, "html": _picture(address(name), f"candidate {number}"), "selected": number == 1}
-        for number, name in enumerate(question.images, 1)
+        {"value": name, "html": _picture(address(name)), "selected": number == 0}
+        for number, name in enumerate(question.images)
     ]
     return {
         "data": {
@@ -53,12 +53,14 @@ def annotation_task(
             "original_question": question.original_question,
             "answer": question.original_answer,
             "mentions": " · ".join(question.other_mentions) or "none",
-            "reference": _picture(reference, "reference"),
+            "reference": reference,
             "question": question.text,
             "images": images,
         }
     }
 
 
-def _picture(address: str, description: str) -> str:
-    return f'<img class="trivium-picture" src={quoteattr(address)} alt={quoteattr(description)}/>'
+def _picture(address: str) -> str:
+    """Addresses hold no quotation mark, see `AnnotationTasksParameters`."""
+    style = f'background-image: url("{address}")'
+    return f'<span class="trivium-picture" style={quoteattr(style)}></span>'

@@ -17,7 +17,7 @@ from stages.kvqae.images import Unreadable, decode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, write_atomically, write_json
 
-_NO_PICTURE = "data:,"  # what stands for an image that cannot be read: its alternative text is shown
+_NO_PICTURE = "data:,"  # what stands for an image that cannot be read: nothing is shown
 _MAX_PIXELS = 200_000_000
 
 
@@ -42,6 +42,8 @@ class AnnotationTasksParameters(Parameters):
     def _names_the_image(cls, address: str | None) -> str | None:
         if address is not None and "{name}" not in address:
             raise ValueError("an address of images should hold {name}, which stands for the image's name")
+        if address is not None and any(character in address for character in "\"'\\()<> "):
+            raise ValueError("an address of images should hold no blank, quotation mark, parenthesis or <>")
         return address
 
     @model_validator(mode="after")

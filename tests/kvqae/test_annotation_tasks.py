@@ -44,6 +44,13 @@ def run(root, records, **changes):
     return metrics, read_json(root / "out" / "tasks.json")
 
 
+def address_of(markup):
+    """Of the picture; what is shown is one element and nothing in it."""
+    element = ElementTree.fromstring(markup)
+    assert (element.tag, set(element.attrib), list(element), element.text) == ("span", {"class", "style"}, [], None)
+    return re.fullmatch(r'background-image: url\("([^"]*)"\)', element.get("style"))[1]
+
+
 def test_the_interface_shows_what_tasks_hold(tmp_path):
     _, tasks = run(tmp_path, [record(n) for n in range(8)])
     root = ElementTree.fromstring((tmp_path / "out" / "config.xml").read_text("utf-8"))
@@ -74,11 +81,10 @@ def test_tasks_hold_the_question_and_pictures_in_the_order_of_candidates(tmp_pat
     assert (data["answer"], data["mentions"]) == ("Place 0", "he · this writer")
     assert [image["value"] for image in data["images"]] == record(5)["images"]
     assert [image["selected"] for image in data["images"]] == [True, False, False]
-    for markup in (data["reference"], *(image["html"] for image in data["images"])):
-        element = ElementTree.fromstring(markup)
-        kind, _, content = element.get("src").partition(",")
-        assert (element.tag, kind) == ("img", "data:image/jpeg;base64")
-        assert Image.open(io.BytesIO(base64.b64decode(content))).size[0] == 32  # twice as wide as high: not cropped
+    for address in (data["reference"], *(address_of(image["html"]) for image in data["images"])):
+        kind, _, content = address.partition(",")
+        assert kind == "data:image/jpeg;base64"
+        assert Image.open(io.BytesIO(base64.b64decode(content))).size == (32, 16)  # not cropped
     assert metrics["tasks"] == 8
     assert metrics["images_unreadable"] == 0
 
@@ -89,11 +95,8 @@ def test_hostile_texts_and_names_stay_data(tmp_path):
     _, tasks = run(tmp_path, made, image_address="https://example.org/{name}?width=320")
     data = tasks[0]["data"]
     assert data["question"] == data["original_question"] == HOSTILE
-    for markup in (data["reference"], data["images"][0]["html"]):
-        element = ElementTree.fromstring(markup)  # one element, no other came out of the name
-        assert set(element.attrib) == {"class", "src", "alt"}
-        assert re.fullmatch(r"https://example\.org/[\w%.~-]+\?width=320", element.get("src"))
-        assert not list(element)
+    for address in (data["reference"], address_of(data["images"][0]["html"])):
+        assert re.fullmatch(r"https://example\.org/[\w%.~-]+\?width=320", address)
     assert HOSTILE not in labelling_config()
 
 
@@ -157,7 +160,9 @@ def test_overlap_and_seed(tmp_path):
     assert run(tmp_path / "c", records, seed=1)[1] != tasks
 
 
-@pytest.mark.parametrize("changes", [{"image_address": "https://example.org/"}, {"annotators": 2}])
+@pytest.mark.parametrize(
+    "changes", [{"image_address": "https://example.org/"}, {"image_address": 'https://e/"{name}'}, {"annotators": 2}]
+)
 def test_bad_parameters(changes):
-    with pytest.raises(ValueError, match=r"\{name\}|overlap_annotators is above annotators \(2\)"):
+    with pytest.raises(ValueError, match=r"\{name\}|no blank|overlap_annotators is above annotators \(2\)"):
         parameters(**changes)

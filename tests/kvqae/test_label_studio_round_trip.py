@@ -12,17 +12,23 @@ from typing import Any
 
 import httpx
 import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from stages.decorrelation.inpainter import find_uv
 from stages.kvqae.annotation_export import Annotation, read_annotations
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters
 from stages.kvqae.annotation_tasks import main as make_tasks
+from stages.kvqae.generated_questions import read_generated
 from stages.tables import read_json
+from tests.chromium import open_page
 from tests.kvqae.annotated_world import annotation, record, write_export, write_generated, write_pictures
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 SCRIPT = Path(__file__).with_name("label_studio_server.py")
-PASSWORD = "for-a-test-on-loopback"  # noqa: S105 - of a server that lives as long as the test
+PASSWORD = "for-a-test-on-loopback"
 HOSTILE = "Who \"is\" <b>this</b> man & his 'friend'? ]]> {{x}} $answer"
 STARTING = 300  # seconds; the first start makes the database
 
@@ -131,14 +137,8 @@ def make_project(root: Path, first: Person, records: list[dict[str, Any]]) -> tu
 def export(root: Path, first: Person, project: int) -> tuple[dict[str, list[Annotation]], dict[str, int]]:
     """Export as people do, and read it."""
     tasks = first.call("GET", f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true")
-    questions = write_generated(root / "generated.jsonl", list(_records(root)))
+    questions = read_generated(root / "generated.jsonl")
     return read_annotations(write_export(root / "export.json", tasks), questions)
-
-
-def _records(root: Path) -> Iterator[dict[str, Any]]:
-    from stages.tables import read_json_lines
-
-    return (made for _, made in read_json_lines(root / "generated.jsonl"))
 
 
 def test_what_three_people_decide_comes_back(tmp_path: Path, server: str, first: Person) -> None:
@@ -171,3 +171,54 @@ def test_what_three_people_decide_comes_back(tmp_path: Path, server: str, first:
                 assert (each.discarded, each.text, each.image) == (None, " ".join(text.split()), made["images"][place])
             else:
                 assert (each.discarded, each.text, each.image) == (decision, None, None)
+
+
+def on_page(window: webdriver.Chrome, query: str, number: int = 0) -> Any:
+    """An element of the labelling page, once it is there."""
+    return WebDriverWait(window, 60).until(lambda page: page.find_elements(By.CSS_SELECTOR, query)[number:])[0]
+
+
+def press(window: webdriver.Chrome, text: str) -> None:
+    """Click on a choice or a button by its text."""
+    xpath = f"//label[starts-with(normalize-space(), '{text}')] | //button[normalize-space() = '{text}']"
+    WebDriverWait(window, 60).until(lambda page: page.find_elements(By.XPATH, xpath))[0].click()
+
+
+@pytest.mark.browser
+def test_the_labelling_page_shows_edits_chooses_and_discards(tmp_path: Path, server: str, first: Person) -> None:
+    records = [record(0), record(2, input=HOSTILE), record(4)]
+    for made in records:
+        made["images"] = [f"{made['id']} {place}.jpg" for place in range(8)]
+    project, tasks = make_project(tmp_path, first, records)
+    window = open_page(f"{server}/user/login/", (1280, 1300), tmp_path / "profile")
+    try:
+        for name, value in first.client.cookies.items():
+            window.add_cookie({"name": name, "value": value})
+        for number, made in enumerate(records):
+            window.get(f"{server}/projects/{project}/data?task={tasks[made['id']]}")
+            asked = on_page(window, "textarea")
+            assert asked.get_attribute("value") == made["input"]  # markup is text
+            pictures = [on_page(window, ".trivium-picture", place) for place in range(8)]
+            for picture in pictures:
+                assert picture.value_of_css_property("background-image").startswith('url("data:image/jpeg;base64,')
+                assert picture.size["width"] == picture.size["height"] >= 100
+            assert on_page(window, ".trivium-facts img").get_attribute("naturalWidth") == "40"
+            if number == 0:
+                pictures[5].click()
+                asked.send_keys(Keys.END, " Tell me.")
+            elif number == 2:
+                press(window, "without a relevant image")
+                WebDriverWait(window, 60).until(lambda page: not on_page(page, "textarea").is_displayed())
+            press(window, "Submit")
+            done = f"/api/tasks/{tasks[made['id']]}/annotations/"
+            WebDriverWait(first, 60).until(lambda person, path=done: person.call("GET", path))
+    finally:
+        window.quit()
+    annotations, counts = export(tmp_path, first, project)
+    assert (counts["annotations"], counts["unannotated_tasks"]) == (3, 0)
+    decided = [(each.discarded, each.text, each.image) for made in records for each in annotations[made["id"]]]
+    assert decided == [
+        (None, f"{records[0]['input']} Tell me.", records[0]["images"][5]),
+        (None, HOSTILE, records[1]["images"][0]),
+        ("without a relevant image", None, None),
+    ]
