@@ -19,7 +19,7 @@ from stages.world.sample.kvqae.wording import PRONOUNS, decade
 
 # How often a question names no entity, two, or uses a short form of the name.
 _NONE, _TWO, _ALIAS = 0.1, 0.08, 0.06
-# TagMe's other links: one to the other entity that is named, to one that is not named, to a page that is no article.
+# TagMe's other links: to the other entity that is named, to one that is not named, to a page that is no article.
 _OTHER, _NOISE, _NO_ARTICLE = 0.7, 0.3, 0.1
 _IMAGELESS = 0.05
 
@@ -97,7 +97,7 @@ def ask_candidates(
         links = [entity.title] if right else []
         links += [other.title] if kind == "two" and rng.random() < _OTHER else []
         links += [rng.choice(entities).title] if rng.random() < _NOISE else []
-        links += [f"List of people from {entity.country.name}"] if rng.random() < _NO_ARTICLE else []
+        links += [f"{entity.name} (disambiguation)"] if rng.random() < _NO_ARTICLE else []
         rng.shuffle(links)
         links = list(dict.fromkeys(links))
         candidates.append(
