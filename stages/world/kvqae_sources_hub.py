@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from stages.kvqae.construction_records import CommonsFile
 from stages.kvqae.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
-from stages.kvqae.wikidata import Entity, parse_entity
+from stages.kvqae.wikidata import PROPERTIES, Entity, parse_entity
 from stages.stage import BadInput
 from stages.tables import read_json_lines, write_atomically, write_images, write_json, write_json_lines
 from stages.world.commons import COMMONS, category_files, fetch_picture
@@ -113,14 +113,15 @@ def _linked(raw: Path, titles: Collection[str]) -> list[str]:
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
-    """Official JSON of these items, and of all types, occupations and genders above them, each once."""
+    """Official JSON of these items, claims in `PROPERTIES` alone, and of all types, occupations and genders above them."""
     entities: dict[str, dict[str, Any]] = {}
     asked: set[str] = set()
     wanted = identifiers
     while wanted:
         asked |= set(wanted)
         for entity in wiki.entities(wanted, "labels|descriptions|aliases|claims"):
-            entities[entity["id"]] = entity
+            claims = {name: claims for name, claims in entity["claims"].items() if name in PROPERTIES}
+            entities[entity["id"]] = {**entity, "claims": claims}  # the rest is most of an item's weight
         above = (
             value for entity in map(parse_entity, entities.values()) for name in _ABOVE for value in entity.values(name)
         )

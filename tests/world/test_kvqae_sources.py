@@ -44,7 +44,7 @@ def item(identifier, **claims):
 
 
 ITEMS = [
-    item("Q1", P31="Q5", P570="+1900", P106="Q82955", P373="Ada Lark", P18="Ada.jpg"),
+    item("Q1", P999="Q999", P31="Q5", P570="+1900", P106="Q82955", P373="Ada Lark", P18="Ada.jpg"),
     item("Q2", P31="Q5", P373="Bo Living", P18="Bo.jpg"),
     item("Q3", P31="Q70", P373="Velmor Bridge", P18="V.jpg"),
     item("Q4", P31="Q80", P373="Doria", P18="D.jpg"),
@@ -116,6 +116,8 @@ def test_the_public_sources(public, raw, tmp_path):
     entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
     # Bo is linked nowhere; the hierarchy is followed to its end, circles or not.
     assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"}
+    claims = next(record["claims"] for _, record in read_json_lines(out / "wikidata.jsonl") if record["id"] == "Q1")
+    assert set(claims) == {"P31", "P570", "P106", "P373", "P18"}
     # Doria's types are abstract: its category is not asked for.
     files = list(read_commons(out / "commons.jsonl"))
     assert [(file.category, file.name) for file in files] == [
