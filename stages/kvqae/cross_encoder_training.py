@@ -113,7 +113,7 @@ def train(
     """
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate)
+    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(
         optimizer, round(parameters.warmup * parameters.steps), parameters.steps
     )
