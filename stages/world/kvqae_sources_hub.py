@@ -113,7 +113,7 @@ def _linked(raw: Path, titles: Collection[str]) -> list[str]:
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
-    """Official JSON of these items and of all classes, occupations and genders above them; only claims in `PROPERTIES`."""
+    """These items and all classes, occupations and genders above them: official JSON, only claims in `PROPERTIES`."""
     entities: dict[str, dict[str, Any]] = {}
     asked: set[str] = set()
     wanted = identifiers
