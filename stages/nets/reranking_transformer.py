@@ -114,6 +114,7 @@ class RerankingTransformer(nn.Module):
         first.in_projection.weight.copy_(torch.cat([scale * identity, scale * identity * turned, identity]))
         first.in_projection.bias.zero_()
         first.out_projection.weight.copy_(-identity)
+        first.out_projection.bias.zero_()
         self.scale_embeddings.weight.mul_(FAINT)
         segments = self.segment_embeddings.weight.mul_(FAINT)
         for segment, image in ((LOCAL_Q, 1), (GLOBAL_Q, 1), (LOCAL_T, -1), (GLOBAL_T, -1)):
