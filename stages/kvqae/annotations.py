@@ -12,7 +12,15 @@ from stages.kvqae.annotation_project import DECISION, IMAGE, KEEP, QUESTION
 from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json, write_atomically, write_json
-from stages.world.sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa
+from stages.world.sample.kvqae.annotators import (
+    Annotators,
+    States,
+    Trait,
+    Traits,
+    any_seen,
+    expected_kappa,
+    kappa_deviation,
+)
 
 SOURCES = ("sample", "local")
 EXPORT, EXPECTED = "export.json", "expected.json"
@@ -41,17 +49,17 @@ def simulate(
     """Annotate tasks as the simulated annotators do.
 
     Returns:
-        The export, and what is expected of its statistics: kappa_{decision} over the tasks of several annotators,
-        edited_share of what an annotator keeps, edit_words, the mean over all edits that were made.
+        The export, and what is expected of its statistics: kappa_{decision} over the tasks of several annotators and
+        kappa_{decision}_sd, how far chance takes it from that; edited_share of what an annotator keeps; edit_words,
+        the mean over all edits that were made.
     """
     rng = np.random.default_rng(parameters.seed)
     each = (parameters.discard, parameters.change_question, parameters.change_image)
     traits = Traits(*(Trait(one.prevalence, one.flip) for one in each))
-    mentions = {mention for question in questions.values() for mention in question.other_mentions}
-    annotators = Annotators(traits, mentions, rng)
+    annotators = Annotators(traits, rng)
     exported: list[dict[str, Any]] = []
     words: list[int] = []
-    number, several, without_choice = 1, 0, 0
+    number, several, most, without_choice = 1, 0, 0, 0
     for position, task in enumerate(tasks, 1):
         data = task["data"]
         question, names = questions[data["id"]], data["annotators"].split()
@@ -59,6 +67,7 @@ def simulate(
         number += len(made)
         words += changed
         several += len(names) > 1
+        most = max(most, len(names))
         without_choice += len(names) > 1 and len(question.images) == 1
         cancelled = rng.random(len(made)) < parameters.cancelled
         annotations = [_exported(each, skip) for each, skip in zip(made, cancelled.tolist(), strict=True)]
@@ -66,23 +75,24 @@ def simulate(
         images = [{"value": image["value"]} for image in data["images"]]
         without_pictures = {**data, "images": images, "reference": ""}
         exported.append({"id": position, "data": without_pictures, "annotations": annotations, "predictions": []})
-    expected: dict[str, float | None] = _expected_kappas(traits, without_choice / several if several else 0.0)
+    expected: dict[str, float | None] = {}
+    for name, states in _states(traits, without_choice / several if several else 0.0).items():
+        expected[name] = expected_kappa(states)
+        expected[f"{name}_sd"] = kappa_deviation(states, several, most, rng)
     change = parameters.change_question
     expected["edited_share"] = change.prevalence * (1 - change.flip) + (1 - change.prevalence) * change.flip
     expected["edit_words"] = float(np.mean(words)) if words else None
     return exported, {name: value for name, value in expected.items() if value is not None}
 
 
-def _expected_kappas(traits: Traits, without_choice: float) -> dict[str, float | None]:
+def _states(traits: Traits, without_choice: float) -> dict[str, States]:
     """A discard counts as a change of both; a share of the questions has no other image that could be chosen."""
-    with_image = [
-        (probability * (1 - without_choice), yes) for probability, yes in any_seen(traits.discard, traits.change_image)
-    ]
-    without_image = [(probability * without_choice, yes) for probability, yes in any_seen(traits.discard)]
+    discard = any_seen(traits.discard)
+    with_image = [(part * (1 - without_choice), yes) for part, yes in any_seen(traits.discard, traits.change_image)]
     return {
-        "kappa_discard": expected_kappa(any_seen(traits.discard)),
-        "kappa_change_question": expected_kappa(any_seen(traits.discard, traits.change_question)),
-        "kappa_change_image": expected_kappa(with_image + without_image),
+        "kappa_discard": discard,
+        "kappa_change_question": any_seen(traits.discard, traits.change_question),
+        "kappa_change_image": with_image + [(part * without_choice, yes) for part, yes in discard],
     }
 
 

@@ -17,6 +17,7 @@ class GeneratedQuestion:
         text: the generated question.
         original_question: TriviaQA's, which names the entity.
         mention: the entity as that question names it.
+        ambiguous_mention: what stands for it now.
         other_mentions: ambiguous mentions that would do as well.
         original_answer, answers: the usual form, and all valid ones.
         wikidata_id, kilt_id, title: the entity, its article in KILT and that article's title.
@@ -29,6 +30,7 @@ class GeneratedQuestion:
     text: str
     original_question: str
     mention: str
+    ambiguous_mention: str
     other_mentions: tuple[str, ...]
     original_answer: str
     answers: tuple[str, ...]
@@ -93,6 +95,7 @@ def _question(record: dict[str, Any], path: Path, row: int) -> GeneratedQuestion
         text=text("input"),
         original_question=text("original_question"),
         mention=text("mention"),
+        ambiguous_mention=text("ambiguous_mention"),
         other_mentions=texts("other_mentions"),
         original_answer=text("original_answer", answer, "answer.original_answer"),
         answers=texts("answer", answer, "answer.answer"),

@@ -26,6 +26,7 @@ def record(number: int, **changes: Any) -> dict[str, Any]:
         "original_question": f"{name} is from the {1700 + number}s. Where was {name} seen?",
         "mention": name,
         "mention_type": "gender" if human else "type",
+        "ambiguous_mention": mention,
         "other_mentions": ["he", "this writer"] if human else ["this ship", "this vessel"],
         "answer": {"original_answer": f"Place {number % 5}", "answer": [f"Place {number % 5}", f"P{number % 5}"]},
         "wikidata_id": f"Q{entity}",

@@ -13,7 +13,7 @@ from stages.kvqae.annotations import AnnotationsParameters, main, simulate
 from stages.measures.kappa import fleiss_kappa
 from stages.stage import BadInput
 from stages.tables import read_json
-from stages.world.sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa
+from stages.world.sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa, kappa_deviation
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
 
 TRAITS = {
@@ -61,6 +61,16 @@ def test_kappa_of_thousands_of_yes_or_no_decisions_is_the_expected_one(annotator
     assert kappa == pytest.approx(expected_kappa(any_seen(Trait(0.26, 0.19), Trait(0.57, 0.15))), abs=0.015)
 
 
+def test_deviation_of_kappa():
+    states, rng = any_seen(Trait(0.26, 0.19)), np.random.default_rng(0)
+    hundred, many = (kappa_deviation(states, questions, 3, rng) for questions in (100, 1600))
+    assert hundred == pytest.approx(0.073, abs=0.01)  # 0.0729 ± 0.0005 over 10 000 draws made another way
+    assert many == pytest.approx(hundred / 4, rel=0.15)  # as 1 / √questions
+    assert kappa_deviation(states, 1, 3, rng) is None
+    assert kappa_deviation(states, 9, 1, rng) is None
+    assert kappa_deviation(any_seen(Trait(0, 0)), 9, 3, rng) is None
+
+
 @pytest.mark.parametrize("without_choice", [0, 2])
 def test_simulated_annotators_agree_as_expected(tmp_path, without_choice):
     """4 000 questions of 3 annotators; of some there is but one candidate image."""
@@ -72,10 +82,11 @@ def test_simulated_annotators_agree_as_expected(tmp_path, without_choice):
     annotations, counts = read_annotations(write_export(tmp_path / "e.json", export), questions)
     assert counts["annotations"] == 12_000
     measured = agreement(annotations, questions, 3)
-    kappas = [name for name in expected if name.startswith("kappa")]
+    kappas = [name for name in expected if name.startswith("kappa") and not name.endswith("_sd")]
     assert kappas == ["kappa_discard", "kappa_change_question", "kappa_change_image"]
     for name in kappas:
-        assert measured[name] == pytest.approx(expected[name], abs=0.03)  # standard error about 0.01
+        assert expected[f"{name}_sd"] < 0.015
+        assert measured[name] == pytest.approx(expected[name], abs=3 * expected[f"{name}_sd"])
     assert expected["kappa_discard"] == pytest.approx(0.3246, abs=1e-4)
     settled = {identifier: settle(made) for identifier, made in annotations.items()}
     edits = edit_statistics({name: made for name, made in settled.items() if made}, questions)
@@ -92,8 +103,7 @@ def test_simulated_annotators_agree_as_expected(tmp_path, without_choice):
 
 def test_each_kind_of_edit_changes_the_words_that_it_says(tmp_path):
     questions = write_generated(tmp_path / "g.jsonl", [record(n) for n in range(4)])
-    mentions = ["this man", "this tall ship", "this ship", "he"]
-    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), mentions, np.random.default_rng(0))
+    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), np.random.default_rng(0))
     seen = {}
     for question in questions.values():
         for _ in range(60):
@@ -104,13 +114,14 @@ def test_each_kind_of_edit_changes_the_words_that_it_says(tmp_path):
     assert seen[True, "Where was this man seen?"] == 6  # without "This man is from the 1700s."
     assert seen[True, "In this picture: …"] == 3
     texts = {text for _, text in seen}
+    assert "He is from the 1700s. Where was this man seen?" in texts
     assert "This writer is from the 1700s. Where was this man seen?" in texts
     assert {seen[key] for key in seen if key[1].startswith("This vessel is")} == {2}  # "tall ship" → "vessel"
 
 
-def test_a_question_without_a_known_mention_can_still_be_edited(tmp_path):
+def test_a_question_with_one_mention_only_can_still_be_edited(tmp_path):
     (question,) = write_generated(tmp_path / "g.jsonl", [record(0, input="Who is he?", other_mentions=[])]).values()
-    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), [], np.random.default_rng(0))
+    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), np.random.default_rng(0))
     assert {annotators.rephrase(question).words for _ in range(40)} == {3, 5, 9}
 
 

@@ -6,15 +6,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from stages.decorrelation.inpainter import find_uv
@@ -173,15 +175,20 @@ def test_what_three_people_decide_comes_back(tmp_path: Path, server: str, first:
                 assert (each.discarded, each.text, each.image) == (decision, None, None)
 
 
-def on_page(window: webdriver.Chrome, query: str, number: int = 0) -> Any:
-    """An element of the labelling page, once it is there."""
-    return WebDriverWait(window, 60).until(lambda page: page.find_elements(By.CSS_SELECTOR, query)[number:])[0]
+def wait(window: webdriver.Chrome, condition: Callable[[webdriver.Chrome], Any]) -> None:
+    """Until the condition holds; the page draws its elements anew while it loads."""
+    WebDriverWait(window, 60, ignored_exceptions=[WebDriverException, IndexError]).until(condition)
+
+
+def on_page(window: webdriver.Chrome, query: str) -> list[WebElement]:
+    """Elements of the labelling page."""
+    return window.find_elements(By.CSS_SELECTOR, query)
 
 
 def press(window: webdriver.Chrome, text: str) -> None:
     """Click on a choice or a button by its text."""
     xpath = f"//label[starts-with(normalize-space(), '{text}')] | //button[normalize-space() = '{text}']"
-    WebDriverWait(window, 60).until(lambda page: page.find_elements(By.XPATH, xpath))[0].click()
+    wait(window, lambda page: page.find_element(By.XPATH, xpath).click() or True)
 
 
 @pytest.mark.browser
@@ -196,19 +203,20 @@ def test_the_labelling_page_shows_edits_chooses_and_discards(tmp_path: Path, ser
             window.add_cookie({"name": name, "value": value})
         for number, made in enumerate(records):
             window.get(f"{server}/projects/{project}/data?task={tasks[made['id']]}")
-            asked = on_page(window, "textarea")
-            assert asked.get_attribute("value") == made["input"]  # markup is text
-            pictures = [on_page(window, ".trivium-picture", place) for place in range(8)]
+            text = made["input"]
+            wait(window, lambda page, text=text: on_page(page, "textarea")[0].get_attribute("value") == text)
+            wait(window, lambda page: len(on_page(page, ".trivium-picture")) == 8)
+            wait(window, lambda page: on_page(page, ".trivium-facts img")[0].get_attribute("naturalWidth") == "40")
+            pictures = on_page(window, ".trivium-picture")
             for picture in pictures:
                 assert picture.value_of_css_property("background-image").startswith('url("data:image/jpeg;base64,')
                 assert picture.size["width"] == picture.size["height"] >= 100
-            assert on_page(window, ".trivium-facts img").get_attribute("naturalWidth") == "40"
             if number == 0:
                 pictures[5].click()
-                asked.send_keys(Keys.END, " Tell me.")
+                on_page(window, "textarea")[0].send_keys(Keys.END, " Tell me.")
             elif number == 2:
                 press(window, "without a relevant image")
-                WebDriverWait(window, 60).until(lambda page: not on_page(page, "textarea").is_displayed())
+                wait(window, lambda page: not on_page(page, "textarea")[0].is_displayed())
             press(window, "Submit")
             done = f"/api/tasks/{tasks[made['id']]}/annotations/"
             WebDriverWait(first, 60).until(lambda person, path=done: person.call("GET", path))

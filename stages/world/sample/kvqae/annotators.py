@@ -8,7 +8,7 @@ many words each edit changes.
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from stages.kvqae.annotation_export import Annotation
 from stages.kvqae.annotation_project import DISCARD_REASONS
 from stages.kvqae.generated_questions import GeneratedQuestion
 from stages.measures.edit_distance import word_edit_distance
+from stages.measures.kappa import fleiss_kappa
 
 _LEADS = ("In this picture:", "About what is shown here:", "Look at the person or thing in this picture:")
 _WH_WORDS = (
@@ -37,6 +38,7 @@ _WH_WORDS = (
     "for",
     "under",
 )
+_DRAWS = 400
 States = list[tuple[float, float]]
 
 
@@ -92,6 +94,22 @@ def expected_kappa(states: States) -> float | None:
     return (agree - chance) / (1 - chance) if 0 < share < 1 else None
 
 
+def kappa_deviation(states: States, questions: int, annotators: int, rng: np.random.Generator) -> float | None:
+    """Standard deviation of κ when it is computed on so many questions of so many annotators, from _DRAWS draws.
+
+    Returns:
+        It; None where κ is hardly ever defined: fewer than two questions or annotators, or all say the same.
+    """
+    if min(questions, annotators) < 2:
+        return None
+    probabilities, yes = np.array(states).T
+    said = yes[rng.choice(len(states), size=(_DRAWS, questions), p=probabilities / probabilities.sum())]
+    counts = rng.binomial(annotators, said)
+    kappas = [fleiss_kappa(np.column_stack([annotators - each, each])) for each in counts]
+    defined = [kappa for kappa in kappas if kappa is not None]
+    return float(np.std(defined)) if len(defined) > _DRAWS / 2 else None
+
+
 @dataclass(frozen=True)
 class Edit:
     """A rephrased question, and in how many words it differs from the generated one."""
@@ -105,14 +123,11 @@ class Annotators:
 
     Args:
         traits: what they see.
-        mentions: all ambiguous mentions there are, by which one is found in a question.
         rng: the only source of chance.
     """
 
-    def __init__(self, traits: Traits, mentions: Iterable[str], rng: np.random.Generator) -> None:
+    def __init__(self, traits: Traits, rng: np.random.Generator) -> None:
         self._traits, self._rng = traits, rng
-        by_length = sorted((each for each in mentions if each.startswith("this ")), key=lambda each: (-len(each), each))
-        self._mention = re.compile(rf"\b(?:{'|'.join(map(re.escape, by_length))})\b" if by_length else r"(?!)", re.I)
 
     def annotate(
         self, question: GeneratedQuestion, names: Sequence[str], first: int
@@ -155,17 +170,17 @@ class Annotators:
         return Edit(f"{lead} {question.text}", len(lead.split()))
 
     def _other_mention(self, question: GeneratedQuestion) -> Edit | None:
-        found = self._mention.search(question.text)
-        if found is None:
-            return None
-        others = [each for each in question.other_mentions if each.startswith("this ") and each != found[0].lower()]
-        if not others:
+        others = [mention for mention in question.other_mentions if mention != question.ambiguous_mention]
+        found = re.search(rf"\b{re.escape(question.ambiguous_mention)}(?!\w)", question.text, re.IGNORECASE)
+        if found is None or not others:
             return None
         other = str(self._rng.choice(others))
-        other = "This " + other.removeprefix("this ") if found[0][0].isupper() else other
-        # Equal words before and after do not change the distance, so it is that of the two mentions.
-        words = word_edit_distance(found[0].split(), other.split())
-        return Edit(question.text[: found.start()] + other + question.text[found.end() :], words)
+        text = question.text[: found.start()] + _in_case(other, found[0]) + question.text[found.end() :]
+        return Edit(text, word_edit_distance(question.text.split(), text.split()))
+
+
+def _in_case(text: str, model: str) -> str:
+    return text[0].upper() + text[1:] if model[0].isupper() else text
 
 
 def _shortened(question: GeneratedQuestion) -> Edit | None:
