@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
+from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
-from transformers import get_linear_schedule_with_warmup
 
 from stages.device import autocast, halving, pick_device
 from stages.kvqae.feature_folder import FeatureFolder
@@ -117,6 +117,12 @@ def validate(
     }
 
 
+def rate(step: int, *, warmup: float, steps: int) -> float:
+    """Factor of the learning rate at a step from 0: it rises linearly over a share of the steps, then falls to 0."""
+    rising = round(warmup * steps)
+    return (step + 1) / (rising + 1) if step < rising else (steps - step) / (steps - rising)
+
+
 def _backward(
     model: RerankingTransformer, features: FeatureFolder, pairs: Rows, same: NDArray[np.float32], together: int
 ) -> float:
@@ -177,9 +183,7 @@ def train_rrt(
     )
     validation = held.draw(parameters.validation_pairs, np.random.default_rng([seed, 2]))
     optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay)
-    scheduler = get_linear_schedule_with_warmup(
-        optimizer, round(parameters.warmup * parameters.steps), parameters.steps
-    )
+    scheduler = LambdaLR(optimizer, partial(rate, warmup=parameters.warmup, steps=parameters.steps))
     first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
     together = parameters.pairs  # halved when GPU memory runs out
     for step in tqdm(range(first, parameters.steps), desc="re-ranker", unit="step", mininterval=5, leave=False):

@@ -113,7 +113,8 @@ def train_on(
 def fetch_rrt(out: Path, work: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
     """Download the authors' checkpoint and keep it as safetensors.
 
-    Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`.
+    Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`;
+    `rrt/landmarks.txt` is brought along where there is one.
 
     Raises:
         BadInput: see `Hub.fetch` and `read_checkpoint`.
@@ -134,8 +135,18 @@ def fetch_rrt(out: Path, work: Path, local: Path | None, pins: Pins | None = Non
             write_json(
                 beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
             )
+        counts = bring_landmarks(local / "rrt", beside) if local else {}
         write_json(beside / PROVENANCE, pins.summary(["rrt"])["rrt"])
-    return {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
+    return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
+
+
+def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
+    """Check and bring the user's overlap list; without one nothing is written: unknown is not none."""
+    if not (source / LANDMARKS).is_file():
+        return {}
+    listed = read_entities(source / LANDMARKS)
+    bring(source, out, [str(LANDMARKS)])
+    return {"overlap": float(len(listed))}
 
 
 def bring_rrt(parameters: RrtParameters, context: Context, source: Path, out: Path) -> dict[str, float]:
@@ -161,9 +172,7 @@ def bring_rrt(parameters: RrtParameters, context: Context, source: Path, out: Pa
             metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
             extractor = [f"{EXTRACTOR}/{file.name}" for file in (source / EXTRACTOR).iterdir() if file.is_file()]
             bring(source, beside, [*MODEL, *extractor])
-        if (source / LANDMARKS).is_file():  # without a list nothing is written: unknown is not none
-            metrics["overlap"] = float(len(read_entities(source / LANDMARKS)))
-            bring(source, beside, [str(LANDMARKS)])
+        metrics |= bring_landmarks(source, beside)
         write_json(beside / PROVENANCE, digests(beside))
     return metrics
 

@@ -9,7 +9,7 @@ from stages.kvqae import rrt_training
 from stages.kvqae.feature_folder import FeatureFolder
 from stages.kvqae.rrt import build_rrt, score_pairs
 from stages.kvqae.rrt_parameters import RrtTrainingParameters
-from stages.kvqae.rrt_training import Landmarks, nearest_others, split_landmarks, train_rrt, validate
+from stages.kvqae.rrt_training import Landmarks, nearest_others, rate, split_landmarks, train_rrt, validate
 from stages.stage import BadInput
 from tests.kvqae.tiny_features import GLOBAL, folder_of, landmark_photographs
 
@@ -159,3 +159,10 @@ def test_unreadable_photographs_are_left_out(tmp_path: Path) -> None:
     unreadable = FeatureFolder(features.names, counts, features.overall, features.local, features.scales)
     _, metrics = train_rrt(unreadable, shown, parameters(), seed=1, work=tmp_path, log=lambda *_, **__: None)
     assert metrics["training_images"] + metrics["held_out_images"] == 22
+
+
+def test_rate_rises_then_falls() -> None:
+    assert [rate(step, warmup=0.25, steps=12) for step in range(13)] == pytest.approx(
+        [1 / 4, 2 / 4, 3 / 4, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9, 0]
+    )
+    assert rate(0, warmup=0, steps=4) == 1

@@ -198,11 +198,14 @@ def test_hub(checkpoint: Path, tmp_path: Path) -> None:
                 }
             )
         )
-        metrics = fetch_rrt(Path("rrt"), tmp_path / "work", None, Pins(pins))
+        Path("mine/rrt").mkdir(parents=True)
+        Path("mine/rrt/landmarks.txt").write_text("Q7\n")
+        metrics = fetch_rrt(Path("rrt"), tmp_path / "work", Path("mine"), Pins(pins))
     assert metrics["parameters"] == sum(weights.numel() for weights in load_rrt(Path("rrt")).parameters())
     assert json.loads(Path("rrt/extractor/extractor.json").read_text())["kind"] == "delg_files"
     assert len(json.loads(Path("rrt/provenance.json").read_text())["sha256"]["r50_gldv2.pt"]) == 64
-    assert not Path("rrt/landmarks.txt").exists()
+    assert read_entities(Path("rrt/landmarks.txt")) == {"Q7"}
+    assert metrics["overlap"] == 1
 
 
 def test_pinned() -> None:
