@@ -1,7 +1,8 @@
 """The Label Studio project: what its interface asks, and tasks in its import format (kvqae.md §2).
 
-Every text reaches the interface as task data that is shown without interpreting markup. Candidates are markup made
-here: a `span` with the picture behind it, since of an `img` Label Studio removes an address that holds the picture.
+Every text reaches the interface as task data that is shown without interpreting markup. Pictures are markup made here:
+a `span` with the picture behind it. Of an `img`, Label Studio removes an address that holds the picture itself, and its
+`Image` shows no picture of a server that does not allow other sites to read it.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ def annotation_task(
             "original_question": question.original_question,
             "answer": question.original_answer,
             "mentions": " · ".join(question.other_mentions) or "none",
-            "reference": reference,
+            "reference": _picture(reference),
             "question": question.text,
             "images": images,
         }

@@ -81,7 +81,7 @@ def test_tasks_hold_the_question_and_pictures_in_the_order_of_candidates(tmp_pat
     assert (data["answer"], data["mentions"]) == ("Place 0", "he · this writer")
     assert [image["value"] for image in data["images"]] == record(5)["images"]
     assert [image["selected"] for image in data["images"]] == [True, False, False]
-    for address in (data["reference"], *(address_of(image["html"]) for image in data["images"])):
+    for address in map(address_of, (data["reference"], *(image["html"] for image in data["images"]))):
         kind, _, content = address.partition(",")
         assert kind == "data:image/jpeg;base64"
         assert Image.open(io.BytesIO(base64.b64decode(content))).size == (32, 16)  # not cropped
@@ -95,7 +95,7 @@ def test_hostile_texts_and_names_stay_data(tmp_path):
     _, tasks = run(tmp_path, made, image_address="https://example.org/{name}?width=320")
     data = tasks[0]["data"]
     assert data["question"] == data["original_question"] == HOSTILE
-    for address in (data["reference"], address_of(data["images"][0]["html"])):
+    for address in map(address_of, (data["reference"], data["images"][0]["html"])):
         assert re.fullmatch(r"https://example\.org/[\w%.~-]+\?width=320", address)
     assert HOSTILE not in labelling_config()
 

@@ -205,10 +205,9 @@ def test_the_labelling_page_shows_edits_chooses_and_discards(tmp_path: Path, ser
             window.get(f"{server}/projects/{project}/data?task={tasks[made['id']]}")
             text = made["input"]
             wait(window, lambda page, text=text: on_page(page, "textarea")[0].get_attribute("value") == text)
-            wait(window, lambda page: len(on_page(page, ".trivium-picture")) == 8)
-            wait(window, lambda page: on_page(page, ".trivium-facts img")[0].get_attribute("naturalWidth") == "40")
-            pictures = on_page(window, ".trivium-picture")
-            for picture in pictures:
+            wait(window, lambda page: len(on_page(page, ".trivium-picture")) == 9)
+            pictures = on_page(window, ".trivium-images .trivium-picture")
+            for picture in [*pictures, *on_page(window, ".trivium-facts .trivium-picture")]:
                 assert picture.value_of_css_property("background-image").startswith('url("data:image/jpeg;base64,')
                 assert picture.size["width"] == picture.size["height"] >= 100
             if number == 0:
