@@ -185,6 +185,13 @@ def on_page(window: webdriver.Chrome, query: str) -> list[WebElement]:
     return window.find_elements(By.CSS_SELECTOR, query)
 
 
+def settled(window: webdriver.Chrome) -> bool:
+    """Whether the page stays as it is for some seconds; else an exception says that it was drawn anew."""
+    shown = on_page(window, "textarea, .trivium-picture")
+    time.sleep(4)
+    return all(element.is_displayed() for element in shown)
+
+
 def press(window: webdriver.Chrome, text: str) -> None:
     """Click on a choice or a button by its text."""
     xpath = f"//label[starts-with(normalize-space(), '{text}')] | //button[normalize-space() = '{text}']"
@@ -205,7 +212,7 @@ def test_the_labelling_page_shows_edits_chooses_and_discards(tmp_path: Path, ser
             window.get(f"{server}/projects/{project}/data?task={tasks[made['id']]}")
             text = made["input"]
             wait(window, lambda page, text=text: on_page(page, "textarea")[0].get_attribute("value") == text)
-            wait(window, lambda page: len(on_page(page, ".trivium-picture")) == 9)
+            wait(window, lambda page: len(on_page(page, ".trivium-picture")) == 9 and settled(page))
             pictures = on_page(window, ".trivium-images .trivium-picture")
             for picture in [*pictures, *on_page(window, ".trivium-facts .trivium-picture")]:
                 assert picture.value_of_css_property("background-image").startswith('url("data:image/jpeg;base64,')
