@@ -31,6 +31,7 @@ class CrossEncoderTrainingParameters(Parameters):
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     depth: int = Field(ge=2, description="Passages are sampled from the best of the run, this many")
     passages: int = Field(ge=2, description="Passages of a question in a step, one of them relevant")
+    dropout: float = Field(ge=0, lt=1, description="Of attention and hidden layers; BERT's 0.1 suits longer trainings")
     frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps")
@@ -111,6 +112,9 @@ def train(
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
     """
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = parameters.dropout
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, fused=True)

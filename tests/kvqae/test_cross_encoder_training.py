@@ -27,6 +27,7 @@ VALUES = {
     "max_tokens": 32,
     "depth": 100,
     "passages": 4,
+    "dropout": 0.1,
     "frozen_embeddings": False,
     "questions": 4,
     "steps": 6,
