@@ -10,7 +10,7 @@ from stages.device import pick_device
 from stages.kvqae.ask_project import Project
 from stages.kvqae.ask_systems import IMAGE, QUERY, Seen
 from stages.kvqae.cross_encoder import load_cross_encoder, rerank_run
-from stages.kvqae.extractors import load_extractor
+from stages.kvqae.extractors import CONFIG, DELG_FILES, load_extractor
 from stages.kvqae.feature_folder import FeatureFolder
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
@@ -22,6 +22,7 @@ from stages.kvqae.reranking_fusion import SYSTEMS, complete, read_choice, read_l
 from stages.kvqae.rrt import load_rrt
 from stages.measures.fusion import gather, scales
 from stages.measures.runs import Run
+from stages.tables import read_json
 
 RERANKED_ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the initial list of the re-rankers
 SPLIT = "test"  # whose lists the scales come from
@@ -47,9 +48,15 @@ class Rerankers:
         self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
         rrt = project.made("models/kvqae/rrt")
         self._rrt, settings = load_rrt(rrt), project.local_features
-        self._extract = load_extractor(
-            rrt, most=settings.most, max_side=settings.max_side, max_pixels=settings.max_pixels, files=None
-        )
+        self._extract = None  # DELG's own tool describes no new picture: RRT has no say then
+        if read_json(rrt / "extractor" / CONFIG).get("kind") != DELG_FILES:
+            self._extract = load_extractor(
+                rrt / "extractor",
+                most=settings.most,
+                max_side=settings.max_side,
+                max_pixels=settings.max_pixels,
+                files=None,
+            )
         self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"))
         lists = complete(
             {
@@ -60,6 +67,11 @@ class Rerankers:
         self._scales = {
             fusion: scales(gather([lists[system] for system in systems])) for fusion, systems in SYSTEMS.items()
         }
+
+    @property
+    def sees_pictures(self) -> bool:
+        """Whether RRT can look at new pictures."""
+        return self._extract is not None
 
     def rerank(
         self, question: str, seen: Seen, initial: Run, texts: PassageTexts
@@ -93,7 +105,7 @@ class Rerankers:
         return rerank_by_face(best, seen.vector, self._faces, self._face_of)
 
     def _by_picture(self, seen: Seen, initial: Run) -> Run:
-        if seen.image is None:
+        if seen.image is None or self._extract is None:
             return Run.from_dict({QUERY: {}}, name="rrt")
         found = self._extract(IMAGE, seen.image)
         described = FeatureFolder.of(

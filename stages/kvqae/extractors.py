@@ -16,7 +16,8 @@ from stages.stage import BadInput
 from stages.tables import read_json
 
 CONFIG = "extractor.json"
-KINDS = ("sift", "delg", "delg_files")
+DELG_FILES = "delg_files"
+KINDS = ("sift", "delg", DELG_FILES)
 NO_FILES = "no_features"
 WHY_NOT = (*REASONS, NO_FILES)
 
@@ -92,7 +93,7 @@ def load_extractor(folder: Path, *, most: int, max_side: int, max_pixels: int, f
         from stages.kvqae.extractor_delg import DelgExtractor
 
         return _Decoding(DelgExtractor(folder, most, pick_device()), max_side, max_pixels)
-    if kind == "delg_files":
+    if kind == DELG_FILES:
         dimension = config.get("global_dimension")
         if not isinstance(dimension, int) or dimension < 1:
             raise BadInput("bad size", file=folder / CONFIG, field="global_dimension", got=dimension,

@@ -1,38 +1,77 @@
 """The few numbers that keep `dvc exp show` readable: `metrics/headline.json`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json
 
-# Headline → the metrics file of a stage, and the key in it.
-NUMBERS: dict[str, tuple[str, str]] = {
-    "kvqae_bm25_mrr": ("kvqae/evaluate.json", "passage_bm25_mrr"),
-    "kvqae_dpr_mrr": ("kvqae/evaluate.json", "passage_dpr_few_shot_mrr"),
-    "kvqae_fused_mrr": ("kvqae/evaluate.json", "passage_dpr_few_shot_image_mrr"),
-    "kvqae_fused_over_text_p": ("kvqae/evaluate.json", "passage_fused_over_best_text_mrr_p"),
-    "kvqae_arcface_article_p@1": ("kvqae/evaluate.json", "article_face_arcface_precision@1"),
-    "kvqae_em_text": ("kvqae/read.json", "few_shot_text_em"),
-    "kvqae_em_fused": ("kvqae/read.json", "few_shot_fused_em"),
-    "kvqae_em_full_oracle": ("kvqae/read.json", "few_shot_full_oracle_em"),
-    "decorrelation_clip_finetune_odmap@1": ("decorrelation/evaluate.json", "coco_clip_finetune_synthetic_odmap@1"),
-    "decorrelation_clip_ours_odmap@1": ("decorrelation/evaluate.json", "coco_clip_ours_synthetic_odmap@1"),
-    "decorrelation_clip_gain_p": ("decorrelation/evaluate.json", "coco_clip_gain_odmap@1_p"),
-    "decorrelation_clip_finetune_removed_named": (
-        "decorrelation/evaluate.json",
-        "coco_clip_finetune_synthetic_removed_named",
+
+@dataclass(frozen=True)
+class Number:
+    """A headline number: what it says, the metrics file of a stage, and the key in it."""
+
+    label: str
+    file: str
+    key: str
+
+
+_RERANKING, _READ = "kvqae/evaluate_reranking.json", "kvqae/read.json"
+_CELLS = "decorrelation/evaluate.json"
+NUMBERS: dict[str, Number] = {
+    "kvqae_bm25_mrr": Number("passages by BM25, MRR", "kvqae/evaluate.json", "passage_bm25_mrr"),
+    "kvqae_dpr_mrr": Number("passages by DPR, few-shot, MRR", "kvqae/evaluate.json", "passage_dpr_few_shot_mrr"),
+    "kvqae_fused_mrr": Number(
+        "passages by DPR, faces, CLIP and ImageNet, MRR", "kvqae/evaluate.json", "passage_dpr_few_shot_image_mrr"
     ),
-    "decorrelation_clip_ours_removed_named": ("decorrelation/evaluate.json", "coco_clip_ours_synthetic_removed_named"),
-    "decorrelation_clip_finetune_r@1": ("decorrelation/evaluate.json", "coco_clip_finetune_image_to_text_r@1"),
-    "decorrelation_clip_ours_r@1": ("decorrelation/evaluate.json", "coco_clip_ours_image_to_text_r@1"),
-    "decorrelation_vse_gain": ("decorrelation/evaluate.json", "coco_vse_gain_odmap@1"),
-    "complexity_camembert_rouge_l": ("complexity/score.json", "camembert_rouge_l"),
-    "complexity_baseline_rouge_l": ("complexity/score.json", "best_overlap_sentence_rouge_l"),
-    "complexity_frame_parser_margin": ("complexity/frame_parser.json", "frame_accuracy_margin"),
-    "complexity_factors_validated": ("complexity/fragment.json", "factors_validated"),
-    "complexity_simulated_power": ("complexity/simulate.json", "power_found"),
-    "complexity_simulated_false_alarms": ("complexity/simulate.json", "null_false_alarms_found"),
+    "kvqae_fused_over_text_p": Number(
+        "p: the image adds to the best text", "kvqae/evaluate.json", "passage_fused_over_best_text_mrr_p"
+    ),
+    "kvqae_arcface_article_p@1": Number(
+        "articles by face, P@1", "kvqae/evaluate.json", "article_face_arcface_precision@1"
+    ),
+    "kvqae_fused_p@1": Number("retrieved passages, P@1", _RERANKING, "passage_initial_precision@1"),
+    "kvqae_reranked_text_p@1": Number("re-ranked by text, P@1", _RERANKING, "passage_text_precision@1"),
+    "kvqae_reranked_p@1": Number("re-ranked by text and image, P@1", _RERANKING, "passage_text_image_precision@1"),
+    "kvqae_reranked_text_over_fused_p": Number(
+        "p: text re-ranking adds to retrieval", _RERANKING, "passage_text_over_initial_precision@1_p"
+    ),
+    "kvqae_em_text": Number("answers from text alone, EM", _READ, "few_shot_text_em"),
+    "kvqae_em_fused": Number("answers from what was retrieved, EM", _READ, "few_shot_fused_em"),
+    "kvqae_em_reranked": Number("answers from what was re-ranked, EM", _READ, "few_shot_reranked_em"),
+    "kvqae_em_semi_oracle": Number("answers, semi-oracle, EM", _READ, "few_shot_semi_oracle_em"),
+    "kvqae_em_full_oracle": Number("answers, full oracle, EM", _READ, "few_shot_full_oracle_em"),
+    "decorrelation_clip_finetune_odmap@1": Number("CLIP on D, ODmAP@1", _CELLS, "coco_clip_finetune_synthetic_odmap@1"),
+    "decorrelation_clip_ours_odmap@1": Number("CLIP on D and D′, ODmAP@1", _CELLS, "coco_clip_ours_synthetic_odmap@1"),
+    "decorrelation_clip_gain_p": Number("p: D′ adds to CLIP", _CELLS, "coco_clip_gain_odmap@1_p"),
+    "decorrelation_clip_finetune_removed_named": Number(
+        "CLIP on D still names the painted-out object", _CELLS, "coco_clip_finetune_synthetic_removed_named"
+    ),
+    "decorrelation_clip_ours_removed_named": Number(
+        "CLIP on D and D′ still names it", _CELLS, "coco_clip_ours_synthetic_removed_named"
+    ),
+    "decorrelation_clip_finetune_r@1": Number(
+        "CLIP on D, untouched pictures, R@1", _CELLS, "coco_clip_finetune_image_to_text_r@1"
+    ),
+    "decorrelation_clip_ours_r@1": Number(
+        "CLIP on D and D′, untouched pictures, R@1", _CELLS, "coco_clip_ours_image_to_text_r@1"
+    ),
+    "decorrelation_vse_gain": Number("VSE++, ODmAP@1 gained by D′", _CELLS, "coco_vse_gain_odmap@1"),
+    "complexity_camembert_rouge_l": Number("CamemBERT, ROUGE-L", "complexity/score.json", "camembert_rouge_l"),
+    "complexity_baseline_rouge_l": Number(
+        "the sentence with most question words, ROUGE-L", "complexity/score.json", "best_overlap_sentence_rouge_l"
+    ),
+    "complexity_frame_parser_margin": Number(
+        "frame parser over the most frequent frame of a lemma, accuracy",
+        "complexity/frame_parser.json",
+        "frame_accuracy_margin",
+    ),
+    "complexity_factors_validated": Number("factors validated", "complexity/fragment.json", "factors_validated"),
+    "complexity_simulated_power": Number("planted effects found", "complexity/simulate.json", "power_found"),
+    "complexity_simulated_false_alarms": Number(
+        "false alarms where none is planted", "complexity/simulate.json", "null_false_alarms_found"
+    ),
 }
 
 
@@ -48,14 +87,14 @@ def headline(folder: Path) -> dict[str, float]:
     """
     read: dict[str, Any] = {}
     numbers = {}
-    for name, (file, key) in NUMBERS.items():
-        path = folder / file
+    for name, number in NUMBERS.items():
+        path = folder / number.file
         if not path.exists():
             continue
-        values = read.setdefault(file, read_json(path))
-        if key not in values:
-            raise BadInput("missing metric", file=path, field=key, choices=sorted(values)[:20])
-        numbers[name] = float(f"{values[key]:.4g}")
+        values = read.setdefault(number.file, read_json(path))
+        if number.key not in values:
+            raise BadInput("missing metric", file=path, field=number.key, choices=sorted(values)[:20])
+        numbers[name] = float(f"{values[number.key]:.4g}")
     return numbers
 
 

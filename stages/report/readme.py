@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stages.report.headline import NUMBERS
 from stages.stage import read_parameters
 from stages.tables import read_json, write_atomically
 
@@ -17,10 +18,16 @@ def stage_table(root: Path) -> str:
 
 
 def headline_table(root: Path) -> str:
-    """The committed headline, marked as the sample world's."""
+    """The committed headline in words, marked as the sample world's."""
     numbers: dict[str, Any] = read_json(root / "metrics" / "headline.json")
-    rows = [f"| `{name}` | {value:.4g} |" for name, value in numbers.items()]
-    return "\n".join(["| on the sample world, not the paper's data | |", "|---|---|", *rows])
+    rows = ["| on the sample world, not the papers' data | |", "|---|---|"]
+    pipeline = ""
+    for name, number in NUMBERS.items():
+        if name in numbers:
+            before, pipeline = pipeline, name.partition("_")[0]
+            title = f"**{PIPELINES[pipeline]}**: " if pipeline != before else ""
+            rows.append(f"| {title}{number.label} | {numbers[name]:.3g} |")
+    return "\n".join(rows)
 
 
 def bench_table(root: Path) -> str:
@@ -32,6 +39,7 @@ def bench_table(root: Path) -> str:
     return "\n".join(["| bench | measure | value |", "|---|---|---|", *rows])
 
 
+PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
 PARTS: dict[str, Callable[[Path], str]] = {"headline": headline_table, "stages": stage_table, "bench": bench_table}
 
 

@@ -9,12 +9,17 @@ TEXT = "a\n<!-- headline -->\nold\n<!-- /headline -->\nb\n<!-- stages -->\n<!-- 
 
 
 def test_parts_are_renewed_and_the_rest_stays(tmp_path):
-    write_json(tmp_path / "metrics/headline.json", {"mrr": 0.25})
+    write_json(tmp_path / "metrics/headline.json", {"kvqae_em_text": 0.25, "kvqae_bm25_mrr": 0.12345})
     write_json(tmp_path / "metrics/bench/fusion.json", {"times_faster": 60.0, "best": [1, 2]})
     (tmp_path / "dvc.yaml").write_text("stages:\n  toy: {desc: Toys}\n")
     text = filled(TEXT, tmp_path)
     assert "old" not in text
-    for line in ("| `mrr` | 0.25 |", "| `toy` | Toys |", "| fusion | times faster | 60 |"):
+    for line in (
+        "| **KVQAE**: passages by BM25, MRR | 0.123 |",
+        "| answers from text alone, EM | 0.25 |",
+        "| `toy` | Toys |",
+        "| fusion | times faster | 60 |",
+    ):
         assert line in text.splitlines()
     assert text.startswith("a\n")
     assert text.endswith("c\n")
