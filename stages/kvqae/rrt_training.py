@@ -67,12 +67,19 @@ class Landmarks:
         return cls(rows, positives, nearest_others(features.overall[rows], place, nearest))
 
     def draw(self, pairs: int, rng: np.random.Generator) -> tuple[Rows, NDArray[np.float32]]:
-        """(pairs, 2) rows of images, and (pairs,) whether both show one landmark: the first half do."""
+        """(pairs, 2) rows of images, and (pairs,) whether both show one landmark: the first half do.
+
+        Some images are near very many others and would be seen in negative pairs above all: then a network tells the
+        pairs apart by one image alone. So each positive pair is of an image of a negative one, and sides are chance.
+        """
         half = pairs // 2
-        anchors = rng.choice(len(self.rows), 2 * half)
-        same = [int(rng.choice(self.positives[image])) for image in anchors[:half]]
-        other = [int(rng.choice(self.negatives[image])) for image in anchors[half:]]
-        return self.rows[np.stack([anchors, same + other], axis=1)], np.repeat(np.array([1, 0], np.float32), half)
+        anchors = rng.choice(len(self.rows), half)
+        others = np.array([rng.choice(self.negatives[image]) for image in anchors])
+        negative = np.stack([anchors, others], axis=1)
+        seen = negative[np.arange(half), np.arange(half) % 2]
+        positive = np.stack([seen, [rng.choice(self.positives[image]) for image in seen]], axis=1)
+        drawn = rng.permuted(np.concatenate([positive, negative]), axis=1)
+        return self.rows[drawn], np.repeat(np.array([1, 0], np.float32), half)
 
 
 def nearest_others(overall: NDArray[np.float16], landmarks: Rows, count: int, chunk: int = 1024) -> Rows:

@@ -64,11 +64,24 @@ def test_pairs() -> None:
     assert ((shown[pairs[:, 0]] == shown[pairs[:, 1]]) == same).all()
     assert (pairs[:, 0] != pairs[:, 1]).all()
     assert set(pairs.ravel().tolist()) <= set(rows.tolist())
+    assert set(pairs[:20].ravel().tolist()) & set(pairs[20:].ravel().tolist())
     cosines = features.overall.astype(float) @ features.overall.astype(float).T
-    for image, other in pairs[20:]:
+
+    def near(image: int, other: int) -> bool:
         others = [row for row in rows if shown[row] != shown[image]]
-        nearest = sorted(others, key=lambda row, image=image: -cosines[image, row])[:5]
-        assert other in nearest  # one more than 4, for ties
+        return other in sorted(others, key=lambda row: -cosines[image, row])[:5]  # one more than 4, for ties
+
+    assert all(near(image, other) or near(other, image) for image, other in pairs[20:].tolist())
+
+
+def test_no_image_alone_tells_which_pairs_are_of_one_landmark() -> None:
+    """An image near all others is in as many positive pairs as negative ones."""
+    features, shown = landmark_photographs(12, 2)
+    landmarks = Landmarks.of(features, shown, np.arange(24), 1)
+    hub = int(np.bincount(landmarks.negatives[:, 0]).argmax())
+    pairs, same = landmarks.draw(20_000, np.random.default_rng(0))
+    hubs = np.isin(shown[pairs], shown[hub]).sum(axis=1)
+    assert hubs[same == 1].mean() == pytest.approx(hubs[same == 0].mean(), rel=0.1)
 
 
 def test_landmarks_with_one_photograph_are_left_out() -> None:
