@@ -17,8 +17,8 @@ class RrtTrainingParameters(Parameters):
     pairs: int = Field(ge=2, multiple_of=2, description="Pairs a step, half of them of one landmark")
     hard_negatives: int = Field(
         ge=1,
-        description="Nearest images of other landmarks that negatives are drawn from; where global descriptors are poor many, else "
-        "likeness itself tells that a pair is negative",
+        description="Nearest images of other landmarks that negatives are drawn from; many where global descriptors "
+        "are poor, else likeness itself tells that a pair is negative",
     )
     steps: int = Field(ge=1, description="Optimiser steps")
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
