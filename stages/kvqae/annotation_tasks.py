@@ -17,7 +17,7 @@ from stages.kvqae.images import Unreadable, decode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, write_atomically, write_json
 
-_NO_PICTURE = "data:,"  # what stands for an image that cannot be read: nothing is shown
+_NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown
 _MAX_PIXELS = 200_000_000
 
 
@@ -117,8 +117,16 @@ def main(
     overlapping = min(parameters.overlap_questions, len(chosen))
     given = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
     counts: Counter[str] = Counter()
+    base = Images(references)
     candidate = _addresses(Images(images), parameters, counts)
-    reference = _addresses(Images(references), parameters, counts)
+    at_hand = _addresses(base, parameters, counts)
+
+    def reference(name: str) -> str:
+        if parameters.image_address is None and name not in base:
+            counts["references_not_at_hand"] += 1
+            return _NO_PICTURE
+        return at_hand(name)
+
     tasks = [
         annotation_task(question, codes, candidate, reference(question.reference))
         for question, codes in zip(chosen, given, strict=True)
@@ -136,6 +144,7 @@ def main(
         "annotations_wanted": float(sum(map(len, given))),
         "persons_share": sum(question.human for question in chosen) / len(chosen),
         "images_unreadable": float(counts["unreadable"]),
+        "references_not_at_hand": float(counts["references_not_at_hand"]),
     }
 
 

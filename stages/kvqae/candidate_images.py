@@ -3,6 +3,7 @@
 A candidate has a free licence and is neither the knowledge base's image of the entity nor nearly a copy of it.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ SCHEMA = pa.schema(
 # Why a file of a category is no candidate; the first that applies counts.
 Reason = Literal["licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+_PREVIEW = re.compile(r"^\d+px-")  # ViQuAE's authors keep previews: "512px-Ada.jpg"
 _UNKNOWN_NAMES = 20  # that the metrics name; there may be any number
 
 
@@ -141,8 +143,8 @@ def _refusal(
 
 
 def _file_name(name: str) -> str:
-    """Commons knows no difference between blanks and underscores, nor between cases of the first letter."""
-    name = name.replace("_", " ")
+    """A preview has its file's name; Commons knows neither underscores nor cases of the first letter."""
+    name = _PREVIEW.sub("", name.replace("_", " "))
     return name[:1].upper() + name[1:]
 
 

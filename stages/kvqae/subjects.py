@@ -2,6 +2,7 @@
 
 A subject can be shown: its type is in a hand-made list of concrete types or a subtype of one, or it is a person, who
 must be deceased (GDPR). It has a Commons category, where its pictures come from, and the knowledge base an image of it.
+Wikidata goes on changing: which image that is, the knowledge base's own entities say, not those of today.
 """
 
 import csv
@@ -72,12 +73,16 @@ class Subjects:
 
     Args:
         wikidata: entities, their types and the class hierarchy.
+        base: the knowledge base's own entities, whose images are at hand under the names they give.
         concrete: ids of the concrete types; their subtypes follow.
         image_properties: where the knowledge base takes images from.
     """
 
-    def __init__(self, wikidata: WikidataFile, concrete: Collection[str], image_properties: tuple[str, ...]) -> None:
-        self._wikidata, self._concrete, self._image_properties = wikidata, frozenset(concrete), image_properties
+    def __init__(
+        self, wikidata: WikidataFile, base: WikidataFile, concrete: Collection[str], image_properties: tuple[str, ...]
+    ) -> None:
+        self._wikidata, self._base = wikidata, base
+        self._concrete, self._image_properties = frozenset(concrete), image_properties
         self.hierarchy = ClassHierarchy(self._superclasses)
         self._known: dict[str, dict[str, Any] | Reason] = {}
 
@@ -85,10 +90,10 @@ class Subjects:
         """The columns that an entity adds to its mentions (and its `aliases`), or why it is left out."""
         name = identifier or ""
         if name not in self._known:
-            self._known[name] = self._find(self._wikidata.get(name))
+            self._known[name] = self._find(self._wikidata.get(name), self._base.get(name))
         return self._known[name]
 
-    def _find(self, entity: Entity | None) -> dict[str, Any] | Reason:
+    def _find(self, entity: Entity | None, in_base: Entity | None) -> dict[str, Any] | Reason:
         if entity is None:
             return "no_item"
         concrete = [item for item in entity.values("P31") if not self._concrete.isdisjoint(self._ancestors(item))]
@@ -99,9 +104,10 @@ class Subjects:
         commons = next(iter(entity.values("P373")), None)
         if commons is None:
             return "no_commons_category"
-        about = describe(entity, self._wikidata, self._image_properties)
-        if about["image"] is None:
+        reference = in_base.image(self._image_properties) if in_base else None
+        if reference is None:
             return "no_kb_image"
+        about = describe(entity, self._wikidata, self._image_properties)
         labels = (self._wikidata.label(item) for item in concrete)
         return {
             "name": entity.label,
@@ -111,7 +117,7 @@ class Subjects:
             "gender": about["gender"],
             "human": entity.human,
             "commons": commons.removeprefix("Category:").replace("_", " "),
-            "reference": about["image"],
+            "reference": reference,
         }
 
     def _superclasses(self, item: str) -> tuple[str, ...]:
@@ -169,12 +175,23 @@ def main(
     *,
     linked: Path,
     wikidata: Path,
+    kb_wikidata: Path,
     concrete_types: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Write the linked mentions whose entity can be shown, with what is needed to find images and to rephrase."""
+    """Write the linked mentions whose entity can be shown, with what is needed to find images and to rephrase.
+
+    Args:
+        parameters: section `kvqae.subjects`.
+        context: of the harness.
+        linked: the linked mentions.
+        wikidata: the sources' entities and classes.
+        kb_wikidata: the knowledge base's entities, for the names of its images.
+        concrete_types: the list of types.
+        out: table of `SUBJECT_SCHEMA`.
+    """
     concrete = read_concrete_types(concrete_types)
-    subjects = Subjects(WikidataFile(wikidata), concrete, parameters.image_properties)
+    subjects = Subjects(WikidataFile(wikidata), WikidataFile(kb_wikidata), concrete, parameters.image_properties)
     kept, metrics = add_subjects(read_table(linked, LINK_SCHEMA.names).to_pylist(), subjects)
     write_table(out, pa.Table.from_pylist(kept, schema=SUBJECT_SCHEMA))
     return metrics | {"circular_classes": float(subjects.hierarchy.circular())}

@@ -113,6 +113,18 @@ def test_an_unreadable_image_is_counted_and_a_missing_one_refused(tmp_path):
         main(parameters(), None, **arguments)
 
 
+def test_a_reference_that_is_not_at_hand_is_counted_and_not_shown(tmp_path):
+    records = [record(n) for n in (0, 2)]
+    write_generated(tmp_path / "g.jsonl", records)
+    images, references = write_pictures(tmp_path, records)
+    write_images(references, [("other.jpg", b"x")])
+    arguments = {"generated": tmp_path / "g.jsonl", "images": images, "references": references, "out": tmp_path / "out"}
+    metrics = main(parameters(), None, **arguments)
+    assert (metrics["references_not_at_hand"], metrics["images_unreadable"]) == (2, 0)
+    for task in read_json(tmp_path / "out" / "tasks.json"):
+        assert address_of(task["data"]["reference"]) == "data:,"
+
+
 @pytest.mark.parametrize(
     ("persons", "others", "most", "share", "number", "expected_persons"),
     [

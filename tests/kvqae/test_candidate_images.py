@@ -108,6 +108,16 @@ def test_unknown_licences_are_counted_by_name(tmp_path):
     }
 
 
+def test_a_preview_stands_for_its_file(tmp_path):
+    files = [commons_file("Ada Lark", name) for name in ("Ref.jpg", "copy.jpg", "other.jpg")]
+    metrics, found = run(
+        tmp_path, files, subjects=[subject(reference="512px-Ref.jpg")], pictures={"copy.jpg": picture(0, quality=40)},
+        base={"512px-Ref.jpg": picture(0)},
+    )  # fmt: skip
+    assert found["q1_0"]["images"] == ["other.jpg"]
+    assert (metrics["reference"], metrics["near_duplicate"], metrics["reference_not_at_hand"]) == (1, 1, 0)
+
+
 def test_the_threshold_of_near_duplicates(tmp_path):
     file = commons_file("Ada Lark", "x.jpg")
     same = {"pictures": {"x.jpg": picture(7)}}

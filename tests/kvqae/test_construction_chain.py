@@ -99,8 +99,9 @@ def test_the_chain(tmp_path, monkeypatch):
     )
     assert (linked["mentions"], linked["linked"], linked["distance_too_large"]) == (5, 4, 1)
     kept = run(
-        subjects, tmp_path, linked="l.parquet", wikidata="wikidata.jsonl", concrete_types="types.csv", out="s.parquet"
-    )
+        subjects, tmp_path, linked="l.parquet", wikidata="wikidata.jsonl", kb_wikidata="wikidata.jsonl",
+        concrete_types="types.csv", out="s.parquet",
+    )  # fmt: skip
     assert (kept["kept"], kept["living_person"], kept["circular_classes"]) == (3, 1, 2)
     assert (kept["person_without_gender"], kept["person_without_occupation"]) == (1, 1)
     images = run(

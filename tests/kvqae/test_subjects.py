@@ -31,8 +31,11 @@ CLASSES = [
 SPAN = {"P373": ["Iron Span"], "P18": ["Span.jpg"]}
 
 
-def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n"):
-    """Run the stage on a mention of each entity; returns metrics and the rows kept by item."""
+def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", base=None):
+    """Run the stage on a mention of each entity, which the base knows as well unless told otherwise.
+
+    Returns metrics and the rows kept by item.
+    """
     items = [record["id"] for record in entities] if items is None else items
     linked = [
         dict.fromkeys(LINK_SCHEMA.names)
@@ -47,6 +50,7 @@ def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n"):
         None,
         linked=folder / "linked.parquet",
         wikidata=write_lines(folder / "wikidata.jsonl", [*CLASSES, *entities]),
+        kb_wikidata=write_lines(folder / "kb.jsonl", entities if base is None else base),
         concrete_types=folder / "types.csv",
         out=folder / "subjects.parquet",
     )
@@ -79,6 +83,19 @@ def test_every_reason_to_leave_a_subject_out(tmp_path, record, reason):
     assert set(kept) == (set() if reason else {"Q1"})
     assert {name for name in REASONS if metrics[name]} == ({reason} if reason else set())
     assert metrics["dropped_share"] == (1 if reason else 0)
+
+
+def test_the_reference_is_the_image_that_the_knowledge_base_has(tmp_path):
+    today = [
+        person("Q1", "Ada Lark", P18=["New.jpg"]),
+        person("Q2", "Bo"),
+        person("Q3", "Cy"),
+        person("Q4", "D", P18=[]),
+    ]
+    base = [person("Q1", "Ada Lark", P18=["512px-Ada.jpg"]), person("Q2", "Bo", P18=[]), person("Q4", "D")]
+    metrics, kept = run(tmp_path, today, base=base)
+    assert {name: row["reference"] for name, row in kept.items()} == {"Q1": "512px-Ada.jpg", "Q4": "Q4.jpg"}
+    assert metrics["no_kb_image"] == 2
 
 
 def test_a_mention_whose_article_has_no_item(tmp_path):
