@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -25,6 +26,7 @@ from stages.world.repositories import Hub
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
 _ABOVE = ("P31", "P106", "P21", "P279")
+MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
 
 
 def fetch_sources(
@@ -48,13 +50,14 @@ def fetch_sources(
         Counts of what was written.
 
     Raises:
-        BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; or a member of the archive is missing.
+        BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; a member of the archive is missing; or
+            `MISSING_IN_A_ROW` pictures one after the other cannot be fetched. Fewer are counted.
     """
     pins = pins or Pins()
     archive = Hub(work / "downloads", pins, patience).fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
     wiki = MediaWiki(wikidata, work / "wikidata", patience)
     shelf = MediaWiki(commons, work / "commons", patience)
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter(commons_not_fetched=0)
     with write_atomically(out) as beside:
         beside.mkdir(parents=True)
         shutil.copyfile(types, beside / "concrete_types.csv")
@@ -69,7 +72,7 @@ def fetch_sources(
         write_json_lines(beside / "commons.jsonl", map(_record, known))
         (beside / "annotated.jsonl").touch()
         write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
-    counts |= Counter(links=len(links), entities=len(entities), subjects=len(subjects), commons_files=len(known))
+    counts.update(links=len(links), entities=len(entities), subjects=len(subjects), commons_files=len(known))
     return {name: float(count) for name, count in counts.items()}
 
 
@@ -150,15 +153,30 @@ def _pictures(
     subjects: list[Entity], shelf: MediaWiki, folder: Path, files: int, width: int, patience: Patience,
     known: list[CommonsFile], counts: Counter[str],
 ) -> Iterator[tuple[str, bytes]]:  # fmt: skip
-    """(name, bytes) of every picture once; `known` fills with a line a category and file."""
+    """(name, bytes) of every picture once; `known` fills with a line a category and file.
+
+    Files disappear from Commons every day: one that cannot be fetched is counted and has no picture.
+    """
     names: set[str] = set()
+    missing = 0
     categories = sorted({category for subject in subjects for category in subject.values("P373")[:1]})
     for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
         for file, address in category_files(shelf, category, files, width, counts):
             known.append(file)
             if file.name not in names:
                 names.add(file.name)
-                yield file.name, fetch_picture(file, address, folder, patience)
+                try:
+                    data = fetch_picture(file, address, folder, patience)
+                except BadInput as problem:
+                    counts["commons_not_fetched"] += 1
+                    missing += 1
+                    print(f"left out: {problem}", file=sys.stderr)
+                    if missing == MISSING_IN_A_ROW:
+                        several = f"{missing} pictures in a row could not be fetched; run again to go on"
+                        raise BadInput(f"{several}. The last: {problem}", file=folder, got=address) from problem
+                    continue
+                missing = 0
+                yield file.name, data
 
 
 def _record(file: CommonsFile) -> dict[str, Any]:

@@ -124,15 +124,49 @@ def test_the_public_sources(public, raw, tmp_path):
         ("Ada Lark", "Ada 1.jpg"), ("Velmor Bridge", "V 1.jpg"), ("Velmor Bridge", "Ada 1.jpg"),
     ]  # fmt: skip
     assert dict(Images(out / "images").stream()) == {"Ada 1.jpg": b"picture 1", "V 1.jpg": b"picture 2"}
-    assert metrics == {"links": 4, "entities": 10, "subjects": 2, "commons_files": 3, "commons_images": 2}
+    assert metrics == {
+        "links": 4,
+        "entities": 10,
+        "subjects": 2,
+        "commons_files": 3,
+        "commons_images": 2,
+        "commons_not_fetched": 0,
+    }
     assert (out / "annotated.jsonl").read_bytes() == b""
     assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 0
 
 
-def test_an_interrupted_run_goes_on(public, raw, tmp_path):
+def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
     wiki, arguments = public
+    del wiki.pictures["/thumb/1/512px-x.jpg"]
+    out = tmp_path / "sources"
+    metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert (metrics["commons_files"], metrics["commons_images"], metrics["commons_not_fetched"]) == (3, 1, 1)
+    assert Images(out / "images").names == ["V 1.jpg"]
+    assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 2
+
+
+@pytest.mark.parametrize(("gone", "stops"), [({1, 2, 3}, True), ({1, 2, 4, 5}, False)])
+def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monkeypatch, gone, stops):
+    wiki, arguments = public
+    monkeypatch.setattr("stages.world.kvqae_sources_hub.MISSING_IN_A_ROW", 3)
+    wiki.categories = {"Ada Lark": [wiki.page(number, f"File:{number}.jpg") for number in range(1, 6)]}
+    for number in gone:
+        del wiki.pictures[f"/thumb/{number}/512px-x.jpg"]
+    if stops:
+        with pytest.raises(BadInput, match="3 pictures in a row could not be fetched"):
+            fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    else:
+        metrics = fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+        assert metrics["commons_not_fetched"] == 4
+    assert (tmp_path / "sources").exists() != stops
+
+
+def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
+    wiki, arguments = public
+    monkeypatch.setattr("stages.world.kvqae_sources_hub.MISSING_IN_A_ROW", 1)
     picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
-    with pytest.raises(BadInput, match="File:V 1.jpg: not found"):
+    with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*File:V 1.jpg: not found"):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert not (tmp_path / "sources").exists()
     wiki.pictures["/thumb/2/512px-x.jpg"] = picture
