@@ -31,14 +31,15 @@ $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
 
 # On processors alone the three pipelines run side by side: much of each keeps one core busy. They meet in stages that the
-# last `dvc repro` runs, which also says what went wrong, if anything did. A GPU's memory is for one at a time.
+# last `dvc repro` runs, which also says what went wrong, if anything did. One thread each: threads of several processes wait
+# for each other ten times as long as they work. A GPU's memory is for one at a time.
 LANES := 'kvqae-*' 'complexity-*' decorrelation-evaluate
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; \
 	elif nvidia-smi >/dev/null 2>&1; then dvc repro; \
 	else \
-		for lane in $(LANES); do dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & done; wait; \
+		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; for lane in $(LANES); do dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & done; wait; \
 		dvc repro; \
 	fi
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"

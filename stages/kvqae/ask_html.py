@@ -10,7 +10,7 @@ from PIL import ImageDraw
 
 from stages.kvqae.ask_records import Answer, Support
 from stages.kvqae.ask_systems import LABELS, FaceFound
-from stages.kvqae.images import decode
+from stages.kvqae.images import Unreadable, decode
 from stages.report.common import signed
 from stages.report.gallery import thumbnail
 
@@ -52,9 +52,15 @@ def style() -> str:
     return environment.loader.get_source(environment, "ask.css")[0]  # type: ignore[union-attr]
 
 
-def framed(image: bytes, face: FaceFound | None) -> str:
-    """A `data:` address of a picture that the systems could read, small, with a frame around the face."""
-    picture = decode(image, max_side=SIDE, max_pixels=MAX_PIXELS)
+def framed(image: bytes, face: FaceFound | None) -> str | None:
+    """A `data:` address of a picture, small, with a frame around the face; None when it cannot be read.
+
+    The image systems refuse such a picture, but some rows do not look at it.
+    """
+    try:
+        picture = decode(image, max_side=SIDE, max_pixels=MAX_PIXELS)
+    except Unreadable:
+        return None
     if face is not None:
         left, top, right, bottom = face.box
         corners = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)

@@ -32,7 +32,7 @@ WAITING = 256  # questions in the queue; more are turned away
 TITLE = "Ask about a picture"
 
 
-def respond(asker: "Asker", question: str, picture: str | None, rerank: bool, uploads: Path) -> str:
+def respond(asker: "Asker", question: str | None, picture: str | None, rerank: bool, uploads: Path) -> str:
     """HTML of the answer, or of why there is none.
 
     Args:
@@ -45,6 +45,7 @@ def respond(asker: "Asker", question: str, picture: str | None, rerank: bool, up
     from stages.kvqae.ask_html import answer_html, problem_html
     from stages.kvqae.asking import MAX_CHARACTERS
 
+    question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
         try:
             image = None if picture is None else _read_upload(Path(picture), uploads)

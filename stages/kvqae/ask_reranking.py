@@ -18,7 +18,7 @@ from stages.kvqae.rerank_arcface import face_images, first
 from stages.kvqae.rerank_arcface import rerank as rerank_by_face
 from stages.kvqae.rerank_rrt import read_base
 from stages.kvqae.rerank_rrt import rerank as rerank_by_picture
-from stages.kvqae.reranking_fusion import SYSTEMS, complete, read_choice, read_lists
+from stages.kvqae.reranking_fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
 from stages.kvqae.rrt import load_rrt
 from stages.measures.fusion import gather, scales
 from stages.measures.runs import Run
@@ -65,7 +65,8 @@ class Rerankers:
             }
         )
         self._scales = {
-            fusion: scales(gather([lists[system] for system in systems])) for fusion, systems in SYSTEMS.items()
+            fusion: scales(gather(list(default_minimum({system: lists[system] for system in systems}).values())))
+            for fusion, systems in SYSTEMS.items()
         }
 
     @property
@@ -95,8 +96,11 @@ class Rerankers:
             max_tokens=settings.max_tokens,
             batch=settings.batch,
         )
-        image = self._fuse("image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)})
-        return self._fuse("text_image", {"text": text, "image": image[0]})
+        image, by_system = self._fuse(
+            "image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
+        )
+        ranked, given = self._fuse("text_image", {"text": text, "image": image})
+        return ranked, {passage: _split(parts, by_system.get(passage, {})) for passage, parts in given.items()}
 
     def _by_face(self, seen: Seen, initial: Run) -> Run:
         if seen.vector is None:
@@ -118,10 +122,21 @@ class Rerankers:
         return rerank_by_picture(initial, row, described, self._base, self._rrt, self._project.rerank_rrt)[0]
 
     def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
-        candidates = gather(list(runs.values()))
+        candidates = gather(list(default_minimum(runs).values()))
         parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
         given = {
             passage: {f"reranked_{system}": float(part[0, place]) for system, part in zip(runs, parts, strict=True)}
             for place, passage in enumerate(candidates.documents[0].tolist())
         }
         return Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name), given
+
+
+def _split(parts: dict[str, float], images: dict[str, float]) -> dict[str, float]:
+    """What the fused images gave, told apart as ArcFace and RRT gave to their fusion, where that makes shares."""
+    total = sum(images.values())
+    if total <= 0 or min(images.values()) < 0:
+        return parts
+    image = parts["reranked_image"]
+    return {name: value for name, value in parts.items() if name != "reranked_image"} | {
+        name: image * value / total for name, value in images.items()
+    }

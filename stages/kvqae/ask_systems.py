@@ -34,6 +34,8 @@ LABELS = {
     "imagenet": "picture, ImageNet",
     "clip": "picture, CLIP",
     "reranked_text": "re-ranked, text",
+    "reranked_arcface": "re-ranked, face",
+    "reranked_rrt": "re-ranked, picture",
     "reranked_image": "re-ranked, face and picture",
 }
 PROBLEMS: dict[Reason, str] = {

@@ -5,7 +5,7 @@ Nothing here is learned and no relevance judgement is read: what PosFuse knows o
 
 from pathlib import Path
 
-from stages.kvqae.reranking_fusion import complete, read_choice, read_lists
+from stages.kvqae.reranking_fusion import complete, default_minimum, read_choice, read_lists
 from stages.measures.runs import PADDING
 from stages.stage import Context, Parameters, run_stage
 from stages.tables import write_atomically, write_run
@@ -36,8 +36,10 @@ def main(
             folders = {"arcface": arcface, "rrt": rrt, "text": text}
             runs = complete({name: read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()})
             faces, whole, written = runs["arcface"], runs["rrt"], runs["text"]
-            image = fusions["image"].fuse({"arcface": faces, "rrt": whole}, "reranked_image")
-            text_image = fusions["text_image"].fuse({"text": written, "image": image}, "reranked_text_image")
+            image = fusions["image"].fuse(default_minimum({"arcface": faces, "rrt": whole}), "reranked_image")
+            text_image = fusions["text_image"].fuse(
+                default_minimum({"text": written, "image": image}), "reranked_text_image"
+            )
             write_run(images / f"{split}.trec", image)
             write_run(both / f"{split}.trec", text_image)
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}

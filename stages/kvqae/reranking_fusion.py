@@ -1,8 +1,8 @@
 """Ways to fuse re-rankers, as stage `kvqae-tune_reranking` chooses and writes them (kvqae.md §4).
 
 `image` fuses ArcFace and RRT, `text_image` the cross-encoder with the outcome. The paper's choices are PosFuse, after
-rank normalisation, and min-max normalisation with a linear combination. PosFuse sees only positions, which no
-normalisation changes, so it has none here.
+rank normalisation and default minimum, and min-max normalisation with a linear combination. PosFuse sees only
+positions, which no normalisation changes, so it has none here; `default_minimum` comes before either.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from stages.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
 from stages.measures.posfuse import position_parts, position_probabilities
-from stages.measures.runs import Qrels, Run
+from stages.measures.runs import PADDING, Qrels, Run
 from stages.stage import BadInput
 from stages.tables import read_json, read_run
 
 SYSTEMS = {"image": ("arcface", "rrt"), "text_image": ("text", "image")}
 
+TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -43,7 +44,10 @@ class _Fusion(BaseModel):
 
 
 class PositionFusion(_Fusion):
-    """PosFuse: P(relevant | position) of each system. A list that stands alone keeps its order, rank-normalised."""
+    """PosFuse: P(relevant | position) of each system; passages of equal probability go by their ranks.
+
+    A list that stands alone keeps its order: a position then counts as likely as the likeliest from there on.
+    """
 
     method: Literal["posfuse"] = "posfuse"
     probabilities: dict[str, list[Share]]
@@ -62,9 +66,11 @@ class PositionFusion(_Fusion):
         self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
     ) -> NDArray[np.float64]:
         """What each system gives to each candidate, (systems, queries, n); `by` plays no role."""
-        by_position = position_parts(candidates, [np.array(self.probabilities[system]) for system in systems])
+        learned = [np.array(self.probabilities[system]) for system in systems]
+        falling = [np.maximum.accumulate(each[::-1])[::-1] for each in learned]
         alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
-        return np.where(alone[:, None], normalize(candidates, "rank"), by_position)
+        parts = np.where(alone[:, None], position_parts(candidates, falling), position_parts(candidates, learned))
+        return parts + TIE * normalize(candidates, "rank")
 
 
 class LinearFusion(_Fusion):
@@ -128,8 +134,8 @@ def read_choice(path: Path) -> dict[str, Fusion]:
 
 
 def read_lists(path: Path, name: str) -> Run:
-    """One system's run; of ArcFace's an empty file is right where no question has a face."""
-    if name == "arcface" and path.is_file() and path.stat().st_size == 0:
+    """One system's run; of the image systems' an empty file is right where no question has a face, or a picture."""
+    if name in ("arcface", "rrt", "image") and path.is_file() and path.stat().st_size == 0:
         return Run.from_dict({}, name=name)
     if not path.is_file():
         raise BadInput("no run of this split", file=path)
@@ -149,3 +155,32 @@ def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> d
         return {name: run.complete(queries) for name, run in runs.items()}
     except ValueError as error:
         raise BadInput(f"runs and relevance judgements disagree: {error}") from None
+
+
+def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """Lists that hold the same passages: what a system did not return follows at its lowest score, lower ids first.
+
+    A system without any list for a query gets none. So ranks are among all passages to order, as the paper's
+    `1 - (r - 1) / K` counts them, and PosFuse learns of the positions that returned too little.
+
+    Args:
+        runs: about the same queries.
+    """
+    candidates = gather(list(runs.values()))
+    known = candidates.documents != PADDING
+    filled = {}
+    for (name, run), scores, ranks in zip(runs.items(), candidates.scores, candidates.ranks, strict=True):
+        length = ranks.max(axis=1, initial=0, keepdims=True)
+        missing = (ranks == 0) & known & (length > 0)
+        places = np.where(missing, length + missing.cumsum(axis=1), ranks)
+        order = np.argsort(np.where(places == 0, np.iinfo(places.dtype).max, places), axis=1, kind="stable")
+        lowest = np.fmin.reduce(scores, axis=1, initial=np.nan, keepdims=True)
+        documents = np.where(places == 0, PADDING, candidates.documents)
+        values = np.where(places == 0, np.nan, np.where(missing, lowest, scores))
+        filled[name] = Run(
+            candidates.queries,
+            np.take_along_axis(documents, order, axis=1),
+            np.take_along_axis(values, order, axis=1),
+            run.name,
+        )
+    return filled

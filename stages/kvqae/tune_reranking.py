@@ -14,7 +14,15 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from stages.kvqae.reranking_fusion import SYSTEMS, Fusion, LinearFusion, PositionFusion, complete, read_lists
+from stages.kvqae.reranking_fusion import (
+    SYSTEMS,
+    Fusion,
+    LinearFusion,
+    PositionFusion,
+    complete,
+    default_minimum,
+    read_lists,
+)
 from stages.measures.fusion import NORMALIZATIONS
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Qrels, Run
@@ -101,13 +109,13 @@ def main(
     folders = {"arcface": arcface, "rrt": rrt, "text": text}
     runs = {name: read_lists(folder / f"{SPLIT}.trec", name) for name, folder in folders.items()}
     runs = complete(runs, judged.queries)
-    images = {name: runs[name] for name in SYSTEMS["image"]}
+    images = default_minimum({name: runs[name] for name in SYSTEMS["image"]})
     tried = {"image": try_all(images, judged, parameters.step)}
     image, paper_image = best(tried["image"]), tried["image"][0]
 
-    chosen = {"text": runs["text"], "image": image.fusion.fuse(images)}
+    chosen = default_minimum({"text": runs["text"], "image": image.fusion.fuse(images)})
     tried["text_image"] = try_all(chosen, judged, parameters.step)
-    published = {"text": runs["text"], "image": paper_image.fusion.fuse(images)}
+    published = default_minimum({"text": runs["text"], "image": paper_image.fusion.fuse(images)})
     tried["text_image_paper"] = try_linear(published, judged, PAPER_NORMALIZATION, parameters.step)
 
     found = {"image": (image, paper_image), "text_image": (best(tried["text_image"]), best(tried["text_image_paper"]))}

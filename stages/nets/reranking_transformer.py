@@ -140,7 +140,9 @@ class RerankingTransformer(nn.Module):
         for layer in first:
             tokens = layer(tokens, mask, tokens)
         # Of the last layer only [CLS] is read.
-        return self.classifier(last(tokens, mask, tokens[:, :1]))[:, 0, 0].float()
+        first_token = last(tokens, mask, tokens[:, :1])[:, 0].float()
+        with torch.autocast(first_token.device.type, enabled=False):  # bf16 logits would tie
+            return self.classifier(first_token)[:, 0]
 
     def _overall(self, images: Described) -> Tensor:
         return functional.normalize(self.global_projection(images.overall), dim=-1)[:, None]

@@ -156,7 +156,12 @@ def main(
             section(name, title, retrieval_html(blocks, printed, wanted, level, LABELS))
             for name, (title, wanted) in TABLES.items()
         ),
-        *reranking_sections(read_json(reranking), read_json(reranking_choice), printed, level),
+        *reranking_sections(
+            read_json(reranking),
+            read_json(reranking_choice),
+            printed,
+            kvqae["evaluate_reranking"]["significance"],
+        ),
     ]
     table_7 = findings_html(reading_findings(read_metrics, level))
     table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]))

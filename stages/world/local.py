@@ -39,7 +39,7 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
 
-    `overlap/identities.txt` may be left out: then nobody is known to be among ArcFace's identities.
+    `overlap/identities.txt` may be left out: then it is unknown who is among ArcFace's identities.
 
     Returns:
         The counts of `validate_base_models` and `bring_identities`.

@@ -3,6 +3,7 @@
 import csv
 import inspect
 import json
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -11,12 +12,12 @@ import yaml
 
 from stages.kvqae import rerank_fuse
 from stages.kvqae.rerank_fuse import RerankFuseParameters
-from stages.kvqae.reranking_fusion import LinearFusion, PositionFusion
+from stages.kvqae.reranking_fusion import LinearFusion, PositionFusion, default_minimum
 from stages.kvqae.tune_reranking import Tried, TuneRerankingParameters, best, main
-from stages.measures.fusion import linear_fusion
-from stages.measures.posfuse import pos_fusion, position_probabilities
+from stages.measures.fusion import gather, linear_fusion, normalize
+from stages.measures.posfuse import position_probabilities, position_scores
 from stages.measures.ranking import evaluate
-from stages.measures.runs import Qrels
+from stages.measures.runs import Qrels, Run
 from stages.stage import BadInput, execute
 from stages.tables import read_json, read_qrels, read_run, write_json, write_qrels, write_run
 from tests.kvqae.reranked_world import write_reranked
@@ -41,6 +42,23 @@ def fuse(tmp_path, folders, choice="reranking.json"):
 def runs_of(tmp_path, split, *systems):
     queries = read_qrels(tmp_path / "runs" / f"{split}_passage.qrels").queries
     return [read_run(tmp_path / "runs" / system / f"{split}.trec").complete(queries) for system in systems]
+
+
+def filled(runs):
+    return list(default_minimum({run.name or str(number): run for number, run in enumerate(runs)}).values())
+
+
+def test_what_a_system_did_not_return_follows_at_its_minimum():
+    runs = {
+        "a": Run.from_dict({"q": {5: 0.9, 1: 0.2}, "r": {}}, name="a"),
+        "b": Run.from_dict({"q": {3: 4.0, 5: 3.0, 2: 2.0, 1: 1.0}, "r": {7: 1.0}}, name="b"),
+    }
+    a, b = default_minimum(runs).values()
+    assert a.documents.tolist() == [[5, 1, 2, 3], [-1, -1, -1, -1]]  # a has no list for r, and gets none
+    assert a.scores[0].tolist() == [0.9, 0.2, 0.2, 0.2]
+    assert b.documents.tolist() == [[3, 5, 2, 1], [7, -1, -1, -1]]
+    # 1 - (r - 1) / K with K = 4 passages to order, in the order of ids 1, 2, 3, 5.
+    assert normalize(gather([a, b]), "rank")[0, 0].tolist() == [1 - 1 / 4, 1 - 2 / 4, 1 - 3 / 4, 1]
 
 
 def mrr(path, qrels):
@@ -75,7 +93,7 @@ def test_every_try_is_in_the_table_and_the_best_is_chosen(tmp_path, folders):
     sizes = {"image": 1 + 3 * comb(4 + 1, 1), "text_image": 1 + 3 * 5, "text_image_paper": 5}
     assert {name: sum(line["fusion"] == name for line in table) for name in sizes} == sizes
     qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
-    runs = runs_of(tmp_path, "validation", "arcface", "rrt")
+    runs = filled(runs_of(tmp_path, "validation", "arcface", "rrt"))
     for line in table:
         if (line["fusion"], line["method"]) == ("image", "linear"):
             weights = [float(line["arcface"]), float(line["rrt"])]
@@ -94,23 +112,29 @@ def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
     tune(tmp_path, folders)
     paper = read_json(tmp_path / "reranking.json")["image"]["paper"]
     qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
-    runs = runs_of(tmp_path, "validation", "arcface", "rrt")
+    runs = filled(runs_of(tmp_path, "validation", "arcface", "rrt"))
     learned = [position_probabilities(run, qrels) for run in runs]
     assert paper["method"] == "posfuse"
     assert paper["probabilities"] == {"arcface": learned[0].tolist(), "rrt": learned[1].tolist()}
 
     choice = with_choice(tmp_path, PositionFusion(**paper), EQUAL)
     fuse(tmp_path, folders, choice)
-    test = runs_of(tmp_path, "test", "arcface", "rrt")
+    test = filled(runs_of(tmp_path, "test", "arcface", "rrt"))
     fused = read_run(tmp_path / "image" / "test.trec").select(test[0].queries)
-    expected = pos_fusion(test, learned, depth=None)
-    for row in range(len(test[0].queries)):
+    expected = gather(test)
+    by_position = position_scores(expected, learned)
+    for row, documents in enumerate(expected.documents):
         if row % 2:  # no face: RRT alone, its order whatever was learned
             assert fused.documents[row].tolist() == test[1].documents[row].tolist()
-            assert fused.scores[row] == pytest.approx(1 - np.arange(10) / 10)
-        else:
-            assert fused.documents[row].tolist() == expected.documents[row].tolist()
-            assert fused.scores[row].tolist() == expected.scores[row].tolist()
+            continue
+        scores = dict(zip(documents.tolist(), by_position[row].tolist(), strict=True))
+        found = fused.documents[row].tolist()
+        assert fused.scores[row] == pytest.approx([scores[document] for document in found], abs=3e-6)
+        for one, other in pairwise(found):  # equal probability: the better ranks first
+            ranks = [sum(run.documents[row].tolist().index(each) for run in test if each in run.documents[row])
+                     for each in (one, other)]  # fmt: skip
+            assert scores[one] > scores[other] - 1e-12
+            assert scores[one] > scores[other] + 1e-12 or ranks[0] <= ranks[1]
     both = read_run(tmp_path / "text_image" / "test.trec").select(fused.queries)
     text = runs_of(tmp_path, "test", "text")[0]
     by_hand = linear_fusion([text, fused], [0.5, 0.5], depth=None, normalization="min_max")

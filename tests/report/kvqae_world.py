@@ -157,7 +157,12 @@ def write_world(folder: Path) -> dict[str, Any]:
     factor = {"factor": "no_face", "yes": 1, "no": 2, **numbers}
     verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
     csv.write_csv(pa.Table.from_pylist([factor | verdicts]), folder / "difficulty.csv")
-    used = {"evaluate": {"significance": 0.01}, "read": {"seeds": [0, 1]}, "difficulty": {"confidence": 0.95}}
+    used = {
+        "evaluate": {"significance": 0.01},
+        "evaluate_reranking": {"significance": 0.01},
+        "read": {"seeds": [0, 1]},
+        "difficulty": {"confidence": 0.95},
+    }
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}))
     return {
         "construction": sorted((folder / "construction").glob("*.json")),
