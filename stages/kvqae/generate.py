@@ -4,7 +4,6 @@ Two mentions of one entity make one question, two of different entities make two
 question that still names the entity, or that gives its answer away, is not generated.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from stages.kvqae.ambiguous_mention import (
 )
 from stages.kvqae.candidate_images import SCHEMA as CANDIDATES
 from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, read_mentions
+from stages.kvqae.generated_questions import name_pattern
 from stages.kvqae.subjects import SUBJECT_SCHEMA
 from stages.measures.answers import AnswerMatcher
 from stages.stage import BadInput, Context, Parameters, run_stage
@@ -59,8 +59,9 @@ def generate_question(
         others = [(repeat, repeat_mention(each, ways).text) for repeat, ways in further if ways]
         texts[each] = replace_mentions(mention.text, [(mention, each.text), *others])
     surface = mention.surface.removesuffix("'s").removesuffix("’s")
-    names = _pattern([surface, *subject["names"]])
-    unnamed = {each: text for each, text in texts.items() if not names.search(text)}
+    names = list(dict.fromkeys([surface, *filter(str.strip, subject["names"])]))
+    named = name_pattern(names)
+    unnamed = {each: text for each, text in texts.items() if not named.search(text)}
     if not unnamed:
         return "name_remains"
     answers = AnswerMatcher(subject["answers"])
@@ -73,6 +74,7 @@ def generate_question(
         "input": open_questions[drawn],
         "original_question": mention.text,
         "mention": surface,
+        "names": names,
         "mention_type": drawn.type,
         "ambiguous_mention": drawn.text,
         "other_mentions": _others(open_questions, drawn),
@@ -83,15 +85,6 @@ def generate_question(
         "human": subject["human"],
         "reference": subject["reference"],
     }
-
-
-def _pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Any of the names at word boundaries, regardless of case.
-
-    Not normalised as answers are: without its article, the name of "The Who" would stand in every second question.
-    """
-    longest_first = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
 
 
 def _others(possible: Iterable[AmbiguousMention], drawn: AmbiguousMention) -> list[str]:

@@ -1,5 +1,7 @@
 """Generated questions, between automatic construction and annotators: one JSON object a line (kvqae.md §2)."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ class GeneratedQuestion:
         text: the generated question.
         original_question: TriviaQA's, which names the entity.
         mention: the entity as that question names it.
+        names: all that the entity is called, the mention included.
         ambiguous_mention: what stands for it now.
         other_mentions: ambiguous mentions that would do as well.
         original_answer, answers: the usual form, and all valid ones.
@@ -30,6 +33,7 @@ class GeneratedQuestion:
     text: str
     original_question: str
     mention: str
+    names: tuple[str, ...]
     ambiguous_mention: str
     other_mentions: tuple[str, ...]
     original_answer: str
@@ -45,6 +49,15 @@ class GeneratedQuestion:
     def source(self) -> str:
         """Id of the TriviaQA question it was made from."""
         return self.id.rpartition("_")[0]
+
+
+def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Any of the names (one at least) at word boundaries, regardless of case.
+
+    Not normalised as answers are: without its article, the name of "The Who" would stand in every second question.
+    """
+    longest_first = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
 
 
 def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
@@ -83,18 +96,21 @@ def _question(record: dict[str, Any], path: Path, row: int) -> GeneratedQuestion
         raise BadInput("missing or not an object", file=path, row=row, field="answer", got=answer)
     if not isinstance(record.get("human"), bool):
         raise BadInput("not true or false", file=path, row=row, field="human", got=record.get("human"))
-    identifier, images = text("id"), texts("images")
+    identifier, images, names = text("id"), texts("images"), texts("names")
     source, _, start = identifier.rpartition("_")
     if not source or not start.isdigit():
         expected = "TriviaQA's id, an underscore, where the mention starts"
         raise BadInput("not the id of a mention", file=path, row=row, field="id", got=identifier, expected=expected)
     if not images or len(set(images)) < len(images):
         raise BadInput("no image, or one twice", file=path, row=row, field="images", got=list(images))
+    if not any(map(str.strip, names)):
+        raise BadInput("the entity has no name", file=path, row=row, field="names", got=list(names))
     return GeneratedQuestion(
         id=identifier,
         text=text("input"),
         original_question=text("original_question"),
         mention=text("mention"),
+        names=names,
         ambiguous_mention=text("ambiguous_mention"),
         other_mentions=texts("other_mentions"),
         original_answer=text("original_answer", answer, "answer.original_answer"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from stages.kvqae.generated_questions import GeneratedQuestion
+from stages.kvqae.generated_questions import GeneratedQuestion, name_pattern
 from stages.kvqae.questions import SPLITS
 from stages.measures.answers import normalize_answer
 from stages.stage import BadInput
@@ -68,7 +68,7 @@ def _output(made: GeneratedQuestion) -> Record:
 
 
 def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[Record]:
-    """TriviaQA's questions of all splits that none of ours was made from, to train on; each question once.
+    """TriviaQA's questions of all splits that none of ours was made from, by id or words, to train on; each once.
 
     Args:
         folder: the released splits of TriviaQA.
@@ -79,6 +79,7 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
         BadInput: a line without a question or an id.
     """
     originals = {normalize_answer(question.generated.original_question) for question in kept}
+    sources = {question.generated.source for question in kept}
     counts |= dict.fromkeys(("triviaqa_behind_questions", "triviaqa_repeated"), 0.0)
     texts: set[str] = set()
     ids: set[str] = set()
@@ -89,7 +90,7 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
                     problem = "missing or not a text"
                     raise BadInput(problem, file=folder / f"{split}.jsonl", row=row, field=field, got=record.get(field))
             text = normalize_answer(record["input"])
-            if text in originals:
+            if text in originals or record["id"] in sources:
                 counts["triviaqa_behind_questions"] += 1
             elif text in texts or record["id"] in ids:
                 counts["triviaqa_repeated"] += 1
@@ -100,14 +101,11 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
 
 
 def names_entity(question: Kept) -> bool:
-    """Whether the text names the entity: by its title (without what is in parentheses) or as TriviaQA names it.
+    """Whether the text names the entity, as TriviaQA does, by its title or an alias: what generation looks for.
 
-    Case, punctuation and articles aside, as whole words. Parts of a name are not looked for: most are words of their
-    own ("Lake", "Elizabeth").
+    Parts of a name are not looked for: most are words of their own ("Lake", "Elizabeth").
     """
-    text = f" {normalize_answer(question.text)} "
-    names = {question.generated.title.partition(" (")[0], question.generated.mention}
-    return any(f" {name} " in text for name in map(normalize_answer, names) if name)
+    return name_pattern(question.generated.names).search(question.text) is not None
 
 
 def by_split(kept: Sequence[Kept], splits: Sequence[str]) -> Mapping[str, list[Kept]]:

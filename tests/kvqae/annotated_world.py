@@ -25,6 +25,7 @@ def record(number: int, **changes: Any) -> dict[str, Any]:
         "input": f"{mention.capitalize()} is from the {1700 + number}s. Where was {mention} seen?",
         "original_question": f"{name} is from the {1700 + number}s. Where was {name} seen?",
         "mention": name,
+        "names": [name, f"{name} (sailor)", f"Old {entity}"],
         "mention_type": "gender" if human else "type",
         "ambiguous_mention": mention,
         "other_mentions": ["he", "this writer"] if human else ["this ship", "this vessel"],

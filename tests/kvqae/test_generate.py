@@ -64,6 +64,7 @@ def test_a_question_about_a_bridge(tmp_path):
             "input": "Who built this bridge in 1911?",
             "original_question": "Who built the Iron Span in 1911?",
             "mention": "Iron Span",
+            "names": ["Iron Span", "The Span"],
             "mention_type": "type",
             "ambiguous_mention": "this bridge",
             "other_mentions": [],
@@ -168,4 +169,4 @@ def test_images_of_an_unknown_question_are_refused(tmp_path):
 def test_names_with_special_characters_are_taken_literally(tmp_path):
     band = ADA | {"names": ["?? (C+) [x]", " "], "answers": ["42"]}
     _, records = ask(tmp_path, band, "Did ?? (C+) [x] rhyme?", "?? (C+) [x]")
-    assert json.dumps(records).count("(C+)") == 2  # the original question and the mention
+    assert json.dumps(records).count("(C+)") == 3  # the original question, the mention and the names

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.kvqae.generated_questions import read_generated
+from stages.kvqae.generated_questions import name_pattern, read_generated
 from stages.stage import BadInput
 from stages.tables import write_json_lines
 from tests.kvqae.annotated_world import record, write_generated
@@ -17,6 +17,7 @@ def test_read(tmp_path):
         True,
         "tc_0",
     )
+    assert first.names == ("Name0 Surname0", "Name0 Surname0 (sailor)", "Old 0")
     assert first.answers == ("Place 0", "P0")
     assert first.images[0] == "Photo 0 0.jpg"
     assert not questions["tc_3_10"].human
@@ -30,6 +31,7 @@ def test_read(tmp_path):
         ({"answer": {"original_answer": "", "answer": []}}, r"field 'answer\.original_answer'"),
         ({"answer": {"original_answer": "a", "answer": "a"}}, r"field 'answer\.answer': not a list"),
         ({"human": "yes"}, r"field 'human': not true or false"),
+        ({"names": [" "]}, r"field 'names': the entity has no name"),
         ({"images": []}, r"field 'images': no image"),
         ({"images": ["a", "a"]}, r"field 'images': no image, or one twice"),
         ({"other_mentions": [1]}, r"field 'other_mentions': not a list of texts"),
@@ -40,6 +42,16 @@ def test_read(tmp_path):
 def test_bad_lines(tmp_path, changes, message):
     with pytest.raises(BadInput, match=message):
         write_generated(tmp_path / "g.jsonl", [record(0), record(1, **changes)])
+
+
+def test_names_are_whole_words_regardless_of_case():
+    pattern = name_pattern(["The Who", " ", "Ada", "Ada (film)", "C++"])
+    for text, found in (
+        ("Who is this?", None), ("Did THE WHO play?", "THE WHO"), ("Is it Adam?", None), ("ada's ship", "ada"),
+        ("Ada (film)?", "Ada (film)"), ("In C++?", "C++"),
+    ):  # fmt: skip
+        match = pattern.search(text)
+        assert (match and match[0]) == found
 
 
 def test_no_line(tmp_path):

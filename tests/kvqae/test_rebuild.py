@@ -142,6 +142,14 @@ def test_simulated_annotators_to_splits_without_a_shared_image_or_a_leak(tmp_pat
     assert generated.keys() >= {question.id for part in splits.values() for question in part}
 
 
+def test_triviaqa_questions_are_known_by_their_id_too(tmp_path):
+    """TriviaQA words a question differently in its two distributions; its id stays."""
+    records = [record(n, id=f"{split}_10") for n, split in ((0, "ttrain1"), (2, "tc_2"), (4, "tc_4"))]
+    metrics = run(tmp_path, records, [exported(made, kept(made)) for made in records])
+    assert metrics["triviaqa_behind_questions"] == 1
+    assert "ttrain1" not in {made["id"] for made in lines(tmp_path / "out" / "triviaqa" / "train.jsonl")}
+
+
 def test_a_leak_would_be_found(tmp_path):
     """The check that guards training sees a TriviaQA question put back."""
     records = [record(n) for n in (0, 2, 4)]
@@ -173,8 +181,12 @@ def test_discards_and_named_entities_are_counted(tmp_path):
 
 
 def test_names(tmp_path):
-    (made,) = write_generated(tmp_path / "g.jsonl", [record(0, title="Ada (1999 film)", mention="Ada's")]).values()
-    for text, named in (("Who made ada?", True), ("Who made Adam?", False), ("Is it ADAS?", True), ("The Ada", True)):
+    names = ["Ada", "Ada (1999 film)", "The Who"]  # the last is an alias
+    (made,) = write_generated(tmp_path / "g.jsonl", [record(0, names=names)]).values()
+    for text, named in (
+        ("Who made ada?", True), ("Who made Adam?", False), ("Is it ADA's?", True), ("The Ada", True),
+        ("Who is this?", False), ("Was it the who?", True), ("Who, of the whole band, sang?", False),
+    ):  # fmt: skip
         assert names_entity(Kept(made, text, "x.jpg")) == named
 
 
