@@ -1,7 +1,7 @@
 """What the cross-encoder starts from: the text encoder's own weights (kvqae.md §4), or more layers of the sample's.
 
 The paper starts from the BERT that DPR starts from. The sample's stand-in keeps few layers, which suffice to gather a
-text in [CLS] but not to compare two texts: with all six the cross-encoder starts to learn in a third of the steps.
+text in [CLS] but less to compare two texts: with all six the cross-encoder starts to learn in half as many steps.
 """
 
 from pathlib import Path
