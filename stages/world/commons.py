@@ -29,7 +29,7 @@ def category_files(
         category: without "Category:".
         most: files, of those that are pictures.
         width: of the preview; a smaller picture comes as it is.
-        counts: counts what is no picture.
+        counts: counts what is no picture, and what the API lists twice.
     """
     pages = commons.pages(
         {
@@ -37,10 +37,12 @@ def category_files(
             "gcmtitle": f"Category:{category}",
             "gcmtype": "file",
             "gcmlimit": "50",
-            "prop": "imageinfo",
+            "prop": "imageinfo|categories",
+            "clshow": "!hidden",  # most are about maintenance ("CC-BY-SA-4.0"), and none of these names the subject
+            "cllimit": "max",
             "iiprop": "url|sha1|mime|extmetadata",
             "iiurlwidth": str(width),
-            "iiextmetadatafilter": "License|ImageDescription|Categories",
+            "iiextmetadatafilter": "License|ImageDescription",
             "iiextmetadatalanguage": "en",
         }
     )
@@ -52,7 +54,7 @@ def category_files(
             category=category,
             title=page["title"],
             description=plain_text(_metadata(known, "ImageDescription")),
-            categories=tuple(filter(None, _metadata(known, "Categories").split("|"))),
+            categories=tuple(each["title"].removeprefix("Category:") for each in page.get("categories", ())),
             depicts=depicted.get(page["pageid"], ()),
             license=_metadata(known, "License"),
             sha1=known["sha1"],
@@ -61,9 +63,13 @@ def category_files(
 
 
 def _pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> Iterator[dict[str, Any]]:
+    seen: set[int] = set()
     for page in pages:
         information = page.get("imageinfo")
-        if information and information[0].get("mime") in MIMES and "sha1" in information[0]:
+        if page["pageid"] in seen:  # the category changed between two parts of the answer
+            counts["commons_listed_twice"] += 1
+        elif information and information[0].get("mime") in MIMES and "sha1" in information[0]:
+            seen.add(page["pageid"])
             yield page
         else:
             counts["commons_no_picture"] += 1

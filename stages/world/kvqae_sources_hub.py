@@ -6,13 +6,15 @@ import sys
 import tarfile
 from collections import Counter
 from collections.abc import Collection, Iterator
-from csv import DictReader
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from stages.kvqae.class_hierarchy import ClassHierarchy
 from stages.kvqae.construction_records import CommonsFile
+from stages.kvqae.link import page_title
+from stages.kvqae.subjects import read_concrete_types
 from stages.kvqae.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from stages.kvqae.wikidata import PROPERTIES, Entity, parse_entity
 from stages.stage import BadInput
@@ -62,7 +64,8 @@ def fetch_sources(
         beside.mkdir(parents=True)
         shutil.copyfile(types, beside / "concrete_types.csv")
         write_triviaqa(beside / "triviaqa.json", archive)
-        links = {link for question in read_triviaqa(beside / "triviaqa.json") for link in question.links}
+        questions = read_triviaqa(beside / "triviaqa.json")
+        links = {page_title(link) for question in questions for link in question.links}
         entities = fetch_entities(wiki, _linked(raw, links))
         write_json_lines(beside / "wikidata.jsonl", entities.values())
         subjects = _subjects([parse_entity(entity) for entity in entities.values()], beside / "concrete_types.csv")
@@ -106,7 +109,9 @@ def _trivia_record(question: TriviaQuestion) -> dict[str, Any]:
 
 def _linked(raw: Path, titles: Collection[str]) -> list[str]:
     """Wikidata ids of the articles with an image that have one of these titles."""
-    illustrated = {record["id"] for _, record in read_json_lines(raw / "wikidata.jsonl") if record.get("claims")}
+    wikidata = raw / "wikidata.jsonl"
+    entities = (parse_entity(record, file=wikidata, row=row) for row, record in read_json_lines(wikidata))
+    illustrated = {entity.id for entity in entities if entity.image()}
     found = (
         (record.get("wikidata_info") or {}).get("wikidata_id")
         for _, record in read_json_lines(raw / "articles.jsonl")
@@ -116,7 +121,10 @@ def _linked(raw: Path, titles: Collection[str]) -> list[str]:
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
-    """These items and all classes, occupations and genders above them: official JSON, only claims in `PROPERTIES`."""
+    """These items and all classes, occupations and genders above them: official JSON, only claims in `PROPERTIES`.
+
+    An item that was merged into another one since comes twice, under the id that was asked for and under the new one.
+    """
     entities: dict[str, dict[str, Any]] = {}
     asked: set[str] = set()
     wanted = identifiers
@@ -124,7 +132,8 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
         asked |= set(wanted)
         for entity in wiki.entities(wanted, "labels|descriptions|aliases|claims"):
             claims = {name: claims for name, claims in entity["claims"].items() if name in PROPERTIES}
-            entities[entity["id"]] = {**entity, "claims": claims}  # the rest is most of an item's weight
+            for name in {entity["id"], entity.get("redirects", {}).get("from", entity["id"])}:
+                entities[name] = {**entity, "id": name, "claims": claims}  # the rest is most of an item's weight
         above = (
             value for entity in map(parse_entity, entities.values()) for name in _ABOVE for value in entity.values(name)
         )
@@ -134,19 +143,16 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
 
 def _subjects(entities: list[Entity], types: Path) -> list[Entity]:
     """Entities with a Commons category that may be subjects: the dead, and what is of a concrete type."""
-    with types.open(encoding="utf-8", newline="") as rows:
-        concrete = {row["id"] for row in DictReader(rows)}
-    below = {entity.id: entity.values("P279") for entity in entities}
-    grown = -1
-    while grown != len(concrete):  # a circle among the classes ends too
-        grown = len(concrete)
-        concrete |= {item for item, above in below.items() if not concrete.isdisjoint(above)}
-    return [
-        entity
-        for entity in entities
-        if entity.values("P373")
-        and (entity.deceased if entity.human else not concrete.isdisjoint(entity.values("P31")))
-    ]
+    concrete = read_concrete_types(types).keys()
+    above = {entity.id: entity.values("P279") for entity in entities}
+    hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
+
+    def can_be_shown(entity: Entity) -> bool:
+        if entity.human:
+            return entity.deceased
+        return any(concrete & hierarchy.ancestors(item) for item in entity.values("P31"))
+
+    return [entity for entity in entities if entity.values("P373") and can_be_shown(entity)]
 
 
 def _pictures(
@@ -159,7 +165,8 @@ def _pictures(
     """
     names: set[str] = set()
     missing = 0
-    categories = sorted({category for subject in subjects for category in subject.values("P373")[:1]})
+    named = {category for subject in subjects for category in subject.values("P373")[:1]}
+    categories = sorted({category.removeprefix("Category:").replace("_", " ") for category in named})
     for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
         for file, address in category_files(shelf, category, files, width, counts):
             known.append(file)

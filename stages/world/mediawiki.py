@@ -12,7 +12,8 @@ from stages.tables import read_json
 from stages.world.download import PATIENT, Patience, Request, download
 
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
-AGENT = "Trivium/0.1 (research; construction of a question answering data set) httpx"
+# As CITATION.cff does, it names the software and its authors: the project has no address of its own.
+AGENT = "Trivium/0.1 (research software of the Trivium authors, builds a question answering data set) httpx"
 TOGETHER = 50  # ids or titles that an anonymous client may ask for at once
 
 
@@ -23,7 +24,8 @@ class MediaWiki:
     Attributes:
         url: such as `https://commons.wikimedia.org/w/api.php`.
         folder: where answers are kept.
-        patience: how long a question insists; "too many requests" is waited for as the server says.
+        patience: how long a question insists. After "too many requests" it waits as long as the server says, though
+            never longer than the longest pause.
     """
 
     url: str
@@ -52,11 +54,21 @@ class MediaWiki:
         return answer
 
     def pages(self, parameters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """The pages of a query, over all the parts in which the API hands them out."""
+        """The pages of a query, over all the parts in which the API hands them out.
+
+        A page with long lists comes in several parts too, all within a batch of pages: its lists are put together.
+        """
         following: dict[str, str] = {}
+        batch: dict[int, dict[str, Any]] = {}
         while True:
             answer = self.ask({**parameters, "action": "query", **following})
-            yield from answer.get("query", {}).get("pages", ())
+            for part in answer.get("query", {}).get("pages", ()):
+                page = batch.setdefault(part["pageid"], {})
+                for name, value in part.items():
+                    page[name] = [*page.get(name, ()), *value] if isinstance(value, list) else value
+            if answer.get("batchcomplete") or "continue" not in answer:
+                yield from batch.values()
+                batch = {}
             if "continue" not in answer:
                 return
             following = {key: str(value) for key, value in answer["continue"].items()}

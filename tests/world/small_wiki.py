@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 class SmallWiki:
     """Answers of the API.
 
-    `categories`: files by category, each a page as `prop=imageinfo` gives it; `entities`: by id; `pictures`: by path;
+    `categories`: files by category, each a page as `prop=imageinfo|categories` gives it; its categories come one in
+    a part, which the next question asks for; `entities`: by id; `pictures`: by path;
     `answers` come first, whatever is asked. What was asked is in `requests` (parameters, headers).
     """
 
@@ -27,7 +28,7 @@ class SmallWiki:
     def asked(self, action):
         return [parameters for parameters, _ in self.requests if parameters.get("action") == action]
 
-    def page(self, number, title, *, mime="image/jpeg", **metadata):
+    def page(self, number, title, *, mime="image/jpeg", categories=(), **metadata):
         path = f"/thumb/{number}/512px-x.jpg"
         self.pictures[path] = f"picture {number}".encode()
         information = {
@@ -37,7 +38,8 @@ class SmallWiki:
             "mime": mime,
             "extmetadata": {name: {"value": value, "source": "commons-desc-page"} for name, value in metadata.items()},
         }
-        return {"pageid": number, "ns": 6, "title": title, "imageinfo": [information]}
+        listed = [{"ns": 14, "title": f"Category:{name}"} for name in categories]
+        return {"pageid": number, "ns": 6, "title": title, "imageinfo": [information], "categories": listed}
 
     def answer(self, parameters):
         if self.answers:
@@ -47,11 +49,24 @@ class SmallWiki:
             found = {each: self.entities.get(each, {"id": each, "missing": ""}) for each in ids}
             return json.dumps({"entities": found, "success": 1}).encode()
         pages = self.categories.get(parameters["gcmtitle"].removeprefix("Category:"), [])
-        start = int(parameters.get("gcmcontinue", 0))
-        answer = {"query": {"pages": pages[start : start + self.part]}} if pages else {"batchcomplete": True}
+        start, place = int(parameters.get("gcmcontinue", 0)), int(parameters.get("clcontinue", 0))
+        batch = pages[start : start + self.part]
+        answer = {"query": {"pages": [self._part(page, place) for page in batch]}} if pages else {}
+        if any(len(page["categories"]) > place + 1 for page in batch):
+            answer["continue"] = {"clcontinue": str(place + 1), "continue": "||imageinfo"}
+            answer["continue"] |= {"gcmcontinue": str(start)} if start else {}
+            return json.dumps(answer).encode()
+        answer["batchcomplete"] = True
         if start + self.part < len(pages):
             answer["continue"] = {"gcmcontinue": str(start + self.part), "continue": "gcmcontinue||"}
         return json.dumps(answer).encode()
+
+    @staticmethod
+    def _part(page, place):
+        part = {name: page[name] for name in ("pageid", "ns", "title")}
+        part |= {"imageinfo": page["imageinfo"]} if place == 0 else {}
+        here = page["categories"][place : place + 1]
+        return part | ({"categories": here} if here else {})
 
 
 @contextmanager

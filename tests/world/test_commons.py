@@ -28,7 +28,7 @@ def commons(wiki, tmp_path):
 def lark(wiki):
     wiki.categories["Ada Lark"] = [
         wiki.page(
-            1, "File:Ada 1.jpg", License="cc-by-sa-4.0", Categories="Ada Lark|1900 in Dor",
+            1, "File:Ada 1.jpg", License="cc-by-sa-4.0", categories=["Ada Lark", "1900 in Dor", "Larks"],
             ImageDescription='<a href="x">Ada&nbsp;Lark</a>,\n  1900 &amp; later',
         ),
         wiki.page(2, "File:Ada.pdf", mime="application/pdf"),
@@ -49,20 +49,31 @@ def test_files_of_a_category(wiki, commons):
     files = list(category_files(commons, "Ada Lark", 10, 512, counts))
     assert [file.title for file, _ in files] == ["File:Ada 1.jpg", "File:Ada 3.jpg", "File:Ada 4.jpg"]
     assert files[0][0] == CommonsFile(
-        "Ada Lark", "File:Ada 1.jpg", "Ada Lark , 1900 & later", ("Ada Lark", "1900 in Dor"), ("Q7",), "cc-by-sa-4.0",
+        "Ada Lark", "File:Ada 1.jpg", "Ada Lark , 1900 & later", ("Ada Lark", "1900 in Dor", "Larks"), ("Q7",),
+        "cc-by-sa-4.0",
         f"{1:040x}",
     )  # fmt: skip
     assert files[1][0] == CommonsFile("Ada Lark", "File:Ada 3.jpg", "", (), (), "", f"{3:040x}")
     assert files[0][1] == f"{wiki.url}/thumb/1/512px-x.jpg"
     assert counts == {"commons_no_picture": 1}
     assert {parameters["iiurlwidth"] for parameters in wiki.asked("query")} == {"512"}
+    assert {parameters["clshow"] for parameters in wiki.asked("query")} == {"!hidden"}
+    assert len(wiki.asked("query")) == 4  # the first two pages' categories take three, the others one
+
+
+def test_a_file_that_is_listed_twice_is_counted(wiki, commons):
+    lark(wiki)
+    wiki.categories["Ada Lark"] += wiki.categories["Ada Lark"][:1]
+    counts = Counter()
+    assert len(list(category_files(commons, "Ada Lark", 10, 512, counts))) == 3
+    assert counts == {"commons_no_picture": 1, "commons_listed_twice": 1}
 
 
 def test_no_more_files_are_asked_than_wanted(wiki, commons):
     lark(wiki)
     wiki.part = 1
     assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
-    assert len(wiki.asked("query")) == 1
+    assert len(wiki.asked("query")) == 3  # a part for each of its categories
     assert [parameters["ids"] for parameters in wiki.asked("wbgetentities")] == ["M1"]
 
 

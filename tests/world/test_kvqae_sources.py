@@ -96,9 +96,10 @@ def public(tmp_path):
         pins.write_text(yaml.safe_dump({"triviaqa_original": source | {"files": {name: {"sha256": None}}}}))
         files.files[f"/data/{name}"] = archive(
             train=[trivia("tc_1", "Ada Lark", "Doria"), trivia("tc_2")],
-            dev=[trivia("tc_3", "Velmor Bridge", "No image")],
+            dev=[trivia("tc_3", "velmor_Bridge", "No image")],
         )
         wiki.entities = {each["id"]: each for each in ITEMS}
+        wiki.entities["Q3"] = wiki.entities["Q3"] | {"id": "Q333", "redirects": {"from": "Q3", "to": "Q333"}}
         wiki.categories = {
             "Ada Lark": [wiki.page(1, "File:Ada 1.jpg", License="pd")],
             "Velmor Bridge": [wiki.page(2, "File:V 1.jpg"), wiki.page(1, "File:Ada 1.jpg", License="pd")],
@@ -115,9 +116,11 @@ def test_the_public_sources(public, raw, tmp_path):
     assert [question.id for question in read_triviaqa(out / "triviaqa.json")] == ["tc_1", "tc_2", "tc_3"]
     entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
     # Bo is linked nowhere; the hierarchy is followed to its end, circles or not.
-    assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"}
+    assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"} | {"Q333"}
     claims = next(record["claims"] for _, record in read_json_lines(out / "wikidata.jsonl") if record["id"] == "Q1")
     assert set(claims) == {"P31", "P570", "P106", "P373", "P18"}
+    # Velmor Bridge has another number now: it keeps the one that the knowledge base has.
+    assert entities["Q3"].claims == entities["Q333"].claims
     # Doria's types are abstract: its category is not asked for.
     files = list(read_commons(out / "commons.jsonl"))
     assert [(file.category, file.name) for file in files] == [
@@ -126,14 +129,24 @@ def test_the_public_sources(public, raw, tmp_path):
     assert dict(Images(out / "images").stream()) == {"Ada 1.jpg": b"picture 1", "V 1.jpg": b"picture 2"}
     assert metrics == {
         "links": 4,
-        "entities": 10,
-        "subjects": 2,
+        "entities": 11,
+        "subjects": 3,
         "commons_files": 3,
         "commons_images": 2,
         "commons_not_fetched": 0,
     }
     assert (out / "annotated.jsonl").read_bytes() == b""
     assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 0
+
+
+def test_the_authors_list_of_types(public, raw, tmp_path):
+    """Without a heading, and with addresses."""
+    _, arguments = public
+    types = tmp_path / "types.csv"
+    types.write_text('http://www.wikidata.org/entity/Q81,"sea, lake",text,7\n')
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=types, **arguments)
+    categories = {file.category for file in read_commons(tmp_path / "sources" / "commons.jsonl")}
+    assert categories == {"Ada Lark", "Doria"}
 
 
 def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):

@@ -16,7 +16,7 @@ from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.world import build_world
 from stages.world.sample.render import Difficulty
 
-_ABSTRACT = ("country", "company", "order")
+_ABSTRACT = ("country", "noble family", "order")
 
 
 def entities_of(raw: Path, seed: int, *, articles: int, imageless: int) -> list[Entity]:

@@ -13,7 +13,7 @@ from stages.world.sample.kvqae.records import wikidata_items
 LIVING, NO_GENDER, NO_OCCUPATION, MORE_OCCUPATIONS = 0.28, 0.03, 0.03, 0.1
 NO_CATEGORY = 0.03
 NO_ARTICLE = 5  # items that no article is about
-CYCLE = ("Q43229", "Q783794")  # organization is made a subclass of company, which is one of organization
+CYCLE = ("Q3624078", "Q6256")  # sovereign state is made a subclass of country, which is one of sovereign state
 _FIRST_WITHOUT_ARTICLE = 2 * 10**9
 
 

@@ -10,12 +10,15 @@ from PIL import Image
 
 from stages.engine import LocalEngine
 from stages.kvqae.annotated_sentences import read_annotated
+from stages.kvqae.class_hierarchy import ClassHierarchy
 from stages.kvqae.construction_records import read_commons
+from stages.kvqae.subjects import read_concrete_types
 from stages.kvqae.triviaqa import read_triviaqa
 from stages.kvqae.wikidata import WikidataFile, parse_entity
 from stages.stage import BadInput
 from stages.tables import Images, read_json_lines
-from stages.world.sample.kvqae.construction import entities_of, write_sources
+from stages.world.kvqae_sources import CONCRETE_TYPES
+from stages.world.sample.kvqae.construction import _ABSTRACT, entities_of, write_sources
 from stages.world.sample.kvqae.construction_commons import FIRST_VIEW, plan_files
 from stages.world.sample.kvqae.construction_questions import _bank, annotate_sentences, ask_candidates, facts_to_ask
 from stages.world.sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
@@ -139,8 +142,8 @@ def test_planted_cases_are_counted_and_found(world):
         == NO_ARTICLE
     )
     above = {item.id: item.values("P279") for item in items}
-    assert above["Q43229"] == ("Q783794",)
-    assert above["Q783794"] == ("Q43229",)
+    assert above["Q3624078"] == ("Q6256",)
+    assert above["Q6256"] == ("Q3624078",)
     assert {"Q6", *above} >= {"Q8436"}
 
 
@@ -178,6 +181,21 @@ def test_commons_files_are_varied_and_drawn(sources, raw):
     assert all(images.read(file.name) == reference.read(file.name) for file in same)
     small = next(file for file in files if "(small)" in file.title)
     assert Image.open(io.BytesIO(images.read(small.name))).width == round(64 * 0.8)
+
+
+def test_the_list_of_types_keeps_what_is_drawn_and_leaves_out_the_rest(world):
+    """What the sample holds for abstract is what the filter of the construction drops."""
+    items = {item["id"]: parse_entity(item) for item in plant(world.entities, 1, Counter())}
+    concrete = read_concrete_types(CONCRETE_TYPES)
+    hierarchy = ClassHierarchy(lambda item: items[item].values("P279"))
+    things = [entity for entity in world.entities if entity.gender is None]
+    abstract = {
+        entity.kind.name
+        for entity in things
+        if not any(hierarchy.ancestors(item) & concrete.keys() for item in items[entity.wikidata_id].values("P31"))
+    }
+    assert abstract == set(_ABSTRACT) & {entity.kind.name for entity in things}
+    assert len(abstract) > 1
 
 
 def test_a_category_has_at_most_so_many_files(world):
