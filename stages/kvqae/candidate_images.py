@@ -53,13 +53,13 @@ class Subject:
     Attributes:
         wikidata_id: of the entity.
         name: its label in Wikidata.
-        commons: its Commons category.
+        commons: its Commons category, None when it has none.
         reference: the knowledge base's image of it, a file name.
     """
 
     wikidata_id: str
     name: str
-    commons: str
+    commons: str | None
     reference: str
 
 
@@ -175,18 +175,21 @@ def main(
     kb_images: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Write the candidate images of every potential question that has some."""
+    """Write the candidate images of every potential question that has some.
+
+    `share_without_image` is the paper's: questions without Commons category, or without a candidate in it.
+    """
     columns = ["question", "start", *Subject.__dataclass_fields__]
     rows = read_table(subjects, columns).to_pylist()
     entities = read_subjects(rows)
-    categories = read_categories(commons, {subject.commons for subject in entities.values()})
+    categories = read_categories(commons, {subject.commons for subject in entities.values() if subject.commons})
     limits = {"max_side": parameters.max_side, "max_pixels": parameters.max_pixels}
     pictures, base = (ImageHashes(Images(folder), **limits) for folder in (images, kb_images))
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, "reference_not_at_hand", "reference_unreadable"), 0))
     chosen = {
         name: choose_images(
             subject,
-            categories.get(subject.commons, ()),
+            categories.get(subject.commons or "", ()),
             pictures,
             base,
             counts,
@@ -206,7 +209,8 @@ def main(
         if (candidates := chosen[row["wikidata_id"]])
     ]
     write_table(out, pa.Table.from_pylist(kept, schema=SCHEMA))
-    return _metrics(len(rows), kept, chosen, counts)
+    without_category = sum(row["commons"] is None for row in rows)
+    return _metrics(len(rows), kept, chosen, counts) | {"no_commons_category": float(without_category)}
 
 
 def _metrics(

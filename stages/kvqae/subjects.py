@@ -1,7 +1,7 @@
 """What Wikidata says about the linked entities, and which of them can be asked about (kvqae.md §2, step 3).
 
 A subject can be shown: its type is in a hand-made list of concrete types or a subtype of one, or it is a person, who
-must be deceased (GDPR). It has a Commons category, where its pictures come from, and the knowledge base an image of it.
+must be deceased (GDPR). The knowledge base has an image of it; its Commons category, if any, goes to the next step.
 Wikidata goes on changing: which image that is, the knowledge base's own entities say, not those of today.
 """
 
@@ -29,12 +29,12 @@ SUBJECT_SCHEMA = pa.schema(
         ("occupations", pa.list_(pa.string())),
         ("gender", pa.string()),
         ("human", pa.bool_()),
-        ("commons", pa.string()),
+        ("commons", pa.string()),  # its category, null when it has none
         ("reference", pa.string()),
     ]
 )
 # Why a subject is left out; the first that applies counts.
-Reason = Literal["no_item", "abstract_type", "living_person", "no_commons_category", "no_kb_image"]
+Reason = Literal["no_item", "abstract_type", "living_person", "no_kb_image"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _ITEM = re.compile(r"Q?(\d+)")
 
@@ -101,13 +101,11 @@ class Subjects:
             return "living_person"
         if not entity.human and not concrete:
             return "abstract_type"
-        commons = next(iter(entity.values("P373")), None)
-        if commons is None:
-            return "no_commons_category"
         reference = in_base.image(self._image_properties) if in_base else None
         if reference is None:
             return "no_kb_image"
         about = describe(entity, self._wikidata, self._image_properties)
+        commons = next(iter(entity.values("P373")), None)
         labels = (self._wikidata.label(item) for item in concrete)
         return {
             "name": entity.label,
@@ -116,7 +114,7 @@ class Subjects:
             "occupations": _without_ids(about["occupations"]),
             "gender": about["gender"],
             "human": entity.human,
-            "commons": commons.removeprefix("Category:").replace("_", " "),
+            "commons": commons and commons.removeprefix("Category:").replace("_", " "),
             "reference": reference,
         }
 
@@ -142,6 +140,7 @@ def add_subjects(rows: list[dict[str, Any]], subjects: Subjects) -> tuple[list[d
 
     Returns:
         Rows of `SUBJECT_SCHEMA`, and counts: mentions dropped by reason, persons kept by what is known about them.
+        `dropped_share` is the paper's: the living and the abstract among all that are linked.
     """
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, *_PERSON_COUNTS), 0))
     kept = []
@@ -155,7 +154,7 @@ def add_subjects(rows: list[dict[str, Any]], subjects: Subjects) -> tuple[list[d
         kept.append(row | columns | {"name": subject["name"] or row["title"], "names": list(dict.fromkeys(names))})
         if subject["human"]:
             counts.update(_about_person(subject))
-    dropped = len(rows) - len(kept)
+    dropped = counts["abstract_type"] + counts["living_person"]
     metrics = {"linked": len(rows), "kept": len(kept), "dropped_share": dropped / len(rows) if rows else 0.0}
     return kept, {name: float(value) for name, value in {**metrics, **counts}.items()}
 

@@ -36,6 +36,7 @@ class Step:
         reasons: keys of the counts of what was left out or turned down.
         lost: see `kept`.
         per_question: key of a number a question, shown instead of the share that is kept.
+        dropped_share: key of the share that is dropped as the paper counts, shown instead of the share that is kept.
         published: a text, and the names of the paper's values to print in it.
     """
 
@@ -47,6 +48,7 @@ class Step:
     published: tuple[str, ...] | None = None
     lost: bool = False
     per_question: str = ""
+    dropped_share: str = ""
 
 
 STEPS = (
@@ -72,17 +74,27 @@ STEPS = (
         "Entities of a concrete type; persons deceased",
         "linked",
         "kept",
-        ("no_item", "abstract_type", "living_person", "no_commons_category", "no_kb_image"),
+        ("no_item", "abstract_type", "living_person", "no_kb_image"),
         ("{} % dropped", "wikidata_dropped"),
+        dropped_share="dropped_share",
     ),
     Step(
         "candidate_images",
         "Entities with a free image; left out: their other files",
         "questions",
         "questions_without_image",
-        ("licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate"),
+        (
+            "no_commons_category",
+            "licence_restricted",
+            "licence_unknown",
+            "reference",
+            "not_at_hand",
+            "unreadable",
+            "near_duplicate",
+        ),
         ("{} % dropped", "without_image"),
         lost=True,
+        dropped_share="share_without_image",
     ),
     Step(
         "generate",
@@ -158,6 +170,8 @@ def _step(step: Step, found: Mapping[str, float], printed: Mapping[str, Any]) ->
     share = cell(kept / entered if entered and kept is not None else None, "percent")
     if step.per_question in found:
         share = f"{cell(found[step.per_question], 'decimal')} a question"
+    if step.dropped_share in found:
+        share = f"{cell(found[step.dropped_share], 'percent')} dropped"
     paper = ABSENT
     if step.published is not None:
         text, *names = step.published

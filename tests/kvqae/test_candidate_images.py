@@ -141,11 +141,12 @@ def test_questions_without_image_are_counted_and_mentions_share_their_entitys_im
         subject(question="q2", start=7),
         subject(question="q2", item="Q2", commons="Bo Finch"),
         subject(question="q4", item="Q3", commons="Cy Wren"),
+        subject(question="q5", item="Q4", commons=None),
     ]
     metrics, found = run(tmp_path, files, subjects=subjects)
     assert set(found) == {"q1_0", "q2_7"}
-    expected = {"questions": 4, "questions_without_image": 2, "share_without_image": 0.5}
-    expected |= {"entities": 3, "entities_without_image": 2, "images_of_score_0": 1}
+    expected = {"questions": 5, "questions_without_image": 3, "share_without_image": 0.6, "no_commons_category": 1}
+    expected |= {"entities": 4, "entities_without_image": 3, "images_of_score_0": 1}
     assert {name: metrics[name] for name in expected} == expected
 
 

@@ -63,7 +63,7 @@ def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", bas
         (person("Q1", "Ada Lark"), None),
         (person("Q1", "Ada Lark", P570=[None]), None),  # died nobody knows when
         (person("Q1", "Ada Lark", P570=[]), "living_person"),
-        (person("Q1", "Ada Lark", P373=[]), "no_commons_category"),
+        (person("Q1", "Ada Lark", P373=[]), None),
         (person("Q1", "Ada Lark", P18=[]), "no_kb_image"),
         (person("Q1", "Ada Lark", P18=[], P94=["Arms.svg"]), None),
         (person("Q1", "Ada Lark", P31=["Q103"], P570=[]), "abstract_type"),
@@ -74,7 +74,7 @@ def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", bas
         (entity("Q1", "Iron Span", P31=["Q106"], **SPAN), None),  # out of a circle
         (entity("Q1", "Iron Span", P31=["Q77"], **SPAN), "abstract_type"),  # a type that the file does not have
         (entity("Q1", "Iron Span", **SPAN), "abstract_type"),
-        (entity("Q1", "Iron Span", P31=["Q101"]), "no_commons_category"),
+        (entity("Q1", "Iron Span", P31=["Q101"]), "no_kb_image"),
         (entity("Q1", "Iron Span", P31=["Q101"], P373=["Iron Span"]), "no_kb_image"),
     ],
 )
@@ -82,7 +82,7 @@ def test_every_reason_to_leave_a_subject_out(tmp_path, record, reason):
     metrics, kept = run(tmp_path, [record])
     assert set(kept) == (set() if reason else {"Q1"})
     assert {name for name in REASONS if metrics[name]} == ({reason} if reason else set())
-    assert metrics["dropped_share"] == (1 if reason else 0)
+    assert metrics["dropped_share"] == (reason in ("living_person", "abstract_type"))  # what the paper counts
 
 
 def test_the_reference_is_the_image_that_the_knowledge_base_has(tmp_path):
@@ -102,6 +102,11 @@ def test_a_mention_whose_article_has_no_item(tmp_path):
     metrics, kept = run(tmp_path, [person("Q1", "Ada Lark")], items=[None, "Q1", "Q55", "Q1"])
     assert (metrics["linked"], metrics["kept"], metrics["no_item"]) == (4, 2, 2)
     assert set(kept) == {"Q1"}
+
+
+def test_an_entity_without_commons_category_is_kept_for_the_next_step(tmp_path):
+    _, kept = run(tmp_path, [person("Q1", "Ada Lark", P373=[])])
+    assert kept["Q1"]["commons"] is None
 
 
 def test_what_is_said_about_a_person(tmp_path):

@@ -81,7 +81,21 @@ REBUILD = {
 METRICS = {
     "mentions": {"questions": 1000.0, "entities": 1500.0, "mentions": 900.0, "mentions_a_question": 0.9},
     "link": {"mentions": 900.0, "linked": 495.0, "no_link": 405.0},
-    "candidate_images": {"questions": 300.0, "questions_without_image": 9.0, "licence_restricted": 40.0},
+    "subjects": {
+        "linked": 495.0,
+        "kept": 340.0,
+        "abstract_type": 50.0,
+        "living_person": 99.0,
+        "no_kb_image": 6.0,
+        "dropped_share": 149 / 495,
+    },
+    "candidate_images": {
+        "questions": 300.0,
+        "questions_without_image": 9.0,
+        "share_without_image": 0.03,
+        "no_commons_category": 5.0,
+        "licence_restricted": 40.0,
+    },
     "rebuild": REBUILD,
 }
 READ = {
