@@ -9,6 +9,8 @@ from stages.kvqae.generated_questions import GeneratedQuestion
 from stages.label_studio_export import ExportedAnnotation, ExportedTask, read_export
 from stages.stage import BadInput
 
+EXPORT, EXPECTED = "export.json", "expected.json"  # of the folder that stage `kvqae-annotations` writes
+
 
 @dataclass(frozen=True)
 class Annotation:

@@ -1,5 +1,6 @@
 """Annotations of the generated questions: simulated ones with known disagreement, or those of people (kvqae.md §2)."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from stages.kvqae.annotation_export import Annotation, read_annotations
+from stages.kvqae.annotation_export import EXPECTED, EXPORT, Annotation, read_annotations
 from stages.kvqae.annotation_project import DECISION, IMAGE, KEEP, QUESTION
 from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
 from stages.stage import BadInput, Context, Parameters, run_stage
@@ -23,7 +24,12 @@ from stages.world.sample.kvqae.annotators import (
 )
 
 SOURCES = ("sample", "local")
-EXPORT, EXPECTED = "export.json", "expected.json"
+BROUGHT = "annotation.json"  # people's export, in the folder of what is brought
+_SIMULATED = (
+    "WARNING: world.kvqae_annotations is sample: nobody looked at these questions. Simulated annotators keep and edit "
+    "them at random, so data/kvqae/rebuilt is no data set to train on or to report. Annotate them (see "
+    "brought/kvqae/annotations/README.md), or keep kvqae.dataset: raw."
+)
 
 
 class TraitParameters(Parameters):
@@ -123,24 +129,36 @@ def main(
     context: Context,
     *,
     source: str,
+    world: str,
+    brought: Path,
     generated: Path,
     tasks: Path,
     out: Path,
-    local: str = "",
 ) -> dict[str, float]:
     """Write `export.json`, as Label Studio exports it, and for simulated annotators `expected.json`.
 
-    --source sample simulates, local checks and takes `annotation.json` of the folder --local.
+    Args:
+        parameters: section `kvqae.annotations`.
+        context: of the harness.
+        source: sample simulates, local checks and takes `annotation.json` of `brought`.
+        world: where the questions come from; simulated annotators of real questions are warned of.
+        brought: folder of people's export.
+        generated: the generated questions.
+        tasks: folder of the Label Studio project.
+        out: folder of the export.
+
+    Returns:
+        Counts; `simulated`, whether nobody annotated; what is known of simulated annotators ({name}_expected).
     """
     questions = read_generated(generated)
     expected: dict[str, float] = {}
     if source == "sample":
+        if world != "sample":
+            print(_SIMULATED, file=sys.stderr)
         export, expected = simulate(parameters, questions, read_json(tasks / "tasks.json"))
     elif source == "local":
-        if not local:
-            raise BadInput("no folder given", field="--local", expected="a folder that holds annotation.json")
-        export = read_json(Path(local) / "annotation.json")
-        read_annotations(Path(local) / "annotation.json", questions)
+        export = read_json(brought / BROUGHT)
+        read_annotations(brought / BROUGHT, questions)
     elif source == "hub":
         problem = "nobody publishes annotations of questions that you generate: annotate them, or take the sample's"
         raise BadInput(problem, field="world.kvqae_annotations", got=source, choices=SOURCES)
@@ -151,9 +169,8 @@ def main(
         if source == "sample":
             write_json(beside / EXPECTED, expected)
     _, counts = read_annotations(out / EXPORT, questions)
-    return {name: float(count) for name, count in counts.items()} | {
-        f"{name}_expected": value for name, value in expected.items()
-    }
+    known = {f"{name}_expected": value for name, value in expected.items()}
+    return {name: float(count) for name, count in counts.items()} | {"simulated": float(source == "sample")} | known
 
 
 if __name__ == "__main__":

@@ -6,8 +6,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.kvqae.annotation_agreement import agreement, edit_statistics, settle
-from stages.kvqae.annotation_export import Annotation, read_annotations
-from stages.kvqae.annotations import EXPECTED, EXPORT
+from stages.kvqae.annotation_export import EXPECTED, EXPORT, Annotation, read_annotations
 from stages.kvqae.dataset_statistics import dataset_statistics
 from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
 from stages.kvqae.questions import SPLITS, read_questions
@@ -94,7 +93,7 @@ def main(
         generated: the generated questions.
         annotations: folder of the annotators' export.
         images: shards of the candidates.
-        released: raw data, for TriviaQA's other questions and to describe the released data set beside ours.
+        released: raw data: TriviaQA's other questions; ViQuAE's and the entities, to describe that set beside ours.
         out: folder of the rebuilt data set.
 
     Returns:

@@ -129,7 +129,13 @@ def folder(tmp_path, records):
     generated = tmp_path / "g.jsonl"
     write_generated(generated, records)
     write_export(tmp_path / "tasks" / "tasks.json", tasks_of(records))
-    return {"generated": generated, "tasks": tmp_path / "tasks", "out": tmp_path / "out"}
+    return {
+        "generated": generated,
+        "tasks": tmp_path / "tasks",
+        "out": tmp_path / "out",
+        "brought": tmp_path / "brought",
+        "world": "sample",
+    }
 
 
 def test_the_sample_is_written_as_label_studio_would(tmp_path):
@@ -150,30 +156,36 @@ def test_the_sample_is_written_as_label_studio_would(tmp_path):
     assert (tmp_path / "out" / "export.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("world", ["sample", "hub", "local"])
+def test_simulated_annotators_of_real_questions_are_warned_of(tmp_path, capsys, world):
+    arguments = folder(tmp_path, [record(0), record(2)]) | {"world": world}
+    assert main(parameters(), None, source="sample", **arguments)["simulated"] == 1
+    assert ("WARNING: world.kvqae_annotations is sample" in capsys.readouterr().err) == (world != "sample")
+
+
 def test_an_export_of_people_is_checked_and_taken(tmp_path):
     records = [record(0), record(2)]
     arguments = folder(tmp_path, records)
     kept = annotation(1, 4, question="Where was he seen?", image=records[0]["images"][1])
     path = write_export(tmp_path / "brought" / "annotation.json", [exported(records[0], kept)])
-    metrics = main(parameters(), None, source="local", local=str(tmp_path / "brought"), **arguments)
-    assert metrics == {"tasks": 1, "annotations": 1, "cancelled_annotations": 0, "unannotated_tasks": 0}
+    metrics = main(parameters(), None, source="local", **arguments)
+    assert metrics == {"tasks": 1, "annotations": 1, "cancelled_annotations": 0, "unannotated_tasks": 0, "simulated": 0}
     assert read_json(tmp_path / "out" / "export.json") == json.loads(path.read_text())
     assert not (tmp_path / "out" / "expected.json").exists()
     write_export(path, [exported(records[0], annotation(1, question="Where?"))])
     with pytest.raises(BadInput, match=r"brought/annotation\.json:1: field 'annotations\.0\.result\.image'"):
-        main(parameters(), None, source="local", local=str(tmp_path / "brought"), **arguments)
+        main(parameters(), None, source="local", **arguments)
 
 
 @pytest.mark.parametrize(
-    ("source", "local", "message"),
+    ("source", "message"),
     [
-        ("hub", "", "nobody publishes annotations.*choices: sample, local"),
-        ("nowhere", "", "no such source"),
-        ("local", "", "no folder given"),
-        ("local", "absent", r"absent/annotation\.json: no such file"),
+        ("hub", "nobody publishes annotations.*choices: sample, local"),
+        ("nowhere", "no such source"),
+        ("local", r"brought/annotation\.json: no such file"),
     ],
 )
-def test_bad_sources(tmp_path, source, local, message):
+def test_bad_sources(tmp_path, source, message):
     with pytest.raises(BadInput, match=message):
-        main(parameters(), None, source=source, local=local, **folder(tmp_path, [record(0)]))
+        main(parameters(), None, source=source, **folder(tmp_path, [record(0)]))
     assert not (tmp_path / "out").exists()

@@ -109,6 +109,8 @@ def test_simulated_annotators_to_splits_without_a_shared_image_or_a_leak(tmp_pat
         AnnotationsParameters(**traits, cancelled=0.02, seed=seed),
         None,
         source="sample",
+        world="sample",
+        brought=tmp_path / "brought",
         generated=tmp_path / "generated.jsonl",
         tasks=tmp_path / "tasks",
         out=tmp_path / "annotations",
