@@ -18,7 +18,7 @@ from stages.kvqae.construction_records import CommonsFile, read_commons
 from stages.kvqae.image_score import image_score
 from stages.kvqae.images import Unreadable
 from stages.kvqae.licences import licence_standing
-from stages.kvqae.near_duplicates import BITS, ImageHashes, hamming
+from stages.kvqae.near_duplicates import BITS, Fingerprint, Fingerprints, near_duplicates
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, read_table, write_table
 
@@ -75,8 +75,8 @@ class Candidate:
 def choose_images(
     subject: Subject,
     files: Sequence[CommonsFile],
-    commons: ImageHashes,
-    base: ImageHashes,
+    commons: Fingerprints,
+    base: Fingerprints,
     counts: Counter[str],
     *,
     images: int,
@@ -93,7 +93,7 @@ def choose_images(
         images: candidates at most; files beyond are not decoded.
         max_bits: hashes of near duplicates differ in at most so many bits.
     """
-    reference = _reference_hash(subject, base, counts)
+    reference = _reference_fingerprint(subject, base, counts)
     scores = {file.title: image_score(file, subject.name, subject.wikidata_id) for file in files}
     free = [file for file in files if _has_free_licence(file, counts)]
     chosen: list[Candidate] = []
@@ -116,7 +116,7 @@ def _has_free_licence(file: CommonsFile, counts: Counter[str]) -> bool:
     return standing == "free"
 
 
-def _reference_hash(subject: Subject, base: ImageHashes, counts: Counter[str]) -> int | None:
+def _reference_fingerprint(subject: Subject, base: Fingerprints, counts: Counter[str]) -> Fingerprint | None:
     if subject.reference not in base:
         counts["reference_not_at_hand"] += 1
         return None
@@ -128,7 +128,7 @@ def _reference_hash(subject: Subject, base: ImageHashes, counts: Counter[str]) -
 
 
 def _refusal(
-    file: CommonsFile, subject: Subject, commons: ImageHashes, reference: int | None, max_bits: int
+    file: CommonsFile, subject: Subject, commons: Fingerprints, reference: Fingerprint | None, max_bits: int
 ) -> Reason | None:
     """Why a free file is no candidate; what costs least is asked first."""
     if _file_name(file.name) == _file_name(subject.reference):
@@ -139,7 +139,7 @@ def _refusal(
         own = commons.of(file.name)
     except Unreadable:
         return "unreadable"
-    return "near_duplicate" if reference is not None and hamming(own, reference) <= max_bits else None
+    return "near_duplicate" if reference and near_duplicates(own, reference, max_bits) else None
 
 
 def _file_name(name: str) -> str:
@@ -184,7 +184,7 @@ def main(
     entities = read_subjects(rows)
     categories = read_categories(commons, {subject.commons for subject in entities.values() if subject.commons})
     limits = {"max_side": parameters.max_side, "max_pixels": parameters.max_pixels}
-    pictures, base = (ImageHashes(Images(folder), **limits) for folder in (images, kb_images))
+    pictures, base = (Fingerprints(Images(folder), **limits) for folder in (images, kb_images))
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, "reference_not_at_hand", "reference_unreadable"), 0))
     chosen = {
         name: choose_images(

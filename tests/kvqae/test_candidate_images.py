@@ -16,8 +16,8 @@ from tests.kvqae.tiny_construction import commons_file, write_lines
 NAMED = {"description": "Ada Lark", "depicts": ["Q1"]}
 
 
-def picture(seed, quality=90, size=(60, 48)):
-    small = np.random.default_rng(seed).integers(0, 256, (8, 9, 3), dtype=np.uint8)
+def picture(seed, quality=90, size=(60, 48), darkest=0):
+    small = np.random.default_rng(seed).integers(darkest, 256, (8, 9, 3), dtype=np.uint8)
     data = io.BytesIO()
     Image.fromarray(small).resize(size, Image.Resampling.BICUBIC).save(data, "jpeg", quality=quality)
     return data.getvalue()
@@ -120,9 +120,10 @@ def test_a_preview_stands_for_its_file(tmp_path):
 
 def test_the_threshold_of_near_duplicates(tmp_path):
     file = commons_file("Ada Lark", "x.jpg")
-    same = {"pictures": {"x.jpg": picture(7)}}
-    assert run(tmp_path, [file], **same, max_bits=6)[1]
-    assert not run(tmp_path, [file], **same, max_bits=63)[1]
+    pale = {"pictures": {"x.jpg": picture(7, darkest=220)}, "base": {"Ref.jpg": picture(0, darkest=220)}}
+    assert run(tmp_path, [file], **pale, max_bits=6)[1]
+    assert not run(tmp_path, [file], **pale, max_bits=63)[1]
+    assert run(tmp_path, [file], pictures={"x.jpg": picture(7)}, max_bits=63)[1]  # its grey values differ
     assert not run(tmp_path, [file], pictures={"x.jpg": picture(0)}, max_bits=0)[1]
 
 
