@@ -14,13 +14,14 @@ from stages.kvqae.extractors import CONFIG, DELG_FILES, load_extractor
 from stages.kvqae.feature_folder import FeatureFolder
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
-from stages.kvqae.rerank_arcface import face_images, first
+from stages.kvqae.rerank_arcface import face_images
 from stages.kvqae.rerank_arcface import rerank as rerank_by_face
 from stages.kvqae.rerank_rrt import read_base
 from stages.kvqae.rerank_rrt import rerank as rerank_by_picture
 from stages.kvqae.reranking_fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
 from stages.kvqae.rrt import load_rrt
 from stages.measures.fusion import gather, scales
+from stages.measures.reorder import first, follow
 from stages.measures.runs import Run
 from stages.tables import read_json
 
@@ -87,7 +88,7 @@ class Rerankers:
         """
         settings = self._project.rerank_text
         asked = Question(QUERY, question, (), "")
-        text = rerank_run(
+        best = rerank_run(
             self._text,
             self._tokenizer,
             [asked],
@@ -96,6 +97,7 @@ class Rerankers:
             max_tokens=settings.max_tokens,
             batch=settings.batch,
         )
+        text = follow(best, initial)
         image, by_system = self._fuse(
             "image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from stages.kvqae.illustrated_base import ImageFeatures, read_illustrated_base
+from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_run_over, read_table, write_atomically, write_run
@@ -32,11 +33,6 @@ def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFe
     face = (base.images >= 0) & base.features.detected[base.images]
     image_of[base.articles[face]] = base.images[face]
     return base.features, np.repeat(image_of, np.diff(base.starts))
-
-
-def first(run: Run, depth: int) -> Run:
-    """The best `depth` of each list."""
-    return Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], run.name)
 
 
 def rerank(

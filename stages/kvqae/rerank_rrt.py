@@ -13,6 +13,7 @@ from stages.kvqae.feature_folder import FeatureFolder
 from stages.kvqae.image_search import STEP
 from stages.kvqae.questions import read_questions
 from stages.kvqae.rrt import check_dimension, load_rrt, score_pairs
+from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.nets.reranking_transformer import RerankingTransformer
 from stages.stage import Context, Parameters, run_stage
@@ -80,7 +81,7 @@ def rerank(
     Returns:
         The run, and counts.
     """
-    best = Run(run.queries, run.documents[:, : parameters.depth], run.scores[:, : parameters.depth], run.name)
+    best = first(run, parameters.depth)
     pairs, places = image_pairs(best, images, base)
     scores = score_pairs(model, question_features, base.features, pairs, batch=parameters.batch)
     ranked = {

@@ -9,10 +9,11 @@ from pydantic import Field
 from stages.device import pick_device
 from stages.kvqae.cross_encoder import load_cross_encoder, rerank_run
 from stages.kvqae.questions import read_questions
-from stages.kvqae.reader_data import retrieved, texts_of
+from stages.kvqae.reader_data import texts_of
+from stages.measures.reorder import first, follow
 from stages.measures.runs import PADDING, Run
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically, write_run
+from stages.tables import read_run_over, write_atomically, write_run
 
 
 class RerankTextParameters(Parameters):
@@ -35,7 +36,7 @@ def main(
     articles: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Write `<split>.trec` of each split: the initial run's best passages, all of them and no other, in a new order.
+    """Write `<split>.trec` of each split: the initial run's best passages in a new order, then the others in theirs.
 
     Returns:
         Of each split, `questions`, `pairs`, and two counts of short lists: `questions_without_passage`, which stay
@@ -47,7 +48,8 @@ def main(
     with write_atomically(out) as beside:
         for split in parameters.splits:
             asked = read_questions(questions / f"{split}.jsonl")
-            initial = retrieved(runs / f"{split}.trec", asked, parameters.depth)
+            whole = read_run_over(runs / f"{split}.trec", [question.id for question in asked])
+            initial = first(whole, parameters.depth)
             reranked = rerank_run(
                 network,
                 tokenizer,
@@ -57,6 +59,7 @@ def main(
                 max_tokens=parameters.max_tokens,
                 batch=parameters.batch,
             )
+            reranked = follow(reranked, whole)
             write_run(beside / f"{split}.trec", Run(reranked.queries, reranked.documents, reranked.scores, out.name))
             found = (initial.documents != PADDING).sum(axis=1)
             metrics |= {

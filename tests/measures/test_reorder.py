@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stages.measures.reorder import reorder
+from stages.measures.reorder import first, follow, reorder
 from stages.measures.runs import Run
 from stages.tables import read_run, write_run
 
@@ -39,3 +39,13 @@ def test_no_documents_at_all():
 def test_a_score_that_is_not_a_number():
     with pytest.raises(ValueError, match="query 'a' has a score that is not finite"):
         reorder(RUN, np.array([[1.0, np.nan, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+
+
+def test_the_rest_follows_in_its_order_below_the_head():
+    run = Run.from_dict({"q": {1: 5.0, 2: 4.0, 3: 3.0, 4: 2.0}, "r": {7: 1.0, 8: 0.5}, "s": {}})
+    head = reorder(first(run, 2), np.array([[0.25, 0.75], [0.5, 0.5], [np.nan, np.nan]]))
+    whole = follow(head, run)
+    assert whole.documents.tolist() == [[2, 1, 3, 4], [7, 8, -1, -1], [-1, -1, -1, -1]]
+    assert whole.scores[0, :2].tolist() == [0.75, 0.25]
+    assert 0.25 > whole.scores[0, 2] > whole.scores[0, 3] > 0.25 - 1e-12
+    assert follow(run, run).documents.tolist() == run.documents.tolist()
