@@ -36,25 +36,26 @@ class ExportedTask:
     cancelled: int
 
 
-def read_export(path: Path, values: Mapping[str, str]) -> list[ExportedTask]:
+def read_export(path: Path, values: Mapping[str, str], *, others: bool = False) -> list[ExportedTask]:
     """Read an export.
 
     Args:
         path: what Label Studio exports as "JSON".
         values: the controls of the labelling interface, and under which key the result of each lies (`choices`,
             `text`).
+        others: whether there may be further controls, which are passed over; else they are refused.
 
     Raises:
-        BadInput: names the task (counted from 1) and the field; also for a control that is not among these, one used
-            twice, and an annotator who annotated a task twice.
+        BadInput: names the task (counted from 1) and the field; also for a control that may not be there, and for an
+            annotator who annotated a task twice.
     """
     tasks = read_json(path)
     if not isinstance(tasks, list):
         raise BadInput("not a list of tasks", file=path, got=tasks, expected="a Label Studio export in format JSON")
-    return [_task(task, values, path, row) for row, task in enumerate(tasks, 1)]
+    return [_task(task, values, others, path, row) for row, task in enumerate(tasks, 1)]
 
 
-def _task(task: Any, values: Mapping[str, str], path: Path, row: int) -> ExportedTask:
+def _task(task: Any, values: Mapping[str, str], others: bool, path: Path, row: int) -> ExportedTask:
     if not isinstance(task, dict):
         raise BadInput("not a task", file=path, row=row, got=task, expected="an object")
     data, annotations = task.get("data"), task.get("annotations")
@@ -71,7 +72,7 @@ def _task(task: Any, values: Mapping[str, str], path: Path, row: int) -> Exporte
         if annotation.get("was_cancelled"):
             cancelled += 1
             continue
-        made = _annotation(annotation, values, path, row, field)
+        made = _annotation(annotation, values, others, path, row, field)
         if made.annotator in finished:
             first = finished[made.annotator].field
             problem = f"annotator {made.annotator!r} annotated this task twice, first in {first}"
@@ -81,7 +82,7 @@ def _task(task: Any, values: Mapping[str, str], path: Path, row: int) -> Exporte
 
 
 def _annotation(
-    annotation: Mapping[str, Any], values: Mapping[str, str], path: Path, row: int, field: str
+    annotation: Mapping[str, Any], values: Mapping[str, str], others: bool, path: Path, row: int, field: str
 ) -> ExportedAnnotation:
     number, result = annotation.get("id"), annotation.get("result")
     if not isinstance(number, int) or isinstance(number, bool):
@@ -93,11 +94,12 @@ def _annotation(
         where = f"{field}.result.{place}"
         control = part.get("from_name") if isinstance(part, dict) else None
         if not isinstance(control, str) or control not in values:
+            if others:
+                continue
             problem = "not a control of this labelling interface; an export of another project?"
             raise BadInput(problem, file=path, row=row, field=f"{where}.from_name", got=control, choices=values)
-        if control in controls:
-            raise BadInput("control twice", file=path, row=row, field=f"{where}.from_name", got=control)
-        controls[control] = _texts(part.get("value"), values[control], path, row, f"{where}.value")
+        found = _texts(part.get("value"), values[control], path, row, f"{where}.value")
+        controls[control] = (*controls.get(control, ()), *found)
     annotator = _annotator(annotation.get("completed_by"), path, row, f"{field}.completed_by")
     return ExportedAnnotation(number, annotator, controls, field)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from stages import label_studio_export
+from stages.label_studio_export import ExportedAnnotation
 from stages.stage import BadInput
-from stages.tables import read_json
 
 VERDICTS = ("correct", "partial", "incorrect")
 _CONTROL = "verdict"
@@ -62,28 +63,16 @@ def read_export(path: Path) -> tuple[list[tuple[str, str, str, str, int]], int, 
     Raises:
         BadInput: names the task (counted from 1) and the field.
     """
-    tasks = read_json(path)
-    if not isinstance(tasks, list):
-        raise BadInput("not a list of tasks", file=path, got=tasks, expected="a Label Studio export in format JSON")
-    judgements, empty, skipped = [], 0, 0
-    for row, exported in enumerate(tasks, 1):
-        if not isinstance(exported, dict):
-            raise BadInput("not a task", file=path, row=row, got=exported, expected="an object")
-        data, annotations = exported.get("data"), exported.get("annotations")
-        if not isinstance(data, dict):
-            raise BadInput("missing or not an object", file=path, row=row, field="data", got=data)
-        if not isinstance(annotations, list):
-            raise BadInput("missing or not a list", file=path, row=row, field="annotations", got=annotations)
-        identifier, code = (_text(data, name, path, row) for name in ("id", "answer_id"))
-        finished = [each for each in annotations if not (isinstance(each, dict) and each.get("was_cancelled"))]
-        skipped += len(annotations) - len(finished)
-        empty += not finished
-        for number, annotation in enumerate(finished):
-            field = f"annotations.{number}"
-            if not isinstance(annotation, dict):
-                raise BadInput("not an annotation", file=path, row=row, field=field, got=annotation)
-            annotator = _annotator(annotation.get("completed_by"), path, row, field)
-            judgements.append((identifier, code, annotator, _verdict(annotation.get("result"), path, row, field), row))
+    judgements: list[tuple[str, str, str, str, int]] = []
+    empty = skipped = 0
+    for exported in label_studio_export.read_export(path, {_CONTROL: "choices"}, others=True):
+        identifier, code = (_text(exported.data, name, path, exported.row) for name in ("id", "answer_id"))
+        skipped += exported.cancelled
+        empty += not exported.annotations
+        judgements += [
+            (identifier, code, each.annotator, _verdict(each, path, exported.row), exported.row)
+            for each in exported.annotations
+        ]
     return judgements, empty, skipped
 
 
@@ -94,23 +83,10 @@ def _text(data: Mapping[str, Any], name: str, path: Path, row: int) -> str:
     return value
 
 
-def _annotator(value: Any, path: Path, row: int, field: str) -> str:
-    """Label Studio gives a user's number, or the user with number and address."""
-    if isinstance(value, dict):
-        value = value.get("email") or value.get("id")
-    if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
-        raise BadInput("no annotator", file=path, row=row, field=f"{field}.completed_by", got=value)
-    return str(value)
-
-
-def _verdict(result: Any, path: Path, row: int, field: str) -> str:
-    chosen = [
-        choice
-        for part in (result if isinstance(result, list) else [])
-        if isinstance(part, dict) and part.get("from_name") == _CONTROL and isinstance(part.get("value"), dict)
-        for choice in part["value"].get("choices") or []
-    ]
+def _verdict(annotation: ExportedAnnotation, path: Path, row: int) -> str:
+    chosen = list(annotation.controls.get(_CONTROL, ()))
     if len(chosen) != 1 or chosen[0] not in VERDICTS:
         got = chosen[0] if len(chosen) == 1 else chosen
-        raise BadInput("not one verdict", file=path, row=row, field=f"{field}.result", got=got, choices=VERDICTS)
-    return str(chosen[0])
+        field = f"{annotation.field}.result"
+        raise BadInput("not one verdict", file=path, row=row, field=field, got=got, choices=VERDICTS)
+    return chosen[0]

@@ -87,11 +87,15 @@ def without(record, name):
             [exported(annotation("maybe"))],
             r"field 'annotations\.0\.result': not one verdict; got 'maybe' \(choices: cor",
         ),
-        ([exported(annotation(), annotation(result=[]))], r"e\.json:1: field 'annotations\.1\.result'.*got \[\]"),
+        (
+            [exported(annotation(), annotation(annotator=2, result=[]))],
+            r"e\.json:1: field 'annotations\.1\.result'.*got \[\]",
+        ),
         ([exported(annotation(result=None))], r"'annotations\.0\.result'"),
         ([exported(annotation(annotator=None))], r"'annotations\.0\.completed_by': no annotator; got None"),
         ([exported(annotation(annotator={"email": ""}))], r"no annotator"),
         ([exported("x")], r"'annotations\.0': not an annotation"),
+        ([exported(annotation(), annotation())], r"'1' annotated this task twice, first in annotations\.0"),
     ],
 )
 def test_bad_exports(tmp_path, tasks, message):

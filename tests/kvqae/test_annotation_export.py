@@ -70,7 +70,7 @@ def twice(control=0):
         ([exported(FIRST, annotation(1, None, **KEPT))], r"'annotations\.0\.completed_by': no annotator"),
         ([exported(FIRST, annotation(1, **KEPT) | {"result": None})], r"'annotations\.0\.result': missing"),
         ([exported(FIRST, other_control())], r"'annotations\.0\.result\.0\.from_name': not a control.*got 'verdict'"),
-        ([exported(FIRST, twice())], r"result\.3\.from_name': control twice; got 'decision'"),
+        ([exported(FIRST, twice())], r"result\.decision': several values; got \['keep', 'keep'\]"),
         (
             [exported(SECOND), exported(FIRST, annotation(1, 5, **KEPT), annotation(2, 5, "overspecified"))],
             r"e\.json:2: field 'annotations\.1\.completed_by': annotator '5' annotated this task twice, first in annot",
