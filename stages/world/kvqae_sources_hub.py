@@ -132,7 +132,7 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
         asked |= set(wanted)
         for entity in wiki.entities(wanted, "labels|descriptions|aliases|claims"):
             claims = {name: claims for name, claims in entity["claims"].items() if name in PROPERTIES}
-            for name in {entity["id"], entity.get("redirects", {}).get("from", entity["id"])}:
+            for name in dict.fromkeys([entity["id"], entity.get("redirects", {}).get("from", entity["id"])]):
                 entities[name] = {**entity, "id": name, "claims": claims}  # the rest is most of an item's weight
         above = (
             value for entity in map(parse_entity, entities.values()) for name in _ABOVE for value in entity.values(name)
