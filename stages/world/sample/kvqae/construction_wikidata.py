@@ -8,8 +8,8 @@ from typing import Any
 from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.records import wikidata_items
 
-# Shares of the persons; the last one is of all entities (the paper drops 31 % as living or abstract, 3 %
-# for want of a Commons category).
+# Shares of the persons; the last one is of all entities (the paper drops 31 % as living or abstract, and 3 % for want
+# of a Commons category or of a picture in it).
 LIVING, NO_GENDER, NO_OCCUPATION, MORE_OCCUPATIONS = 0.28, 0.03, 0.03, 0.1
 NO_CATEGORY = 0.03
 NO_ARTICLE = 5  # items that no article is about
