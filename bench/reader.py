@@ -84,7 +84,7 @@ def main() -> None:
 
     def step() -> None:
         optimizer.zero_grad()
-        loss_of(model, tokenizer, sampled, texts, PARAMETERS)[0].backward()
+        loss_of(model, tokenizer, sampled, texts, PARAMETERS, "mean")[0].backward()
         optimizer.step()
 
     pairs = [(question, passage) for passage, question in enumerate(questions)]
