@@ -95,6 +95,13 @@ def test_a_weight_reruns_only_fusion_and_what_follows(clone):
     assert ran <= {
         "kvqae-fuse",
         "kvqae-tune_fusion",  # says whether the weights in use are the best
+        "kvqae-rerank_finetune",
+        "kvqae-rerank_text",
+        "kvqae-rerank_rrt",
+        "kvqae-rerank_arcface",
+        "kvqae-tune_reranking",
+        "kvqae-rerank_fuse",
+        "kvqae-evaluate_reranking",
         "kvqae-reader_finetune",
         "kvqae-read",
         "kvqae-difficulty",
@@ -114,7 +121,9 @@ def test_a_threshold_reruns_only_the_analysis(clone):
 
 
 def test_a_queue_of_three_weights_is_compared(clone):
-    clone.run("dvc", "exp", "run", "--queue", "-S", f"{WEIGHT}=0.35,0.55,0.75")
+    # A row that nothing is re-ranked or read from: three runs of few stages.
+    weight = "kvqae.fuse.weights.bm25_image.arcface"
+    clone.run("dvc", "exp", "run", "--queue", "-S", f"{weight}=0.35,0.55,0.75")
     # Foreground worker: `dvc queue start` leaves a process behind that outlives the test.
     clone.run("dvc", "exp", "run", "--run-all")
     table = json.loads(clone.run("dvc", "exp", "show", "--json"))
