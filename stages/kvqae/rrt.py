@@ -113,7 +113,8 @@ def score_pairs(
 
     scores = np.empty(len(pairs))
     start = 0
-    with tqdm(total=len(pairs), desc="image pairs", unit="pair", mininterval=5, leave=False) as bar:
+    short = len(pairs) <= batch
+    with tqdm(total=len(pairs), desc="image pairs", unit="pair", mininterval=5, leave=False, disable=short) as bar:
         for part in halving_batches(order.tolist(), batch, score):
             scores[order[start : start + len(part)]] = part
             start += len(part)
