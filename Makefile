@@ -37,7 +37,7 @@ LANES := 'kvqae-*' 'complexity-*' decorrelation-evaluate
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; \
-	elif nvidia-smi >/dev/null 2>&1; then dvc repro; \
+	elif nvidia-smi >/dev/null 2>&1 || dvc status --quiet; then dvc repro; \
 	else \
 		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; for lane in $(LANES); do dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & done; wait; \
 		dvc repro; \
