@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from stages.kvqae.illustrated_base import ImageFeatures, read_illustrated_base
+from stages.kvqae.image_search import STEP
 from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_run_over, read_table, write_atomically, write_run
 
 SYSTEM = "arcface"
-STEP = 1e-8  # what a passage loses against the one before it in the initial run: equal images keep its order
 
 
 class RerankArcfaceParameters(Parameters):

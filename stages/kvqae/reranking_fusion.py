@@ -5,6 +5,7 @@ rank normalisation and default minimum, and min-max normalisation with a linear 
 positions, which no normalisation changes, so it has none here; `default_minimum` comes before either.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -25,16 +26,16 @@ TIE = 1e-6  # weight of ranks against probabilities: below any difference of sha
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Fusion(BaseModel):
+class _Fusion(BaseModel, ABC):
     """What every way has in common: a candidate's score is the sum of what the systems give to it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    @abstractmethod
     def parts(
         self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
     ) -> NDArray[np.float64]:
         """What each system gives to each candidate, (systems, queries, n)."""
-        raise NotImplementedError
 
     def fuse(self, runs: Mapping[str, Run], name: str = "") -> Run:
         """Fuse the systems' runs about the same queries."""

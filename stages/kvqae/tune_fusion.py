@@ -11,29 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, field_validator
 
 from stages.kvqae.fuse import PASSAGE_ROWS, RECORD, ROWS, read_split
+from stages.kvqae.weight_grid import WeightGridParameters
 from stages.measures.fusion import gather, normalize
 from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights, simplex_grid
-from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights
+from stages.stage import BadInput, Context, run_stage
 from stages.tables import read_json, read_qrels, write_atomically, write_json
 
 SPLIT = "validation"
 SYSTEMS = tuple(dict.fromkeys(system for systems in ROWS.values() for system in systems))
 
 
-class TuneFusionParameters(Parameters):
+class TuneFusionParameters(WeightGridParameters):
     """Section `kvqae.tune_fusion`."""
-
-    step: float = Field(gt=0, le=1, description="Step of the grid of weights, a divisor of 1")
-
-    @field_validator("step")
-    @classmethod
-    def _divides_one(cls, step: float) -> float:
-        simplex_grid(1, step)
-        return step
 
 
 @dataclass(frozen=True)

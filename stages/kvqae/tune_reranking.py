@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator
-
 from stages.kvqae.reranking_fusion import (
     SYSTEMS,
     Fusion,
@@ -23,11 +21,12 @@ from stages.kvqae.reranking_fusion import (
     default_minimum,
     read_lists,
 )
+from stages.kvqae.weight_grid import WeightGridParameters
 from stages.measures.fusion import NORMALIZATIONS
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import search_weights, simplex_grid
-from stages.stage import Context, Parameters, run_stage
+from stages.measures.weight_search import search_weights
+from stages.stage import Context, run_stage
 from stages.tables import read_qrels, write_atomically, write_json
 
 SPLIT = "validation"
@@ -35,16 +34,8 @@ PAPER_NORMALIZATION = "min_max"
 COLUMNS = tuple(dict.fromkeys(system for systems in SYSTEMS.values() for system in systems))
 
 
-class TuneRerankingParameters(Parameters):
+class TuneRerankingParameters(WeightGridParameters):
     """Section `kvqae.tune_reranking`."""
-
-    step: float = Field(gt=0, le=1, description="Step of the grid of weights, a divisor of 1")
-
-    @field_validator("step")
-    @classmethod
-    def _divides_one(cls, step: float) -> float:
-        simplex_grid(1, step)
-        return step
 
 
 @dataclass(frozen=True)

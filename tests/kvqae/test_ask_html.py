@@ -98,6 +98,29 @@ def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
     assert sums == ["+0.38", "+6.00"]
 
 
+def test_a_picture_that_no_system_looked_at_and_that_cannot_be_read_is_not_shown():
+    assert framed(b"%PDF-1.7", None) is None
+    html = answer_html("who?", b"%PDF-1.7", Answer("x", 1.0, [], None, [], {"text": 0.1}))
+    assert "<img" not in html
+
+
+class Listening:
+    def __init__(self):
+        self.heard = []
+
+    def ask(self, question, image, *, rerank):
+        self.heard.append((question, rerank))
+        return Answer("x", 1.0, [], None, [], {"text": 0.1})
+
+
+@pytest.mark.parametrize(("typed", "heard"), [("who \ud800 is this?", "who ? is this?"), (None, ""), ("who?", "who?")])
+def test_half_a_character_and_no_text_at_all_reach_the_pipeline_as_text(tmp_path, typed, heard):
+    asker = Listening()
+    html = respond(asker, typed, None, False, tmp_path)
+    assert asker.heard == [(heard, False)]
+    html.encode()  # what the page sends
+
+
 class Refusing:
     def ask(self, question, image, *, rerank):
         raise BadInput(f"no {EVIL}")

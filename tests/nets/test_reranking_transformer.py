@@ -129,3 +129,10 @@ def test_begins_as_a_matcher(heads: int) -> None:
         assert attention[0].argmax(dim=1).tolist() == [5, 4, 3, 2, 1, 0]
     torch.testing.assert_close(values, tokens)
     torch.testing.assert_close(first.out_projection(values), -tokens)
+
+
+def test_logits_are_of_full_precision_under_autocast(model: RerankingTransformer) -> None:
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model(images([5] * 32, 5, 0), images([5] * 32, 5, 1))
+    assert logits.dtype == torch.float32
+    assert (logits != logits.bfloat16().float()).float().mean() > 0.9  # eight bits would make articles tie
