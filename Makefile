@@ -30,16 +30,19 @@ $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
 
-# On processors alone the three pipelines run side by side: much of each keeps one core busy. They meet in stages that the
-# last `dvc repro` runs, which also says what went wrong, if anything did. One thread each: threads of several processes wait
-# for each other ten times as long as they work. A GPU's memory is for one at a time.
-LANES := 'kvqae-*' 'complexity-*' decorrelation-evaluate
+# On processors alone the three pipelines run side by side: much of each keeps one core busy. The longest comes first, and
+# the others yield to it. They meet in stages that the last `dvc repro` runs, which also says what went wrong, if anything
+# did. One thread each: threads of several processes wait for each other ten times as long as they work. A GPU's memory is
+# for one at a time.
+LANES := 'kvqae-*' decorrelation-evaluate 'complexity-*'
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; \
 	elif nvidia-smi >/dev/null 2>&1 || dvc status --quiet; then dvc repro; \
 	else \
-		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; for lane in $(LANES); do dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & done; wait; \
+		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; yield=0; for lane in $(LANES); do \
+			nice -n $$yield dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & yield=$$((yield + 5)); \
+		done; wait; \
 		dvc repro; \
 	fi
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
@@ -66,7 +69,7 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 	@python -m stages.kvqae.ask_page $(if $(PORT),--port $(PORT))
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
-	@python -m stages.tracking --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
+	@python -m stages.tracking_writer --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
 
 readme: $(BIN)/.ready  ## renew the tables in README.md from dvc.yaml and metrics/
 	@python -m stages.report.readme

@@ -1,8 +1,7 @@
 """MLflow, one run a stage execution; a no-op when off.
 
-Importing MLflow takes seconds, so a stage never does: it writes events, one JSON object a line, into the pipe of a
-writer process (this module run as a script) that imports MLflow beside it and logs them. The pipe also tells how the
-stage ended: without an `end` event the stage was killed, and the run says so.
+Importing MLflow takes seconds, so a stage never does: it writes events, one JSON object a line, into a file of its own
+in a spool. One process, `tracking_writer.py`, started by the first stage that finds none, follows the files of all stages.
 """
 
 import fcntl
@@ -13,29 +12,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import yaml
 
-PIPELINES = ("kvqae", "decorrelation", "complexity", "world")
+SPOOL = Path(".work") / "tracking"
+"""Where stages leave their events, below the project's root."""
 
 
 class Tracker:
     """Sends curves and final metrics of one stage execution to MLflow, or nowhere."""
 
-    def __init__(self, pipe: IO[str] | None = None) -> None:
-        self._pipe = pipe
+    def __init__(self, events: IO[str] | None = None) -> None:
+        self._events = events
 
     def _send(self, kind: str, **fields: Any) -> None:
-        if self._pipe is not None:
-            try:
-                self._pipe.write(json.dumps({"kind": kind, "time": int(time.time() * 1000), **fields}) + "\n")
-                self._pipe.flush()
-            except BrokenPipeError:
-                print("tracking: MLflow's writer has ended (see its message above); going on without", file=sys.stderr)
-                self._pipe = None
+        if self._events is not None:
+            self._events.write(json.dumps({"kind": kind, "time": int(time.time() * 1000), **fields}) + "\n")
+            self._events.flush()
 
     def log(self, step: int, **values: float) -> None:
         """One point of one or more curves; values that are not finite are left out of the curve."""
@@ -61,39 +57,89 @@ def track(section: str, values: Mapping[str, Any], inputs: Sequence[Path], *, en
     if not enabled:
         yield Tracker()
         return
-    root = _root()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
-    writer = subprocess.Popen(
-        [sys.executable, "-m", "stages.tracking"], stdin=subprocess.PIPE, text=True, env=environment, cwd=root
-    )
-    assert writer.stdin is not None
-    tracker = Tracker(writer.stdin)
+    root = project_root()
     stage = os.environ.get("DVC_STAGE", section)
-    tracker._send(
-        "start",
-        pipeline=section.split(".")[0],
-        name=f"{os.environ.get('DVC_EXP_NAME') or 'repro'}/{stage}",
-        parameters={f"{section}.{key}": str(value) for key, value in values.items()},
-        tags={
-            "dvc.stage": stage,
-            "dvc.experiment": os.environ.get("DVC_EXP_NAME", ""),
-            "git.baseline": os.environ.get("DVC_EXP_BASELINE_REV") or _git("rev-parse", "HEAD"),
-            "git.dirty": str(bool(_git("status", "--porcelain", "--untracked-files=no"))),
-            **_input_hashes(inputs),
-        },
-    )
-    status = "FAILED"
+    with _event_file(root / SPOOL) as events:
+        tracker = Tracker(events)
+        tracker._send(
+            "start",
+            pipeline=section.split(".")[0],
+            name=f"{os.environ.get('DVC_EXP_NAME') or 'repro'}/{stage}",
+            parameters={f"{section}.{key}": str(value) for key, value in values.items()},
+            tags={
+                "dvc.stage": stage,
+                "dvc.experiment": os.environ.get("DVC_EXP_NAME", ""),
+                "git.baseline": os.environ.get("DVC_EXP_BASELINE_REV") or _git("rev-parse", "HEAD"),
+                "git.dirty": str(bool(_git("status", "--porcelain", "--untracked-files=no"))),
+                **_input_hashes(inputs),
+            },
+        )
+        writer = _wake_writer(root)
+        status = "FAILED"
+        try:
+            yield tracker
+            status = "FINISHED"
+        finally:
+            # The writer goes on by itself; waiting for it would cost every stage its import time.
+            tracker._send("end", status=status)
+            if writer is not None and writer.poll():
+                print(
+                    f"tracking: MLflow's writer failed, see {writer_log(root)}; the run waits in {root / SPOOL}",
+                    file=sys.stderr,
+                )
+
+
+@contextmanager
+def _event_file(spool: Path) -> Iterator[IO[str]]:
+    """A new file in the spool, locked (by this process alone, not by its forks) from before it bears its name."""
+    spool.mkdir(parents=True, exist_ok=True)
+    part = spool / f"{time.time_ns()}-{os.getpid()}.part"
+    with part.open("w", encoding="utf-8") as events:
+        fcntl.lockf(events, fcntl.LOCK_EX)
+        part.rename(part.with_suffix(".jsonl"))
+        yield events
+
+
+def _wake_writer(root: Path) -> "subprocess.Popen[bytes] | None":
+    """Start the writer, unless one is at work. Of several started at once all but one end at once."""
+    with writer_lock(root).open("a") as lock:
+        if not locked(lock):
+            return None
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
+    with writer_log(root).open("a") as log:
+        # Its own session and its own output: it outlives the stage, and whoever reads the stage's output need not wait.
+        return subprocess.Popen(
+            [sys.executable, "-m", "stages.tracking_writer"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            cwd=root,
+            start_new_session=True,
+        )
+
+
+def writer_lock(root: Path) -> Path:
+    """Held by the writer at work."""
+    return root / SPOOL / "writer.lock"
+
+
+def writer_log(root: Path) -> Path:
+    """What the writers say."""
+    return root / SPOOL / "writer.log"
+
+
+def locked(file: IO[str]) -> bool:
+    """Whether the lock was free, and is now held until the file is closed."""
     try:
-        yield tracker
-        status = "FINISHED"
-    finally:
-        # The writer ends by itself after the last event; waiting for it would cost every stage its import time.
-        tracker._send("end", status=status)
-        with suppress(BrokenPipeError):
-            writer.stdin.close()
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
-def _root() -> Path:
+def project_root() -> Path:
+    """Where `mlflow.db` and the spool lie: DVC's root, also in an experiment's folder that vanishes."""
     return Path(os.environ.get("DVC_ROOT") or Path.cwd()).resolve()
 
 
@@ -109,61 +155,3 @@ def _input_hashes(inputs: Sequence[Path]) -> dict[str, str]:
     stages = (yaml.load(lock.read_text(encoding="utf-8"), loader) or {}).get("stages", {}) if lock.exists() else {}
     known = {out["path"]: out.get("md5", "") for stage in stages.values() for out in stage.get("outs", [])}
     return {f"input.{path.as_posix()}": known[path.as_posix()] for path in inputs if path.as_posix() in known}
-
-
-def tracking_uri(root: Path) -> str:
-    """`MLFLOW_TRACKING_URI`, or a database at the project's root (absolute: experiments run in folders that vanish)."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{root / 'mlflow.db'}"
-
-
-def prepare(root: Path) -> None:
-    """Create the database and one experiment a pipeline, once: concurrent first use would destroy the database."""
-    from mlflow.tracking import MlflowClient
-
-    with (root / "mlflow.db.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        client = MlflowClient(tracking_uri(root))
-        for pipeline in PIPELINES:
-            if client.get_experiment_by_name(pipeline) is None:
-                client.create_experiment(pipeline, artifact_location=(root / "mlartifacts" / pipeline).as_uri())
-
-
-def write_events(events: Iterator[str], root: Path) -> None:
-    """Log a stage's events, read from its pipe, as one MLflow run."""
-    from mlflow.entities import Metric, Param, RunTag
-    from mlflow.tracking import MlflowClient
-
-    prepare(root)  # also waits for another writer that is creating the database just now
-    client = MlflowClient(tracking_uri(root))
-    run_id, status = None, "KILLED"
-    for line in events:
-        event = json.loads(line)
-        if event["kind"] == "start":
-            experiment = client.get_experiment_by_name(event["pipeline"])
-            if experiment is None:
-                raise SystemExit(f"tracking: no MLflow experiment {event['pipeline']!r}; run `make mlflow` once")
-            run = client.create_run(experiment.experiment_id, start_time=event["time"], run_name=event["name"])
-            run_id = run.info.run_id
-            parameters = [Param(key, value[:6000]) for key, value in event["parameters"].items()]
-            tags = [RunTag(key, value) for key, value in event["tags"].items()]
-            client.log_batch(run_id, params=parameters, tags=tags)
-        elif event["kind"] == "point" and run_id is not None:
-            points = [Metric(_safe(key), value, event["time"], event["step"]) for key, value in event["values"].items()]
-            for first in range(0, len(points), 1000):
-                client.log_batch(run_id, metrics=points[first : first + 1000])
-        elif event["kind"] == "end":
-            status = event["status"]
-    if run_id is not None:
-        client.set_terminated(run_id, status)
-
-
-def _safe(name: str) -> str:
-    """MLflow has no `@` in metric names."""
-    return name.replace("@", "_at_")
-
-
-if __name__ == "__main__":
-    if "--prepare" in sys.argv:
-        prepare(_root())
-    else:
-        write_events(iter(sys.stdin), _root())

@@ -1,11 +1,14 @@
 import json
 import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
 from stages.stage import execute
-from stages.tracking import Tracker, prepare, write_events
+from stages.tracking import SPOOL, Tracker, locked, writer_lock
+from stages.tracking_writer import prepare, write_events
 from tests.test_stage import CountParameters
 from tests.test_stage import main as count_main
 
@@ -64,11 +67,82 @@ def test_one_run_a_stage_execution_with_curve_tags_and_absolute_artifacts(finish
     assert [point.value for point in client.get_metric_history(run.info.run_id, "loss")] == [3.0, 2.0, 1.0]
     assert "skipped" not in run.data.metrics
 
-    # A stage that was killed closes its pipe without saying how it ended.
-    start = {"kind": "start", "time": 0, "pipeline": "kvqae", "name": "killed", "parameters": {}, "tags": {}}
-    write_events(iter([json.dumps(start)]), tmp_path)
-    (killed,) = client.search_runs([experiment.experiment_id], "attributes.run_name = 'killed'")
-    assert killed.info.status == "KILLED"
+
+START = {"kind": "start", "time": 0, "pipeline": "kvqae", "name": "by hand", "parameters": {}, "tags": {}}
+POINT = {"kind": "point", "time": 1, "step": 1, "values": {"loss": 0.5}}
+END = {"kind": "end", "time": 2, "status": "FINISHED"}
+
+
+def spool(root, *events, tail="", name="1-1.jsonl"):
+    """Events of a stage that holds no lock any more."""
+    (root / SPOOL).mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(event) + "\n" for event in events) + tail
+    (root / SPOOL / name).write_text(text)
+    return root / SPOOL / name
+
+
+def runs_of(root):
+    client = prepare(root)
+    return client.search_runs([client.get_experiment_by_name("kvqae").experiment_id], order_by=["start_time"])
+
+
+def test_a_stage_that_left_without_saying_so_was_killed(tmp_path):
+    left = spool(tmp_path, START, POINT, tail='{"kind": "po')
+    write_events(tmp_path, linger=0.1)
+    (run,) = runs_of(tmp_path)
+    assert run.info.status == "KILLED"
+    assert run.data.metrics == {"loss": 0.5}
+    assert not left.exists()
+
+
+def test_a_run_that_mlflow_refuses_is_kept_and_stops_no_other(tmp_path, capsys):
+    refused = spool(tmp_path, START, POINT | {"values": {"not(a)name": 1.0}}, END, name="1-1.jsonl")
+    spool(tmp_path, START | {"name": "good"}, POINT, END, name="2-1.jsonl")
+    write_events(tmp_path, linger=0.1)
+    assert {run.info.run_name: run.info.status for run in runs_of(tmp_path)}["good"] == "FINISHED"
+    assert refused.with_suffix(".refused").read_text().count("\n") == 3
+    assert "MLflow refused a run" in capsys.readouterr().err
+
+
+def test_only_one_writer_is_at_work(tmp_path):
+    left = spool(tmp_path, START, END)
+    with writer_lock(tmp_path).open("a") as lock:
+        assert locked(lock)
+        write_events(tmp_path, linger=0.1)
+        assert left.exists(), "a second writer logged beside the first"
+    write_events(tmp_path, linger=0.1)
+    assert not left.exists()
+
+
+def test_a_run_goes_on_while_the_stage_holds_its_file(tmp_path):
+    (tmp_path / SPOOL).mkdir(parents=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path), json.dumps(START), json.dumps(POINT)], stdout=subprocess.PIPE
+    )
+    assert holder.stdout.readline() == b"held\n"
+    writer = threading.Thread(target=write_events, args=(tmp_path,), kwargs={"linger": 0.1})
+    writer.start()
+    deadline = time.monotonic() + 60
+    while not [run for run in runs_of(tmp_path) if run.data.metrics] and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert [(run.info.status, run.data.metrics) for run in runs_of(tmp_path)] == [("RUNNING", {"loss": 0.5})]
+    holder.kill()
+    holder.wait()
+    writer.join(60)
+    assert [run.info.status for run in runs_of(tmp_path)] == ["KILLED"]
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from stages.tracking import SPOOL, _event_file
+root, *lines = sys.argv[1:]
+with _event_file(Path(root) / SPOOL) as events:
+    events.write("".join(line + "\\n" for line in lines))
+    events.flush()
+    print("held", flush=True)
+    time.sleep(300)
+"""
 
 
 def test_off_means_off(tmp_path, monkeypatch):
