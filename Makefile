@@ -40,8 +40,8 @@ repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; \
 	elif nvidia-smi >/dev/null 2>&1 || dvc status --quiet; then dvc repro; \
 	else \
-		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; yield=0; for lane in $(LANES); do \
-			nice -n $$yield dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & yield=$$((yield + 5)); \
+		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; lag=0; for lane in $(LANES); do \
+			nice -n $$lag dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & lag=$$((lag + 5)); \
 		done; wait; \
 		dvc repro; \
 	fi

@@ -1,7 +1,8 @@
 """MLflow, one run a stage execution; a no-op when off.
 
 Importing MLflow takes seconds, so a stage never does: it writes events, one JSON object a line, into a file of its own
-in a spool. One process, `tracking_writer.py`, started by the first stage that finds none, follows the files of all stages.
+in a spool. One process, `tracking_writer.py`, started by the first stage that finds none, follows the files of all
+stages.
 """
 
 import fcntl
