@@ -1,6 +1,8 @@
 """Map a function over shards: here in processes now, on a cluster later. A seam of one method."""
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +22,18 @@ class Engine(Protocol):
         ...
 
 
+def end_with_parent() -> None:
+    """Let this worker end when its stage is killed: by itself it would wait for work, and hold its memory, for ever."""
+
+    def wait_and_end() -> None:
+        parent = multiprocessing.parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
+
+
 @dataclass(frozen=True)
 class LocalEngine:
     """Processes of this machine; one worker runs in this very process."""
@@ -33,7 +47,7 @@ class LocalEngine:
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.workers, mp_context=start) as pool:
+        with ProcessPoolExecutor(self.workers, mp_context=start, initializer=end_with_parent) as pool:
             waiting = []
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))

@@ -1,7 +1,8 @@
-"""`make thorough`: all seeds, grids and sweeps, in a copy of the tree.
+"""`make thorough`: all seeds, grids and sweeps, in a copy of the tree a pipeline.
 
-The copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
-and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from.
+A copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
+and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from: the flat
+metrics of every world seed, and the tables and figures of the first one, as the page shows them.
 Answers of prompted models are the exception: they are paid for, so the copy gets those here and gives back its own.
 """
 
@@ -25,12 +26,26 @@ SCALE = Path("scales/thorough.yaml")
 ANSWERS = Path("data/complexity/prompt_cache")
 # World seeds of each pipeline; a pipeline that repeats its trainings over model seeds takes one world.
 SEEDS = {"kvqae": (3, 4, 5), "decorrelation": (3,), "complexity": (3,)}
+# The sections of the page that more seeds and cells change, by the ids that they bear there.
+SECTIONS = {
+    "kvqae": ("table-2", "table-3", "table-4", "table-5", "table-6", "table-7"),
+    "decorrelation": ("table-1", "findings", "table-2", "table-3", "figure-4", "appendix-b"),
+    "complexity": ("table-1", "table-2", "findings", "forest", "instrument", "agreement", "parsers"),
+}
 
 
 def run(*command: str, cwd: Path) -> str:
     """Run a command that must succeed; its output goes to the terminal, or back when it is from git."""
     capture = subprocess.PIPE if command[0] == "git" else None
     return (subprocess.run(command, cwd=cwd, check=True, text=True, stdout=capture).stdout or "").strip()
+
+
+def clone(root: Path, copy: Path) -> Path:
+    """The copy of a pipeline, made if it is not there: pipelines may run side by side."""
+    if not copy.exists():
+        run("git", "clone", "-q", str(root), str(copy), cwd=root)
+        run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=copy)
+    return copy
 
 
 def with_seed(scale: Path, pipeline: str, seed: int, out: Path) -> None:
@@ -57,6 +72,15 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
     return found
 
 
+def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
+    """The page's sections `{id, title, html}` that show what was found; the HTML was escaped by the pipeline's stage."""
+    fragment = copy / "metrics" / "report" / "fragments" / f"{pipeline}.json"
+    wanted = {f"{pipeline}-{name}" for name in SECTIONS[pipeline]}
+    return (
+        [section for section in read_json(fragment)["sections"] if section["id"] in wanted] if fragment.exists() else []
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run every pipeline and seed; results are written after each, so that an interruption loses one at most."""
     parser = argparse.ArgumentParser(prog="python -m stages.thorough", description=__doc__)
@@ -71,19 +95,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     copies = root / ".work" / "thorough"
     for killed in sorted(copies.glob(f"*/{ANSWERS}")):
         merge_answers(killed, root / ANSWERS)
-    copy = copies / commit[:12]
-    if not copy.exists():
-        run("git", "clone", "-q", str(root), str(copy), cwd=root)
-        run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=copy)
     try:
         for pipeline in arguments.pipelines:
             seeds: dict[str, dict[str, float]] = {}
+            shown: list[dict[str, str]] = []
             started = time.perf_counter()
-            for seed in arguments.seeds or SEEDS[pipeline]:
+            copy = clone(root, copies / f"{commit[:12]}-{pipeline}")
+            for seed in sorted(arguments.seeds or SEEDS[pipeline]):
                 seeds[str(seed)] = reproduce(root, copy, pipeline, seed)
+                shown = shown or sections(copy, pipeline)
                 date = datetime.datetime.now(datetime.UTC).date().isoformat()
                 minutes = round((time.perf_counter() - started) / 60, 1)
                 result = {"pipeline": pipeline, "commit": commit, "date": date, "minutes": minutes, "seeds": seeds}
+                result["sections"] = shown
                 write_json(root / "metrics" / "thorough" / f"{pipeline}.json", result)
     except BadInput as error:
         print(f"thorough: {error}", file=sys.stderr)

@@ -1,3 +1,10 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
 import pytest
 
 from stages.engine import LocalEngine
@@ -18,3 +25,24 @@ def test_results_come_in_order_whatever_the_workers(workers):
 def test_a_broken_shard_is_not_swallowed(workers):
     with pytest.raises(ValueError, match="shard 99"):
         list(LocalEngine(workers).map(square, [1, 99], description="squares"))
+
+
+def tell_and_wait(folder: str) -> None:
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(300)
+
+
+STAGE = "import sys, tests.test_engine as t; list(t.LocalEngine(2).map(t.tell_and_wait, [sys.argv[1]] * 2, description='wait'))"
+
+
+def test_workers_end_with_a_killed_stage(tmp_path):
+    stage = subprocess.Popen([sys.executable, "-c", STAGE, str(tmp_path)])
+    deadline = time.monotonic() + 120
+    while len(workers := [int(file.name) for file in tmp_path.iterdir()]) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert len(workers) == 2
+    stage.kill()
+    stage.wait()
+    while any(psutil.pid_exists(worker) for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not [worker for worker in workers if psutil.pid_exists(worker)]

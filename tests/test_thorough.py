@@ -25,6 +25,10 @@ kvqae = yaml.safe_load(open("params.yaml"))["kvqae"]
 folder = pathlib.Path("metrics/kvqae")
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], "grid": kvqae["read"]["grid"]}))
+fragments = pathlib.Path("metrics/report/fragments")
+fragments.mkdir(parents=True, exist_ok=True)
+sections = [{"id": f"kvqae-{name}", "title": name, "html": str(kvqae["world"]["seed"])} for name in ("gallery", "table-2")]
+(fragments / "kvqae.json").write_text(json.dumps({"sections": sections}))
 """
 
 # A question is answered at a cost, which the metric counts; then it breaks off unless a file is there.
@@ -70,9 +74,10 @@ def project(tmp_path, monkeypatch):
 
 
 def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
-    thorough.main(["--pipelines", "kvqae", "--seeds", "4", "5"])
+    thorough.main(["--pipelines", "kvqae", "--seeds", "5", "4"])
     kept = json.loads((project / "metrics/thorough/kvqae.json").read_text())
     assert kept["seeds"] == {"4": {"echo.grid": 9, "echo.seed": 4}, "5": {"echo.grid": 9, "echo.seed": 5}}
+    assert kept["sections"] == [{"id": "kvqae-table-2", "title": "table-2", "html": "4"}]
     assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
     assert not (project / "dvc.lock").exists()
     assert (project / "params.yaml").read_text() == "kvqae: {world: {seed: 3}, read: {grid: 1}}\n"

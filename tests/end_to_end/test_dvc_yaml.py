@@ -1,6 +1,7 @@
 """dvc.yaml says the truth: dependencies cover imports, sections exist, every stage is described."""
 
 import ast
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,27 @@ def test_dependencies_cover_imports(name):
     needed = closure(file_of(module_of(stage))) - HARNESS
     missing = {path for path in needed if not any(path == dep or dep in path.parents for dep in listed)}
     assert sorted(map(str, missing)) == []
+
+
+def test_folders_of_code_are_locked_as_git_has_them():
+    """Compiled files in a folder that a stage depends on would rerun it, and all that follows, after every import."""
+    lock = yaml.safe_load((ROOT / "dvc.lock").read_text(encoding="utf-8"))
+    locked = {
+        dep["path"]: dep["nfiles"]
+        for stage in lock["stages"].values()
+        for dep in stage["deps"]
+        if dep["path"].startswith("stages/") and "nfiles" in dep
+    }
+    tracked = {
+        folder: len(
+            subprocess.run(
+                ["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True, check=True
+            ).stdout.split()
+        )
+        for folder in locked
+    }
+    assert locked == tracked
+    assert "stages/world/sample/kvqae" in locked
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -50,7 +50,8 @@ def test_nothing_yet():
 def test_thorough_results_are_dated_and_averaged(tmp_path):
     write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
     seeds = {"3": {"evaluate.mrr": 0.25}, "4": {"evaluate.mrr": 0.75}}
-    result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds}
+    sections = [{"id": "toy-table-1", "title": "Table 1 <all seeds>", "html": "<b>rendered</b>"}]
+    result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds, "sections": sections}
     write_json(tmp_path / "thorough" / "toy.json", result)
     folders = {"fragments": tmp_path / "fragments", "thorough": tmp_path / "thorough"}
     main(PageParameters(), None, **folders, out=tmp_path / "index.html")
@@ -58,6 +59,8 @@ def test_thorough_results_are_dated_and_averaged(tmp_path):
     assert "abc123def456"[:8] in html
     assert "2030-01-02" in html
     assert "0.500 ± 0.354" in html  # sd of .25 and .75 is .5 / sqrt(2)
+    assert "The tables and figures are of world seed 3." in html
+    assert "<summary>Table 1 &lt;all seeds&gt;</summary>\n<b>rendered</b>" in html
 
 
 def test_incomplete_fragment(tmp_path):
