@@ -1,8 +1,8 @@
 """`make thorough`: all seeds, grids and sweeps, in a copy of the tree a pipeline.
 
 A copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
-and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from: the flat
-metrics of every world seed, and the tables and figures of the first one, as the page shows them.
+and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from: the
+flat metrics of every world seed, and the tables and figures of the first one, as the page shows them.
 Answers of prompted models are the exception: they are paid for, so the copy gets those here and gives back its own.
 """
 
@@ -73,7 +73,7 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
 
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
-    """The page's sections `{id, title, html}` that show what was found; the HTML was escaped by the pipeline's stage."""
+    """The page's sections `{id, title, html}` that show what was found; their HTML is escaped already."""
     fragment = copy / "metrics" / "report" / "fragments" / f"{pipeline}.json"
     wanted = {f"{pipeline}-{name}" for name in SECTIONS[pipeline]}
     return (
