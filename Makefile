@@ -30,10 +30,10 @@ $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
 
-# On processors alone the three pipelines run side by side: much of each keeps one core busy. The longest comes first, and
-# the others yield to it. They meet in stages that the last `dvc repro` runs, which also says what went wrong, if anything
-# did. One thread each: threads of several processes wait for each other ten times as long as they work. A GPU's memory is
-# for one at a time.
+# On processors alone the three pipelines run side by side: much of each keeps one core busy. The stages of the first, the
+# longest, have the right of way. They meet in stages that the last `dvc repro` runs, which also says what went wrong, if
+# anything did. One thread each: threads of several processes wait for each other ten times as long as they work. A GPU's
+# memory is for one at a time.
 LANES := 'kvqae-*' decorrelation-evaluate 'complexity-*'
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
@@ -41,7 +41,7 @@ repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	elif nvidia-smi >/dev/null 2>&1 || dvc status --quiet; then dvc repro; \
 	else \
 		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; lag=0; for lane in $(LANES); do \
-			nice -n $$lag dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & lag=$$((lag + 5)); \
+			STAGE_NICENESS=$$lag dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & lag=$$((lag + 5)); \
 		done; wait; \
 		dvc repro; \
 	fi

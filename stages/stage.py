@@ -263,7 +263,12 @@ def execute(
 
 
 def run_stage(main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]) -> None:
-    """Entry point of a stage module: bad input ends in one clear message and exit code 1."""
+    """Entry point of a stage module: bad input ends in one clear message and exit code 1.
+
+    `make repro` sets STAGE_NICENESS, so that the stages of one pipeline yield to another's. DVC itself must not: it
+    rewrites `dvc.lock` while all others wait.
+    """
+    os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
     try:
         execute(main, section, parameters)
     except BadInput as error:

@@ -107,6 +107,22 @@ def test_the_command_ends_with_one_line_and_exit_code_1(folder):
     assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
 
 
+def test_stages_yield_as_the_environment_says(folder):
+    (folder / "toy.py").write_text(
+        "from stages.stage import *\nimport os\nclass P(Parameters): pass\n"
+        "def main(parameters: P, context: Context) -> None:\n    print(os.nice(0))\n"
+        "run_stage(main, 'toy', P)\n"
+    )
+    (folder / "params.yaml").write_text("toy: {}")
+    environment = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "toy.py"]
+    before, after = (
+        int(subprocess.run(command, capture_output=True, text=True, check=True, env=each).stdout)
+        for each in (environment, environment | {"STAGE_NICENESS": "3"})
+    )
+    assert after == before + 3
+
+
 FULL_DISK = """
 import errno, os
 from pathlib import Path
