@@ -66,8 +66,10 @@ class Rerankers:
             }
         )
         self._scales = {
-            fusion: scales(gather(list(default_minimum({system: lists[system] for system in systems}).values())))
-            for fusion, systems in SYSTEMS.items()
+            fusion: scales(
+                gather(list(default_minimum({system: lists[system] for system in SYSTEMS[fusion]}).values()))
+            )
+            for fusion in ("image", "text_image")
         }
 
     @property

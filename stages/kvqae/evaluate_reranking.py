@@ -26,7 +26,12 @@ BLOCKS = {
         "Image re-ranking, article level, face detected", "article", "face", ("rrt", "arcface", "image")
     ),
     "article": Block("Image re-ranking, article level, all questions", "article", "all", ("rrt", "image")),
-    "passage": Block("Re-ranking, passage level, all questions", "passage", "all", ("initial", "text", "text_image")),
+    "passage": Block(
+        "Re-ranking, passage level, all questions",
+        "passage",
+        "all",
+        ("initial", "text", "text_image", "text_initial", "text_image_initial"),
+    ),
 }
 _PERSONS = ("bm25_image", "initial", "image", "text", "text_image")
 _OTHERS = ("initial", "rrt", "image", "text", "text_image")
@@ -44,6 +49,9 @@ OVERLAP_BLOCKS = {
 COMPARED = (
     ("passage", "text", "initial"),
     ("passage", "text_image", "text"),
+    ("passage", "text_image", "initial"),
+    ("passage", "text_initial", "initial"),
+    ("passage", "text_image_initial", "text_initial"),
     ("article_face", "image", "arcface"),
     ("article_face", "image", "rrt"),
     ("article", "image", "rrt"),
@@ -99,6 +107,8 @@ def main(
     arcface: Path,
     image: Path,
     text_image: Path,
+    text_initial: Path,
+    text_image_initial: Path,
     passage_qrels: Path,
     article_qrels: Path,
     passages: Path,
@@ -111,7 +121,15 @@ def main(
 ) -> dict[str, float]:
     """Measure every block. Runs are TREC files; `identities` and `landmarks` are the folders of ArcFace and of RRT."""
     subset = subsets(read_table(routing, ["question", "face", "human"]))
-    reranked = {"text": text, "rrt": rrt, "arcface": arcface, "image": image, "text_image": text_image}
+    reranked = {
+        "text": text,
+        "rrt": rrt,
+        "arcface": arcface,
+        "image": image,
+        "text_image": text_image,
+        "text_initial": text_initial,
+        "text_image_initial": text_image_initial,
+    }
     paths = {"initial": initial, "bm25_image": bm25_image, **reranked}
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
     for name, path in reranked.items():

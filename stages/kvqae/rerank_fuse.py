@@ -1,11 +1,13 @@
-"""Fusion of the re-rankers, as chosen on validation (kvqae.md §4): images among themselves, then text and image.
+"""Fusion of the re-rankers, as chosen on validation (kvqae.md §4): images among themselves, then text and image,
+and both with the initial list.
 
 Nothing here is learned and no relevance judgement is read: what PosFuse knows of positions stands in the choice.
 """
 
+from contextlib import ExitStack
 from pathlib import Path
 
-from stages.kvqae.reranking_fusion import complete, default_minimum, read_choice, read_lists
+from stages.kvqae.reranking_fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
 from stages.measures.runs import PADDING
 from stages.stage import Context, Parameters, run_stage
 from stages.tables import write_atomically, write_run
@@ -21,29 +23,36 @@ def main(
     parameters: RerankFuseParameters,
     context: Context,
     *,
+    initial: Path,
     text: Path,
     arcface: Path,
     rrt: Path,
     choice: Path,
     out_image: Path,
     out_text_image: Path,
+    out_text_initial: Path,
+    out_text_image_initial: Path,
 ) -> dict[str, float]:
-    """Write `{split}.trec` of both fusions; `text`, `arcface` and `rrt` are folders of such runs."""
+    """Write `{split}.trec` of each fusion; `initial`, `text`, `arcface` and `rrt` are folders of such runs."""
     fusions = read_choice(choice)
+    folders = {"initial": initial, "arcface": arcface, "rrt": rrt, "text": text}
+    outs = {
+        "image": out_image,
+        "text_image": out_text_image,
+        "text_initial": out_text_initial,
+        "text_image_initial": out_text_image_initial,
+    }
     metrics: dict[str, float] = {}
-    with write_atomically(out_image) as images, write_atomically(out_text_image) as both:
+    with ExitStack() as stack:
+        beside = {name: stack.enter_context(write_atomically(out)) for name, out in outs.items()}
         for split in SPLITS:
-            folders = {"arcface": arcface, "rrt": rrt, "text": text}
             runs = complete({name: read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()})
-            faces, whole, written = runs["arcface"], runs["rrt"], runs["text"]
-            image = fusions["image"].fuse(default_minimum({"arcface": faces, "rrt": whole}), "reranked_image")
-            text_image = fusions["text_image"].fuse(
-                default_minimum({"text": written, "image": image}), "reranked_text_image"
-            )
-            write_run(images / f"{split}.trec", image)
-            write_run(both / f"{split}.trec", text_image)
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
             metrics |= {f"{split}_{name}_questions": float(count) for name, count in served.items()}
+            for name, systems in SYSTEMS.items():  # the images' fusion comes first, others take it
+                lists = default_minimum({system: runs[system] for system in systems})
+                runs[name] = fusions[name].fuse(lists, f"reranked_{name}")
+                write_run(beside[name] / f"{split}.trec", runs[name])
     return metrics
 
 

@@ -3,6 +3,9 @@
 `image` fuses ArcFace and RRT, `text_image` the cross-encoder with the outcome. The paper's choices are PosFuse, after
 rank normalisation and default minimum, and min-max normalisation with a linear combination. PosFuse sees only
 positions, which no normalisation changes, so it has none here; `default_minimum` comes before either.
+
+Beyond the paper, `text_initial` and `text_image_initial` keep the initial list's scores: the cross-encoder does not see
+the picture, and alone it forgets what the picture told.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +23,12 @@ from stages.measures.runs import PADDING, Qrels, Run
 from stages.stage import BadInput
 from stages.tables import read_json, read_run
 
-SYSTEMS = {"image": ("arcface", "rrt"), "text_image": ("text", "image")}
+SYSTEMS = {
+    "image": ("arcface", "rrt"),
+    "text_image": ("text", "image"),
+    "text_initial": ("text", "initial"),
+    "text_image_initial": ("text", "image", "initial"),
+}
 
 TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -115,7 +123,7 @@ _FUSION: TypeAdapter[Fusion] = TypeAdapter(Annotated[Fusion, Field(discriminator
 
 
 def read_choice(path: Path) -> dict[str, Fusion]:
-    """The chosen fusions, `image` and `text_image`.
+    """The chosen fusions, by the names of `SYSTEMS`.
 
     Raises:
         BadInput: the file is not what stage `kvqae-tune_reranking` writes.

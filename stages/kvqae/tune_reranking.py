@@ -1,9 +1,10 @@
 """How to fuse the re-rankers: method, normalisation and weights by validation MRR of passages (kvqae.md §4).
 
-Images first: ArcFace and RRT by PosFuse, or linearly with each normalisation and weighting. Then the text re-ranker
-with the images' best fusion in the same way. The paper's choice, PosFuse for images and min-max with a linear
-combination for text and image, is measured beside. PosFuse is measured on the questions that it learns from, as the
-weights are.
+ArcFace and RRT are fused by PosFuse, or linearly with each normalisation and weighting. On top of each method's best,
+the text re-ranker and the images are fused in the same ways; the pair with the best final MRR is chosen, because it
+orders what is read. The paper's choice, PosFuse for images and min-max with a linear combination for text and image,
+is among them and measured beside. What also keeps the initial list's scores (beyond the paper) is chosen after that.
+PosFuse is measured on the questions that it learns from, as the weights are.
 """
 
 import csv
@@ -73,7 +74,12 @@ def best(tried: Sequence[Tried]) -> Tried:
 
 
 def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
-    """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR."""
+    """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR.
+
+    Args:
+        path: where.
+        tried: `image`, and `text_image_over_{method}` for text and image over images fused by this method.
+    """
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
         lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
         lines.writeheader()
@@ -88,6 +94,7 @@ def main(
     parameters: TuneRerankingParameters,
     context: Context,
     *,
+    initial: Path,
     text: Path,
     arcface: Path,
     rrt: Path,
@@ -97,37 +104,44 @@ def main(
 ) -> dict[str, float]:
     """Write the choice (JSON) and all that was tried (CSV); of the folders of runs only `validation.trec` is read."""
     judged = read_qrels(qrels)
-    folders = {"arcface": arcface, "rrt": rrt, "text": text}
+    folders = {"initial": initial, "arcface": arcface, "rrt": rrt, "text": text}
     runs = {name: read_lists(folder / f"{SPLIT}.trec", name) for name, folder in folders.items()}
     runs = complete(runs, judged.queries)
     images = default_minimum({name: runs[name] for name in SYSTEMS["image"]})
-    tried = {"image": try_all(images, judged, parameters.step)}
-    image, paper_image = best(tried["image"]), tried["image"][0]
-
-    chosen = default_minimum({"text": runs["text"], "image": image.fusion.fuse(images)})
-    tried["text_image"] = try_all(chosen, judged, parameters.step)
-    published = default_minimum({"text": runs["text"], "image": paper_image.fusion.fuse(images)})
-    tried["text_image_paper"] = try_linear(published, judged, PAPER_NORMALIZATION, parameters.step)
-
-    found = {"image": (image, paper_image), "text_image": (best(tried["text_image"]), best(tried["text_image_paper"]))}
+    image_ways = try_all(images, judged, parameters.step)
+    ways = {"posfuse": image_ways[0], "linear": best(image_ways[1:])}
+    over = {}
+    for method, way in ways.items():
+        systems = default_minimum({"text": runs["text"], "image": way.fusion.fuse(images)})
+        over[method] = try_all(systems, judged, parameters.step)
+    chosen = max(over, key=lambda method: best(over[method]).mrr)  # of equals PosFuse, the paper's
+    published = [
+        each
+        for each in over["posfuse"]
+        if isinstance(each.fusion, LinearFusion) and each.fusion.normalization == PAPER_NORMALIZATION
+    ]
+    runs["image"] = ways[chosen].fusion.fuse(images)
+    beyond = {
+        name: try_all(default_minimum({system: runs[system] for system in SYSTEMS[name]}), judged, parameters.step)
+        for name in ("text_initial", "text_image_initial")
+    }
+    found: dict[str, tuple[Tried, Tried | None, int]] = {
+        "image": (ways[chosen], ways["posfuse"], len(image_ways)),
+        "text_image": (best(over[chosen]), best(published), sum(map(len, over.values()))),
+        **{name: (best(tried), None, len(tried)) for name, tried in beyond.items()},
+    }
     report: dict[str, Any] = {}
     metrics: dict[str, float] = {}
-    for name, (ours, papers) in found.items():
-        report[name] = {
-            "chosen": ours.fusion.model_dump(),
-            "chosen_mrr": ours.mrr,
-            "paper": papers.fusion.model_dump(),
-            "paper_mrr": papers.mrr,
-            "tried": len(tried[name]),
-        }
-        metrics |= {
-            f"{name}_mrr": ours.mrr,
-            f"{name}_paper_mrr": papers.mrr,
-            f"{name}_paper_is_best": float(papers.mrr >= ours.mrr - 1e-12),
-            f"{name}_tried": float(len(tried[name])),
-        }
+    for name, (ours, papers, count) in found.items():
+        report[name] = {"chosen": ours.fusion.model_dump(), "chosen_mrr": ours.mrr, "tried": count}
+        metrics |= {f"{name}_mrr": ours.mrr, f"{name}_tried": float(count)}
+        if papers is not None:
+            report[name] |= {"paper": papers.fusion.model_dump(), "paper_mrr": papers.mrr}
+            metrics[f"{name}_paper_mrr"] = papers.mrr
+            metrics[f"{name}_paper_is_chosen"] = float(papers.mrr >= ours.mrr - 1e-12)
     write_json(out, report)
-    write_tried(out_tried, tried)
+    over_images = {f"text_image_over_{method}": tried for method, tried in over.items()}
+    write_tried(out_tried, {"image": image_ways, **over_images, **beyond})
     return metrics
 
 

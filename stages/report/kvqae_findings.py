@@ -54,6 +54,8 @@ class Retrieved:
 
 _TEXT = ("text", "initial"), ("Text re-ranking", "the initial ranking")
 _IMAGE_ADDS = ("text_image", "text"), ("Re-ranking by text and image", "text re-ranking")
+_BOTH_ADD = ("text_image", "initial"), ("Re-ranking by text and image", "the initial ranking")
+_KEPT = ("text_initial", "initial"), ("Text re-ranking that keeps the initial scores", "the initial ranking")
 _P1, _MRR = ("precision@1", "P@1"), ("mrr", "MRR")
 # Section → what its blocks are asked.
 RERANKING = {
@@ -66,6 +68,8 @@ RERANKING = {
         Retrieved("passage", *_TEXT, _P1),
         Retrieved("passage", *_TEXT, _MRR),
         Retrieved("passage", *_IMAGE_ADDS, _P1),
+        Retrieved("passage", *_BOTH_ADD, _P1),
+        Retrieved("passage", *_KEPT, _P1),
     ),
 }
 # Rows of stage `read` whose exact match it compares, expected order first.

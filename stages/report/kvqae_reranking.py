@@ -7,10 +7,16 @@ from stages.report.common import environment
 from stages.report.kvqae_findings import findings_html, reranking_findings, within
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, Shown, retrieval_html
 
-FUSIONS = {"image": "Image: ArcFace + RRT", "text_image": "Text + image"}
+FUSIONS = {
+    "image": "Image: ArcFace + RRT",
+    "text_image": "Text + image",
+    "text_initial": "Text + initial list",
+    "text_image_initial": "Text + image + initial list",
+}
 LABELS = {
     "arcface": "ArcFace",
     "rrt": "RRT",
+    "initial": "initial list",
     "posfuse": "PosFuse",
     "rank": "rank",  # PosFuse sees positions only
     "min_max": "min-max",
@@ -23,6 +29,8 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
     rows = []
     for name, record in choice.items():
         for which, label in (("chosen", "chosen"), ("paper", "the paper’s way")):
+            if which not in record:  # beyond the paper
+                continue
             fusion = record[which]
             rows.append(
                 {

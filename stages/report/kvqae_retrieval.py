@@ -40,6 +40,8 @@ RERANKED_LABELS = {
     "image": "F·A + RRT",
     "text": "Text (cross-encoder)",
     "text_image": "Text + F·A + RRT",
+    "text_initial": "Text + initial list (beyond the paper)",
+    "text_image_initial": "Text + F·A + RRT + initial list (beyond the paper)",
 }
 
 

@@ -29,4 +29,4 @@ def write_reranked(folder, questions=40, seed=0, splits=SPLITS):
                 kept[1::2] = -1
                 kept[rng.random(kept.shape) < 0.2] = -1
             write_run(folder / system / f"{split}.trec", Run.from_scores(names, kept, scores, name=system))
-    return {system: folder / system for system in STRENGTH}
+    return {system: folder / system for system in ("initial", *STRENGTH)}

@@ -16,7 +16,17 @@ from stages.tables import read_json, read_run, write_qrels, write_run
 PARAMETERS = EvaluateParameters(significance=0.01, permutations=1000, confidence=0.95, resamples=200, seed=0)
 QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons; question n is about Qn+1
 # Rank of the relevant passage 2q among 2q, 2q + 1 and (2q + 5) % 24, the first two of which are article q.
-RANKS = {"initial": 3, "text": 2, "rrt": 3, "arcface": 2, "image": 1, "text_image": 1, "bm25_image": 3}
+RANKS = {
+    "initial": 3,
+    "text": 2,
+    "rrt": 3,
+    "arcface": 2,
+    "image": 1,
+    "text_image": 1,
+    "text_initial": 2,
+    "text_image_initial": 1,
+    "bm25_image": 3,
+}
 
 
 @pytest.fixture
@@ -80,7 +90,13 @@ def test_tables_5_and_6(files):
     assert metrics["article_face_image_over_rrt_mrr_p"] == pytest.approx(2 / 2**6, abs=0.02)
     tables = read_json(files["out_tables"])
     letters = {row["name"]: row["better_than"]["mrr"] for row in tables["passage"]["rows"]}
-    assert letters == {"initial": "", "text": "a", "text_image": "ab"}
+    assert letters == {
+        "initial": "",
+        "text": "a",
+        "text_image": "abd",
+        "text_initial": "a",
+        "text_image_initial": "abd",
+    }
     assert (tables["article_face"]["questions"], tables["article"]["questions"]) == (6, 12)
 
 
@@ -89,7 +105,7 @@ def test_blocks_and_rows(files):
     assert rows_of(files) == {
         "article_face": ["rrt", "arcface", "image"],
         "article": ["rrt", "image"],
-        "passage": ["initial", "text", "text_image"],
+        "passage": ["initial", "text", "text_image", "text_initial", "text_image_initial"],
         "persons_known": ["bm25_image", "initial", "image", "text", "text_image"],
         "persons_unknown": ["bm25_image", "initial", "image", "text", "text_image"],
         "landmarks_known": ["initial", "rrt", "image", "text", "text_image"],
