@@ -22,8 +22,11 @@ WORKER := stages/decorrelation/inpaint_worker.py
 
 $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
-	@if command -v uv >/dev/null; then uv=uv; else \
-		$(PYTHON) -m venv .uv && .uv/bin/pip install --quiet uv && uv=.uv/bin/uv; fi; \
+	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
+		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet uv; \
+		elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m pip install --quiet --upgrade --target .uv uv; \
+		else echo "uv is needed, and Python's venv or pip to fetch it: install one, on Debian 'apt-get install python3-venv'"; \
+			exit 1; fi; fi; \
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
 	$$uv sync --frozen --quiet --python $(BIN)/python --script $(WORKER)
 	@touch $@

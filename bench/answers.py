@@ -1,8 +1,11 @@
-"""Answers a second of each kind of trained reader, in batches and one at a time: `python -m bench.answers`.
+"""Answers a second of each kind of model, readers in batches and one at a time: `python -m bench.answers`.
 
 The sample's configurations with the weights they start from: an untrained generative reader writes to its limit, so
 that its figure is the slowest it can be. The peer is the same reader asked one question at a time; the answers must
 be the same.
+
+A prompted model is as fast as its endpoint. The one here answers at once, so that the figures are the limit which
+asking itself sets: requests, and every answer forced to disk; and a rerun, which reads the cache and asks nothing.
 """
 
 import tempfile
@@ -13,15 +16,20 @@ from typing import Any
 import torch
 
 from bench import harness
+from stages.complexity.answer_cache import AnswerCache, key_of
 from stages.complexity.finetune import FinetuneParameters
+from stages.complexity.prompt import PromptParameters, ask_all
+from stages.complexity.prompts import messages_of
 from stages.complexity.reader import Reader, Reading, reader_of
 from stages.complexity.squad import write_squad
 from stages.stage import read_parameters, section_of, validate
 from stages.world.complexity_base_models import ComplexityBaseModelsParameters, make_stand_ins
 from stages.world.sample.french import build_french
+from tests.complexity.loopback_endpoint import Loopback, said
 
 PARAMS = Path("params.yaml")
 QUESTIONS, ALONE, BATCH = 512, 32, 64
+PROMPTED = "mixtral"
 READERS = ("camembert", "minilm", "mt5", "llama")  # one of every kind, and real weights
 
 
@@ -62,14 +70,40 @@ def figures(reader: Reader, readings: list[Reading]) -> dict[str, float]:
     }
 
 
+def prompted_figures(folder: Path, readings: list[Reading]) -> dict[str, float]:
+    """Answers a second of a prompted model at an endpoint that answers at once, and of its cached answers."""
+    section = section_of(read_parameters(PARAMS), "complexity.prompt", PARAMS)
+    parameters = validate(PromptParameters, section, "complexity.prompt", PARAMS)
+    chats = [messages_of(parameters.instruction, [], each.question, each.context) for each in readings]
+    kept = SimpleNamespace()
+    with Loopback(lambda number, payload: said("la légion")) as server:
+        changes = {"endpoint": server.address, "requests_per_minute": 1e9, "key_variable": None}
+        model = parameters.models[PROMPTED].model_copy(update=changes)
+        asked = {key_of(model.model, chat, model.sampling): chat for chat in chats}
+
+        def ask(cache: Path) -> None:
+            kept.replies, kept.counts = ask_all(model, asked, AnswerCache(cache))
+
+        cold = harness.measure(lambda: ask(Path(tempfile.mkdtemp(dir=folder))), repeats=1)
+        ask(folder / "cached")
+        first = kept.replies
+        cached = harness.measure(lambda: ask(folder / "cached"), repeats=5)
+    return {
+        "answers_a_second": len(asked) / cold,
+        "cached_answers_a_second": kept.counts["cached"] / cached,
+        "answers_that_differ": float(sum(kept.replies[key] != reply for key, reply in first.items())),
+    }
+
+
 def main() -> None:
-    """Every reader, one after the other."""
+    """Every reader, one after the other; then a prompted model."""
     with tempfile.TemporaryDirectory() as folder:
         readers, readings = world(Path(folder))
         found: dict[str, Any] = {"questions": len(readings), "batch": BATCH}
         for name, reader in readers.items():
             found |= {f"{name}_{figure}": value for figure, value in figures(reader, readings).items()}
-    harness.write("answers", found | {"versions": harness.versions("torch", "transformers", "peft")})
+        found |= {f"prompted_{figure}": value for figure, value in prompted_figures(Path(folder), readings).items()}
+    harness.write("answers", found | {"versions": harness.versions("torch", "transformers", "peft", "openai")})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`make doctor`: what this machine has and lacks, and what each lack means. Takes a second, changes nothing.
+"""`make doctor`: what this machine has and lacks, and what each lack means. Takes seconds, changes nothing.
 
     python -m stages.doctor
 
@@ -22,13 +22,16 @@ from typing import Literal
 import psutil
 
 from stages.decorrelation.inpainter import WORKER, find_uv
+from stages.on_request import holdings
+from stages.plan import plan_files
+from stages.stage import BadInput, read_parameters
 from stages.world.disk import free_space
 from stages.world.pins import Pins
 
 State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
-SAMPLE_DISK, PAPER_DISK = 10, 600  # GB
-SAMPLE_MEMORY, PAPER_MEMORY = 6, 64  # GiB
+SAMPLE_DISK = 10  # GB
+SAMPLE_MEMORY = 6  # GiB
 TOKENS = {
     "HF_TOKEN": "gated repositories of the hub cannot be fetched",
     "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
@@ -50,16 +53,21 @@ def examine(root: Path) -> Iterator[Finding]:
 
     Args:
         root: the project's folder.
+
+    Raises:
+        BadInput: see `plan_files` and `holdings`.
     """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    paper = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / "paper.yaml", cores)
     version = platform.python_version()
     yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
     yield _packages(root)
     yield _program("git", "git", "DVC and experiments need it", needed=True)
     yield from _inpainting()
     yield _java()
-    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, PAPER_DISK, "GB free")
-    yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, PAPER_MEMORY, "GiB")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, sum(cost.disk for cost in paper), "GB free")
+    most = max(cost.memory for cost in paper)
+    yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, most, "GiB")
     yield Finding("cores", "has", f"{cores}")
     gpu = _gpu()
     yield gpu
@@ -67,6 +75,7 @@ def examine(root: Path) -> Iterator[Finding]:
     for token, meaning in TOKENS.items():
         there = bool(os.environ.get(token))
         yield Finding(token, "has" if there else "lacks", "set" if there else "not set", "" if there else meaning)
+    yield from _on_request(root)
     yield _restricted()
     yield _remote(root)
     for program in ("chromium", "chromedriver"):
@@ -130,7 +139,10 @@ def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Fi
         return Finding(name, "needs", found, f"the sample world needs {sample} {unit}")
     if there < paper:
         return Finding(
-            name, "lacks", found, f"enough for the sample; scale paper needs about {paper} {unit}: `make plan S=paper`"
+            name,
+            "lacks",
+            found,
+            f"enough for the sample; scale paper needs about {paper:.0f} {unit}: `make plan S=paper`",
         )
     return Finding(name, "has", found)
 
@@ -161,11 +173,22 @@ def _torch_build(gpu: bool) -> Finding:
     )
 
 
+def _on_request(root: Path) -> Iterator[Finding]:
+    """Sets that are given on request only: whether the user's folder holds each."""
+    for held in holdings(root, read_parameters(root / "params.yaml")):
+        if held.missing:
+            found = f"{held.folder} lacks {', '.join(held.missing)}"
+            yield Finding(f"request: {held.name}", "lacks", found, f"{held.stops}; ask at {held.page}")
+        else:
+            without = "; ".join(f"no {file}: {meaning}" for file, meaning in held.optional_missing.items())
+            yield Finding(f"request: {held.name}", "has", f"{held.folder} holds {', '.join(held.files)}", without)
+
+
 def _restricted() -> Finding:
-    """Sources that come with conditions."""
+    """Sources that are downloaded but come with conditions."""
     sources = Pins().sources
     conditions = [f"{name} ({source.licence})" for name, source in sources.items() if "research" in source.licence]
-    return Finding("request-only", "has", f"none is on request; under conditions: {', '.join(conditions)}")
+    return Finding("conditions", "has", f"on what the hub gives: {', '.join(conditions) or 'none'}")
 
 
 def _remote(root: Path) -> Finding:
@@ -190,7 +213,11 @@ def _first_line(*command: str) -> str:
 
 def main() -> None:
     """Print the findings."""
-    findings = list(examine(Path.cwd()))
+    try:
+        findings = list(examine(Path.cwd()))
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
     for finding in findings:
         lack = f"\n{'':22}→ {finding.meaning}" if finding.meaning else ""
         print(f"{MARKS[finding.state]}  {finding.name:18} {finding.found}{lack}")

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from stages.scale import merge
 from stages.stage import BadInput, read_parameters
 from stages.world.disk import free_space
@@ -133,6 +131,24 @@ def plan(
         )
 
 
+def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> list[Cost]:
+    """Cost of each stage at a scale, from the project's files.
+
+    Args:
+        params: `params.yaml`.
+        graph: `dvc.yaml`.
+        scale: merged over the parameters; None: as they are.
+        cores: of this machine.
+
+    Raises:
+        BadInput: a file is not there or not YAML, or see `merge` and `evaluate`.
+    """
+    parameters = read_parameters(params)
+    if scale:
+        list(merge(parameters, read_parameters(scale), scale))
+    return list(plan(read_parameters(graph), read_parameters(COSTS), parameters, cores))
+
+
 def _quantities(costs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The quantities of every source's world; files of one's own are as large as those of the hub."""
     values: dict[str, Any] = {}
@@ -186,11 +202,7 @@ def main() -> None:
     arguments = parser.parse_args()
     cores = os.cpu_count() or 1
     try:
-        parameters = read_parameters(arguments.params)
-        if arguments.scale:
-            list(merge(parameters, read_parameters(arguments.scale), arguments.scale))
-        graph = read_parameters(arguments.graph)
-        costs = list(plan(graph, yaml.safe_load(COSTS.read_text(encoding="utf-8")), parameters, cores))
+        costs = plan_files(arguments.params, arguments.graph, arguments.scale, cores)
     except BadInput as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None

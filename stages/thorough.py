@@ -3,11 +3,12 @@
 A copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
 and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from: the
 flat metrics of every world seed, and the tables and figures of the first one, as the page shows them.
-Answers of prompted models are the exception: they are paid for, so the copy gets those here and gives back its own.
+Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
 """
 
 import argparse
 import datetime
+import os
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from stages.complexity.answer_cache import merge_answers
+from stages.complexity.answer_cache import JOURNAL, AnswerCache
 from stages.scale import rescale
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
@@ -34,10 +35,11 @@ SECTIONS = {
 }
 
 
-def run(*command: str, cwd: Path) -> str:
+def run(*command: str, cwd: Path, **environment: str) -> str:
     """Run a command that must succeed; its output goes to the terminal, or back when it is from git."""
     capture = subprocess.PIPE if command[0] == "git" else None
-    return (subprocess.run(command, cwd=cwd, check=True, text=True, stdout=capture).stdout or "").strip()
+    done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
+    return (done.stdout or "").strip()
 
 
 def clone(root: Path, copy: Path) -> Path:
@@ -61,11 +63,8 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
     run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
     with_seed(root / SCALE, pipeline, seed, copy / ".work" / "thorough.yaml")
     rescale(copy / "params.yaml", copy / ".work" / "thorough.yaml")
-    merge_answers(root / ANSWERS, copy / ANSWERS)
-    try:
-        run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy)
-    finally:
-        merge_answers(copy / ANSWERS, root / ANSWERS)
+    # DVC hands its own root to a stage only where none is set: see `project_root`.
+    run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy, DVC_ROOT=str(root))
     found: dict[str, float] = {}
     for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
         found |= {f"{file.stem}.{name}": value for name, value in read_json(file).items()}
@@ -93,8 +92,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise SystemExit(1)
     commit = run("git", "rev-parse", "HEAD", cwd=root)
     copies = root / ".work" / "thorough"
-    for killed in sorted(copies.glob(f"*/{ANSWERS}")):
-        merge_answers(killed, root / ANSWERS)
+    AnswerCache(root / JOURNAL).merge(root / ANSWERS)
     try:
         for pipeline in arguments.pipelines:
             seeds: dict[str, dict[str, float]] = {}

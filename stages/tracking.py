@@ -140,7 +140,11 @@ def locked(file: IO[str]) -> bool:
 
 
 def project_root() -> Path:
-    """Where `mlflow.db` and the spool lie: DVC's root, also in an experiment's folder that vanishes."""
+    """Where `mlflow.db`, the spool and the journal of answers lie: the main repository.
+
+    In an experiment's folder that vanishes, too: DVC sets DVC_ROOT to the repository that the experiment was started
+    from, as `make thorough` does for its copies.
+    """
     return Path(os.environ.get("DVC_ROOT") or Path.cwd()).resolve()
 
 

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 
 SIZES = [(1280, 900), (390, 844)]
 NAMES = ["desktop", "phone"]
@@ -35,3 +38,20 @@ def open_page(address: str, size: tuple[int, int], profile: Path, **logs: str) -
     window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     window.get(address)
     return window
+
+
+def press_key(browser: webdriver.Chrome, key: str) -> None:
+    """Press a key as a person does: it goes to whatever has the focus."""
+    ActionChains(browser).send_keys(key).perform()
+
+
+def tab_to(browser: webdriver.Chrome, wanted: WebElement) -> None:
+    """Press Tab until an element has the focus; fails when Tab comes back to where it started without having met it."""
+    visited: set[WebElement] = set()
+    while True:
+        press_key(browser, Keys.TAB)
+        focused = browser.switch_to.active_element
+        if focused == wanted:
+            return
+        assert focused not in visited, f"Tab does not reach {wanted.tag_name} {wanted.text!r}"
+        visited.add(focused)

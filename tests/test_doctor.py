@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 from collections import namedtuple
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stages import doctor
+from stages.plan import plan_files
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,6 +20,16 @@ def findings(monkeypatch):
         return {finding.name: finding for finding in doctor.examine(root)}
 
     return look
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder with what `doctor` reads of the project, and no package needed."""
+    for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
+    return tmp_path
 
 
 def test_command_runs_and_never_shows_a_token():
@@ -55,11 +67,23 @@ def test_memory_is_judged_by_scale(total, state, findings, monkeypatch):
     assert findings()["memory"].state == state
 
 
-def test_missing_program_and_package(findings, monkeypatch, tmp_path):
-    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["numpy>=2", "no-such-package[extra]>=1"]')
+def test_needs_of_scale_paper_are_the_plans(findings, monkeypatch):
+    costs = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml", cores=2)
+    disk, memory = sum(cost.disk for cost in costs), max(cost.memory for cost in costs)
+    monkeypatch.setattr(doctor, "free_space", lambda _: (disk - 1) * 1e9)
+    monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: namedtuple("Memory", "total")((memory - 1) * 2**30))
+    found = findings()
+    assert f"needs about {disk:.0f} GB" in found["disk"].meaning
+    assert f"needs about {memory:.0f} GiB" in found["memory"].meaning
+    monkeypatch.setattr(doctor, "free_space", lambda _: (disk + 1) * 1e9)
+    assert findings()["disk"].state == "has"
+
+
+def test_missing_program_and_package(findings, monkeypatch, project):
+    (project / "pyproject.toml").write_text('[project]\ndependencies = ["numpy>=2", "no-such-package[extra]>=1"]')
     monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
     monkeypatch.setattr(doctor, "find_uv", lambda: None)  # a checkout may have its own, in .uv
-    found = findings(tmp_path)
+    found = findings(project)
     assert found["packages"].state == "needs"
     assert found["packages"].found == "missing: no-such-package"
     assert found["git"].state == "needs"
@@ -83,12 +107,34 @@ def test_environment_of_in_painting_may_be_made_later(findings, monkeypatch):
     assert "make setup" in found.meaning
 
 
-def test_remote_is_read_from_both_configurations(findings, tmp_path):
-    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
-    assert findings(tmp_path)["DVC remote"].state == "lacks"
-    (tmp_path / ".dvc").mkdir()
-    (tmp_path / ".dvc" / "config").write_text(
+def test_remote_is_read_from_both_configurations(findings, project):
+    assert findings(project)["DVC remote"].state == "lacks"
+    (project / ".dvc").mkdir()
+    (project / ".dvc" / "config").write_text(
         "[core]\n    remote = store\n['remote \"store\"']\n    url = s3://bucket\n"
     )
-    (tmp_path / ".dvc" / "config.local").write_text("['remote \"mine\"']\n    url = /somewhere\n")
-    assert findings(tmp_path)["DVC remote"].found == "store, mine"
+    (project / ".dvc" / "config.local").write_text("['remote \"mine\"']\n    url = /somewhere\n")
+    assert findings(project)["DVC remote"].found == "store, mine"
+
+
+def test_sets_on_request_are_looked_for_in_the_users_folders(findings, project):
+    (project / "brought" / "fquad").mkdir(parents=True)
+    (project / "brought" / "fquad" / "train.json").touch()
+    found = findings(project)
+    lacking = found["request: fquad"]
+    assert (lacking.state, lacking.found) == ("lacks", "brought/fquad lacks validation.json")
+    assert "complexity-world" in lacking.meaning
+    assert "https://fquad.illuin.tech" in lacking.meaning
+    assert "images/" in found["request: flickr30k"].found
+    (project / "brought" / "fquad" / "validation.json").touch()
+    held = findings(project)["request: fquad"]
+    assert (held.state, held.found, held.meaning) == ("has", "brought/fquad holds train.json, validation.json", "")
+
+
+def test_broken_parameters_end_in_one_message(project):
+    (project / "params.yaml").write_text("world: [")
+    done = subprocess.run(
+        [sys.executable, "-m", "stages.doctor"], capture_output=True, text=True, cwd=project, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}, check=False
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{project / 'params.yaml'}: not YAML")

@@ -33,10 +33,17 @@ def model_of(section: str) -> type[Parameters]:
     return getattr(importlib.import_module(module), name)
 
 
+def overrides(scale: Path) -> dict[str, Any]:
+    return yaml.safe_load(scale.read_text(encoding="utf-8"))
+
+
+HUB = [scale for scale in SCALES[1:] if scale and overrides(scale).get("world", {}).get("kvqae") == "hub"]
+
+
 def parameters(scale: Path | None) -> dict[str, Any]:
     tree = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
     if scale is not None:
-        list(merge(tree, yaml.safe_load(scale.read_text(encoding="utf-8")), scale))
+        list(merge(tree, overrides(scale), scale))
     return tree
 
 
@@ -163,3 +170,30 @@ def test_the_cells_of_decorrelation_have_what_they_need(scale):
         assert name == f"{each['dataset']}_{each['filling']}_{each['captions']}"
     trained = [Path(path).name for path in section["entities"]["encoders"].values() if "cells" in path]
     assert set(trained) <= set(cells)
+
+
+def test_scales_for_public_data_are_found():
+    assert [scale.stem for scale in HUB] == ["paper", "workstation"]
+
+
+@pytest.mark.parametrize("scale", HUB, ids=lambda scale: scale.stem)
+def test_public_data_is_not_fused_with_weights_found_on_the_sample(scale):
+    own, sample = overrides(scale)["kvqae"]["fuse"]["weights"], parameters(None)["kvqae"]["fuse"]["weights"]
+    assert {row: set(weights) for row, weights in own.items()} == {row: set(each) for row, each in sample.items()}
+    # Table 3: α of the text, ArcFace, ImageNet and CLIP.
+    published = {
+        "bm25": (0.3, 0.3, 0.1, 0.3),
+        "dpr_zero_shot": (0.3, 0.3, 0.1, 0.3),
+        "dpr_few_shot": (0.3, 0.3, 0.2, 0.2),
+    }
+    for system, values in published.items():
+        named = dict(zip((system, "arcface", "imagenet", "clip"), values, strict=True))
+        assert own[f"{system}_image"] == named
+    assert own["image"] == {"arcface": 0.3, "imagenet": 0.1, "clip": 0.3}
+
+
+@pytest.mark.parametrize("scale", HUB, ids=lambda scale: scale.stem)
+def test_public_data_is_read_and_lemmatised_as_in_the_paper(scale):
+    kvqae = parameters(scale)["kvqae"]
+    assert [kvqae["read"]["rows"][row]["passages"] for row in ("triviaqa", "triviaqa_weighted")] == [24, 24]
+    assert kvqae["lexical_overlap"]["spacy_model"] == kvqae["mention_model"]["model"] == "en_core_web_lg"

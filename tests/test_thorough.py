@@ -1,17 +1,15 @@
 """`make thorough` on a project of one stage: every seed runs in a copy, results are kept with commit and date."""
 
 import json
-import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from stages import thorough
-from stages.complexity.answer_cache import FILE, AnswerCache, Reply
+from stages.complexity.answer_cache import JOURNAL, AnswerCache, Reply
+from tests import tiny_project
+from tests.tiny_project import commit, run
 
-ROOT = Path(__file__).parents[1]
 STAGE = """stages:
   kvqae-echo:
     cmd: python echo.py
@@ -34,43 +32,31 @@ sections = [{"id": f"kvqae-{name}", "title": name, "html": str(kvqae["world"]["s
 # A question is answered at a cost, which the metric counts; then it breaks off unless a file is there.
 PROMPT = """
 import json, pathlib, sys, yaml
-sys.path.insert(0, sys.argv[1])
-from stages.complexity.answer_cache import AnswerCache, Reply
+from stages.complexity.answer_cache import JOURNAL, AnswerCache, Reply
+from stages.tracking import project_root
 seed = yaml.safe_load(open("params.yaml"))["complexity"]["world"]["seed"]
-cache = AnswerCache(pathlib.Path("data/complexity/prompt_cache"))
+cache = AnswerCache(project_root() / JOURNAL)
 asked = [key for key in ("same", f"world {seed}") if cache.get(key) is None]
 for key in asked:
     cache.put(key, Reply(key, "stop", 1, 1), model="m")
-assert pathlib.Path(sys.argv[2]).exists(), "broken off"
+assert pathlib.Path(sys.argv[1]).exists(), "broken off"
+cache.copy_to(pathlib.Path("data/complexity/prompt_cache"))
 folder = pathlib.Path("metrics/complexity")
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "prompt.json").write_text(json.dumps({"asked": len(asked)}))
 """
 
 
-def run(*command: str, folder: Path) -> str:
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
-
-
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    folder = tmp_path / "project"
-    (folder / "scales").mkdir(parents=True)
-    (folder / "dvc.yaml").write_text(STAGE)
-    (folder / "echo.py").write_text(ECHO)
-    (folder / "params.yaml").write_text("kvqae: {world: {seed: 3}, read: {grid: 1}}\n")
-    (folder / "scales" / "thorough.yaml").write_text("kvqae: {read: {grid: 9}}\n")
-    (folder / ".gitignore").write_text(".work\n")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    monkeypatch.setenv("PATH", path)
-    run("git", "init", "-q", folder=folder)
-    run("git", "config", "user.email", "test@example.org", folder=folder)
-    run("git", "config", "user.name", "Test", folder=folder)
-    run("dvc", "init", "-q", folder=folder)
-    run("git", "add", "-A", folder=folder)
-    run("git", "commit", "-q", "-m", "Start", folder=folder)
-    monkeypatch.chdir(folder)
-    return folder
+    files = {
+        "dvc.yaml": STAGE,
+        "echo.py": ECHO,
+        "params.yaml": "kvqae: {world: {seed: 3}, read: {grid: 1}}\n",
+        "scales/thorough.yaml": "kvqae: {read: {grid: 9}}\n",
+        ".gitignore": ".work\n/data/\n",
+    }
+    return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
 
 def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
@@ -97,9 +83,9 @@ def test_an_unknown_pipeline_is_refused(project, capsys):
     assert "complexity" in capsys.readouterr().err
 
 
-def test_answers_that_were_paid_for_come_along_and_come_back(project):
+def test_answers_that_were_paid_for_are_kept_here(project):
     stage = {
-        "cmd": f"python prompt.py {ROOT} {project / 'go'}",
+        "cmd": f"python prompt.py {project / 'go'}",
         "deps": ["prompt.py"],
         "params": ["complexity.world"],
         "outs": [{str(thorough.ANSWERS): {"persist": True}}],
@@ -109,21 +95,18 @@ def test_answers_that_were_paid_for_come_along_and_come_back(project):
     (project / "prompt.py").write_text(PROMPT)
     (project / "params.yaml").write_text("complexity: {world: {seed: 3}}\n")
     (project / "scales" / "thorough.yaml").write_text("complexity: {}\n")
-    (project / ".gitignore").write_text(".work\n/data/\n")
-    run("git", "add", "-A", folder=project)
-    run("git", "commit", "-q", "-m", "Ask", folder=project)
-    ours = project / thorough.ANSWERS
-    AnswerCache(ours).put("same", Reply("paid for before", "stop", 1, 1), model="m")
+    commit(project)
+    # Shared by others, say: not in the journal yet.
+    shared = AnswerCache(project / thorough.ANSWERS)
+    shared.put("same", Reply("paid for before", "stop", 1, 1), model="m")
     with pytest.raises(subprocess.CalledProcessError):
         thorough.main(["--pipelines", "complexity", "--seeds", "4"])
-    assert AnswerCache(ours).get("world 4") == Reply("world 4", "stop", 1, 1)
+    ours = AnswerCache(project / JOURNAL)
+    assert ours.get("same") == shared.get("same")
+    assert ours.get("world 4") == Reply("world 4", "stop", 1, 1)
     (project / "go").touch()
     thorough.main(["--pipelines", "complexity", "--seeds", "4", "5"])
     kept = json.loads((project / "metrics/thorough/complexity.json").read_text())
     assert kept["seeds"] == {"4": {"prompt.asked": 0}, "5": {"prompt.asked": 1}}
-    assert (len(AnswerCache(ours)), AnswerCache(ours).broken) == (3, 0)
-    assert (ours / FILE).read_bytes().count(b"\n") == 3
-    # A copy whose run was killed never gave its answers back; the next run fetches them.
-    (ours / FILE).unlink()
-    thorough.main(["--pipelines", "complexity", "--seeds", "5"])
-    assert len(AnswerCache(ours)) == 3
+    ours = AnswerCache(project / JOURNAL)
+    assert (len(ours), ours.broken) == (3, 0)

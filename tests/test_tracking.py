@@ -3,12 +3,14 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from stages.stage import execute
 from stages.tracking import SPOOL, Tracker, locked, writer_lock
 from stages.tracking_writer import prepare, write_events
+from tests import tiny_project
 from tests.test_stage import CountParameters
 from tests.test_stage import main as count_main
 
@@ -152,3 +154,19 @@ def test_off_means_off(tmp_path, monkeypatch):
     execute(curve_main, "kvqae.toy", CountParameters, ["--lines", "in.txt"])
     assert not (tmp_path / "mlflow.db").exists()
     Tracker().log(1, loss=1.0)
+
+
+def test_the_root_is_the_main_repository_in_an_experiment_whose_folder_vanishes(tmp_path, monkeypatch):
+    where = tmp_path / "where.txt"
+    script = (
+        "import pathlib; from stages.tracking import project_root;"
+        f"pathlib.Path({str(where)!r}).write_text(f'{{pathlib.Path.cwd()}}\\n{{project_root()}}')"
+    )
+    stage = "stages:\n  where:\n    cmd: python where.py\n    params: [seed]\n"
+    files = {"dvc.yaml": stage, "params.yaml": "seed: 0\n", "where.py": script + "\n"}
+    project = tiny_project.start(tmp_path / "project", files, monkeypatch)
+    tiny_project.run("dvc", "exp", "run", "--temp", "-S", "seed=1", folder=project)
+    folder, root = map(Path, where.read_text().split("\n"))
+    assert root == project
+    assert project / ".dvc" / "tmp" in folder.parents
+    assert not folder.exists()

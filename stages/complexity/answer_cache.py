@@ -4,18 +4,22 @@ A line is forced to disk before the next question is asked, so a killed run lose
 kill or a full disk cut short is no JSON: it is counted and passed over, and the next line starts afresh.
 """
 
+import fcntl
 import hashlib
 import json
 import os
-import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from stages.tables import write_atomically
 
 FILE = "answers.jsonl"
+JOURNAL = Path("data") / "complexity" / "answers"
+"""The folder of all answers, below the project's root. No output of a stage: DVC replaces those when it checks out an
+experiment, and deletes them with the folder of a temporary one."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def key_of(model: str, messages: list[dict[str, str]], sampling: Mapping[str, fl
 
 
 class AnswerCache:
-    """Replies by key, in a folder; several threads may write.
+    """Replies by key, in a folder; several threads and processes may write. Of two replies to a key the first counts.
 
     Attributes:
         broken: lines that are no record, such as one cut short by a kill.
@@ -59,14 +63,12 @@ class AnswerCache:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        self._path.touch()
-        self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
+        self._lines: dict[str, bytes] = {}
         self.broken = 0
-        content = self._path.read_bytes()
-        for line in content.splitlines():
-            self._take(line)
-        self._cut_short = bool(content) and not content.endswith(b"\n")
+        with self._locked() as file:
+            content = file.read()
+        self._take(content)
 
     def __len__(self) -> int:
         return len(self._replies)
@@ -81,49 +83,53 @@ class AnswerCache:
         Raises:
             OSError: the disk is full, say; the reply is not kept then.
         """
-        line = json.dumps({"key": key, "model": model, **asdict(reply)}).encode() + b"\n"
-        with self._lock:
-            if self._cut_short:
-                line = b"\n" + line
-            self._cut_short = True
-            # Buffered: a raw write may take less than the whole line and not say so.
-            with self._path.open("ab") as out:
-                out.write(line)
-                out.flush()
-                os.fsync(out.fileno())
-            self._cut_short = False
-            self._replies[key] = reply
+        line = json.dumps({"key": key, "model": model, **asdict(reply)}).encode()
+        self._append(line + b"\n")
+        self._lines[key], self._replies[key] = line, reply
 
-    def _take(self, line: bytes) -> None:
-        if not line.strip():
-            return
-        try:
-            record: Any = json.loads(line)
-            numbers = (record["prompt_tokens"], record["completion_tokens"])
-            texts = (record["key"], record["content"], record["finish"])
-            if not all(isinstance(text, str) for text in texts) or not all(type(number) is int for number in numbers):
-                raise TypeError("not a record")
-        except (ValueError, TypeError, KeyError):
-            self.broken += 1
-            return
-        self._replies[texts[0]] = Reply(texts[1], texts[2], *numbers)
+    def merge(self, folder: Path) -> None:
+        """Append the answers of another folder that are lacking here; its broken lines are counted, too."""
+        path = folder / FILE
+        before = len(self._lines)
+        self._take(path.read_bytes() if path.is_file() else b"")
+        if new := list(self._lines.values())[before:]:
+            self._append(b"".join(line + b"\n" for line in new))
 
+    def copy_to(self, folder: Path) -> None:
+        """Make another folder hold these answers and no other; its file is replaced, as DVC may have linked it."""
+        with write_atomically(folder / FILE) as beside:
+            beside.write_bytes(b"".join(line + b"\n" for line in self._lines.values()))
 
-def merge_answers(source: Path, target: Path) -> int:
-    """Add to a folder's answers the lines of another folder that it lacks; returns how many.
+    @contextmanager
+    def _locked(self) -> Iterator[BinaryIO]:
+        """The file at its start, to read and to append to; no other thread or process has it."""
+        # Buffered: a raw write may take less than the whole line and not say so.
+        with self._path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            yield file
 
-    A line cut short stays behind; nothing is written when nothing is new. The file is replaced, since DVC may have
-    linked it to its own cache.
-    """
-    if not (source / FILE).is_file():
-        return 0
-    path = target / FILE
-    here = path.read_bytes() if path.is_file() else b""
-    known = set(here.split(b"\n"))
-    whole = (source / FILE).read_bytes().split(b"\n")[:-1]
-    new = [line for line in dict.fromkeys(whole) if line not in known]
-    if new:
-        here += b"\n" if here and not here.endswith(b"\n") else b""
-        with write_atomically(path) as beside:
-            beside.write_bytes(here + b"".join(line + b"\n" for line in new))
-    return len(new)
+    def _append(self, lines: bytes) -> None:
+        with self._locked() as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                lines = lines if file.read() == b"\n" else b"\n" + lines
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _take(self, content: bytes) -> None:
+        for line in content.splitlines():
+            if not line.strip():
+                continue
+            try:
+                record: Any = json.loads(line)
+                numbers = (record["prompt_tokens"], record["completion_tokens"])
+                texts = (record["key"], record["content"], record["finish"])
+                if not all(isinstance(each, str) for each in texts) or not all(type(each) is int for each in numbers):
+                    raise TypeError("not a record")
+            except (ValueError, TypeError, KeyError):
+                self.broken += 1
+                continue
+            self._lines.setdefault(texts[0], line)
+            self._replies.setdefault(texts[0], Reply(texts[1], texts[2], *numbers))

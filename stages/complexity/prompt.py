@@ -1,7 +1,8 @@
 """Ask prompted models every evaluation question, through OpenAI-compatible endpoints (complexity.md §2).
 
-A model without an endpoint is not run, and has no file. Every answer is cached as it comes: a run that breaks off goes
-on where it was, and a rerun asks nothing.
+A model without an endpoint is not run, and has no file. Every answer is kept as it comes, in the journal of the main
+repository: a run that breaks off goes on where it was, also one in an experiment's folder that vanishes with it; and a
+rerun asks nothing. What DVC tracks is a copy of the journal, to share.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
-from stages.complexity.answer_cache import AnswerCache, Reply, key_of
+from stages.complexity.answer_cache import JOURNAL, AnswerCache, Reply, key_of
 from stages.complexity.corpora import read_examples
 from stages.complexity.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 from stages.complexity.extracts import KINDS, extract
@@ -24,6 +25,7 @@ from stages.complexity.records import Example
 from stages.complexity.squad import read_squad
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_json
+from stages.tracking import project_root
 
 PROMPTS = "prompts.json"
 _HOPELESS = 5  # questions refused before any is answered
@@ -150,6 +152,8 @@ def main(
 ) -> dict[str, float]:
     """Write --out/<model>.jsonl for every model with an endpoint, and a prompt of each to --out/prompts.json.
 
+    Answers in --out-cache are taken into the journal first; in the end it holds all of the journal.
+
     Returns:
         `<model>_run` (0 or 1); for those run `_questions`, `_cached`, the counts of `Endpoint`, `_refused` (no answer),
         `_not_kept` (silence that is not final: asked again in the next run), one count each of `KINDS`, `_cut` (at
@@ -162,7 +166,8 @@ def main(
         name: draw_examples(training, model.examples, parameters.seed, {each.text.text for each in examples})
         for name, model in parameters.models.items()
     }
-    cache = AnswerCache(out_cache)
+    cache = AnswerCache(project_root() / JOURNAL)
+    cache.merge(out_cache)
     metrics = {"cache_broken_lines": float(cache.broken)}
     prompts: dict[str, Messages] = {}
     with write_atomically(out) as beside:
@@ -179,6 +184,7 @@ def main(
                 write_predictions(beside / f"{name}.jsonl", answers)
                 metrics |= {f"{name}_{key}": float(value) for key, value in counts.items()}
         write_json(beside / PROMPTS, prompts)
+    cache.copy_to(out_cache)
     return metrics
 
 

@@ -5,7 +5,6 @@ among questions with the same answer element.
 """
 
 import csv
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.stats import kruskal
 
 from stages.complexity import systems
 from stages.complexity.baselines import ALONE, same_group_donors
 from stages.complexity.corpora import read_examples
+from stages.complexity.frame_spread import FRAME_COLUMNS, frame_means, spread
 from stages.complexity.squad import as_squad, write_squad
 from stages.complexity.systems import System
 from stages.measures.clustered import clustered_interval
@@ -30,7 +29,6 @@ from stages.tables import write_atomically, write_table
 
 MEASURES = ("rouge_l", "rouge_l_paper", "em", "f1")
 BASELINE = "best_overlap_sentence"  # the one that models are compared with
-FRAME_COLUMNS = ("model", "frame", "questions", "rouge_l", "rouge_l_paper")
 
 
 class ScoreParameters(Parameters):
@@ -43,7 +41,7 @@ class ScoreParameters(Parameters):
     shuffles: int = Field(ge=1, description="Shuffles of a model's answers among questions with the same element")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=100, description="Bootstrap draws of texts")
-    seed: int = Field(ge=0, description="Of baselines, shuffles and draws")
+    seed: int = Field(ge=0, description="Of baselines, shuffles, permutations and draws")
 
     @model_validator(mode="after")
     def _known_readers(self) -> "ScoreParameters":
@@ -96,39 +94,6 @@ def shuffled(
             moved = [answers[donor] for donor in donors[kept]]
             totals.append(rouge_l([references[place] for place in kept], moved).mean())
     return float(np.mean(totals))
-
-
-def frame_scores(scored: Scored, frames: Sequence[str]) -> tuple[list[dict[str, str | float]], dict[str, float]]:
-    """Figure 2's points, worst frame first, and how far frames differ.
-
-    Returns:
-        Rows of FRAME_COLUMNS; metrics `frame_sd` (n − 1) and `frame_range` of the frames' means, and Kruskal and
-        Wallis' `frame_h` and `frame_p` (absent when all scores are equal or there is one frame).
-    """
-    labels = np.asarray(frames)
-    values, paper = scored.by_question("rouge_l"), scored.by_question("rouge_l_paper")
-    names = sorted(set(frames))
-    rows: list[dict[str, str | float]] = [
-        {
-            "model": scored.system.model,
-            "frame": frame,
-            "questions": int((labels == frame).sum()),
-            "rouge_l": float(values[labels == frame].mean()),
-            "rouge_l_paper": float(paper[labels == frame].mean()),
-        }
-        for frame in names
-    ]
-    rows.sort(key=lambda row: row["rouge_l"])
-    means = np.array([row["rouge_l"] for row in rows], dtype=np.float64)
-    metrics = {"frame_range": float(np.ptp(means))}
-    if len(names) > 1:
-        metrics["frame_sd"] = float(means.std(ddof=1))
-        if np.ptp(values) > 0:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # frames of one question are small samples, as scipy would say
-                result = kruskal(*(values[labels == frame] for frame in names))
-            metrics |= {"frame_h": float(result.statistic), "frame_p": float(result.pvalue)}
-    return rows, metrics
 
 
 def summarize(scored: Scored, baseline: Scored, texts: Sequence[str], parameters: ScoreParameters) -> dict[str, float]:
@@ -195,6 +160,7 @@ def main(
     examples = read_examples(questions, texts)
     ids, references = [each.id for each in examples], [each.answer_text for each in examples]
     frames, elements = [each.frame.frame for each in examples], [each.answer_element for each in examples]
+    of_text = [each.text.id for each in examples]
     ran = systems.prompted(prompted, parameters.prompted, ids)
     every = [
         *systems.trained(
@@ -209,18 +175,19 @@ def main(
     baseline = next(scored for scored in all_scored if scored.system.model == BASELINE)
     metrics = {
         "questions": float(len(examples)),
-        "texts": float(len({each.text.id for each in examples})),
+        "texts": float(len(set(of_text))),
         "frames": float(len(set(frames))),
         "alone_with_their_element": float(sum(elements.count(name) == 1 for name in elements)),
         "mangled_references": float(np.mean([mangled(reference) for reference in references])),
         "prompted_not_run": float(len(parameters.prompted) - len(ran)),
     }
-    rows = []
+    rows: list[dict[str, str | float]] = []
     for scored in all_scored:
         model = scored.system.model
-        frame_rows, frame_metrics = frame_scores(scored, frames)
-        rows += frame_rows
-        values = summarize(scored, baseline, [each.text.id for each in examples], parameters) | frame_metrics
+        by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
+        rows += [{"model": model, **row} for row in frame_means(by_measure, frames)]
+        values = summarize(scored, baseline, of_text, parameters)
+        values |= spread(by_measure["rouge_l"], frames, of_text, seed=parameters.seed)
         if scored.system.kind != "baseline":
             value = shuffled(scored.system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
             values |= {} if value is None else {"shuffled_rouge_l": value}

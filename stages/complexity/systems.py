@@ -55,8 +55,21 @@ def trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids:
 
 
 def prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[System]:
-    """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not."""
+    """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not.
+
+    Raises:
+        BadInput: there are answers of a model that is not among the names: it ran, and no table would show it.
+    """
     files = {name: folder / f"{name}.jsonl" for name in names}
+    for file in sorted(set(folder.glob("*.jsonl")) - set(files.values())):
+        raise BadInput(
+            "answers of a prompted model that is not scored",
+            file=file,
+            field="complexity.score.prompted",
+            got=file.stem,
+            expected="every model of complexity.prompt.models that has an endpoint",
+            choices=names,
+        )
     return [
         System(name, "prompted", {NO_SEED: read_predictions(file, ids)})
         for name, file in files.items()

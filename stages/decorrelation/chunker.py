@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, Protocol
 
 from stages.decorrelation.lexicon import QUANTITIES
 from stages.decorrelation.sentences import Sentence
 from stages.decorrelation.tagging import tag
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
+ChunkerName = Literal["rules", "spacy"]
 
 _ADJECTIVES = r"R*J(?:(?:,C|,|C)R*J)*"
 _CORE = rf"(?:{_ADJECTIVES}|N|U)*N"
@@ -21,6 +24,17 @@ class Chunker(Protocol):
     def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
         """The phrases of each sentence, in order, without overlap; pronouns are none."""
         ...
+
+
+def chosen_chunker(wanted: Literal["rules", "spacy", "auto"], spacy_model: str) -> ChunkerName:
+    """The chunker itself, where `auto` leaves the choice: spacy where its pipeline is installed, else rules.
+
+    A pipeline is a package, or a folder that there is; whether it can chunk is seen when it is loaded.
+    """
+    if wanted != "auto":
+        return wanted
+    package = spacy_model.isidentifier() and find_spec(spacy_model) is not None
+    return "spacy" if package or Path(spacy_model).is_dir() else "rules"
 
 
 class RuleChunker:

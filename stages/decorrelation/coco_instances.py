@@ -6,11 +6,11 @@ is repaired or left out, and counted:
 - a box that passes the picture's edge by at most one pixel is clipped to it (coordinates are rounded); by more, the
   object is left out;
 - an object whose box has no area is left out;
-- a polygon with fewer than three points, or a run-length mask of another size than the picture, is left out; its
-  object stays, with its box.
+- a polygon with fewer than three points, or a run-length mask of another size than the picture (as it says, or by the
+  sum of its run lengths), is left out; its object stays, with its box.
 
-A file of which more than one object in a hundred must be left out is refused: it is of other pictures, or in another
-format.
+What is no box, no polygon or no run lengths at all (text, null, numbers that are not finite) is refused, and so is a
+file of which more than one object in a hundred must be left out: it is of other pictures, or in another format.
 """
 
 import math
@@ -19,12 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stages.decorrelation.masks import run_lengths
 from stages.decorrelation.records import Object
 from stages.stage import BadInput
 from stages.tables import read_json
 
 ROUNDING = 1.0  # pixels
 MOST_DROPPED = 0.01  # of all objects
+FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw to any distance
 
 Box = tuple[float, float, float, float]
 
@@ -82,7 +84,7 @@ def read_instances(path: Path) -> Instances:
         if box is None:
             dropped.append((row, annotation["bbox"]))
             continue
-        shape = _segmentation(annotation.get("segmentation"), sizes[picture], counts)
+        shape = _segmentation(annotation, sizes[picture], counts, path, row)
         objects[picture].append(Object(names[category], box, shape, bool(annotation.get("iscrowd"))))
     if len(dropped) > MOST_DROPPED * len(annotations):
         problem = f"{len(dropped)} of {len(annotations)} boxes lie outside their picture or have no area; the first"
@@ -113,17 +115,44 @@ def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None
     return inside[0], inside[1], inside[2] - inside[0], inside[3] - inside[1]
 
 
-def _segmentation(shape: Any, size: tuple[int, int], counts: Counter[str]) -> Any:
-    """The polygons that are some, or the run-length mask if it has the picture's size (COCO's order: height, width)."""
+def _segmentation(annotation: dict[str, Any], size: tuple[int, int], counts: Counter[str], path: Path, row: str) -> Any:
+    """The polygons that are some, or the run-length mask if it has the picture's size; None where there is neither."""
+    shape = annotation.get("segmentation")
+    if shape is None:
+        return None
     if isinstance(shape, dict):
-        if list(shape.get("size", ())) == [size[1], size[0]]:
+        lengths = _runs(shape, path, row)
+        if shape.get("size") == [size[1], size[0]] and sum(lengths) == size[0] * size[1]:  # COCO's order: height, width
             return shape
         counts["masks_of_another_size"] += 1
         return None
-    polygons = shape if isinstance(shape, list) else []
-    good = [polygon for polygon in polygons if len(polygon) >= 6 and len(polygon) % 2 == 0]
-    counts["polygons_too_short"] += len(polygons) - len(good)
+    if not isinstance(shape, list) or not all(map(_are_coordinates, shape)):
+        expected = "polygons [[x, y, x, y, …], …] in pixels, or run lengths"
+        raise BadInput("not a segmentation", file=path, row=row, field="segmentation", got=shape, expected=expected)
+    good = [polygon for polygon in shape if len(polygon) >= 6 and len(polygon) % 2 == 0]
+    counts["polygons_too_short"] += len(shape) - len(good)
     return good or None
+
+
+def _are_coordinates(polygon: Any) -> bool:
+    return (
+        isinstance(polygon, list)
+        and set(map(type, polygon)) <= {int, float}
+        and all(-FARTHEST < number < FARTHEST for number in polygon)  # never true of NaN
+    )
+
+
+def _runs(shape: dict[str, Any], path: Path, row: str) -> list[int]:
+    lengths, problem = shape.get("counts"), "not run lengths"
+    if isinstance(lengths, str):
+        try:
+            lengths = run_lengths(lengths)
+        except ValueError as error:
+            problem = str(error)
+    if not isinstance(lengths, list) or not set(map(type, lengths)) <= {int} or min(lengths, default=0) < 0:
+        expected = "pixels of each run, or COCO's compressed string"
+        raise BadInput(problem, file=path, row=row, field="counts", got=shape.get("counts"), expected=expected)
+    return lengths
 
 
 def _categories(categories: list[Any], path: Path) -> dict[int, str]:

@@ -40,7 +40,10 @@ _LONGEST = 65_500  # pixels, of a JPEG's side: pictures are never reduced
 class InpaintParameters(Parameters):
     """Section `decorrelation.inpaint`."""
 
-    dilate: int = Field(ge=0, description="Pixels by which the mask grows before it is painted, to every side")
+    dilate: int = Field(
+        ge=0,
+        description="Pixels by which the mask, on which δ1 to δ3 were decided, grows before it is painted; paper: 0",
+    )
     blur_sigma: float = Field(gt=0, le=1, description="Blur: the Gaussian's deviation, a share of the longer side")
     cv2_method: Literal["telea", "navier_stokes"] = Field(description="cv2: OpenCV's algorithm")
     cv2_radius: int = Field(ge=1, description="cv2: pixels around a point that its colour comes from")

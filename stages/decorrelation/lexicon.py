@@ -61,7 +61,18 @@ VERBS = """sit stand lie lay walk run ride hold eat drink play look watch wear c
     plug charge examine inspect listen learn teach photograph aim prop mount straddle balance tumble
     wrestle tackle dribble block pair plan mimic depict create stack wind warm illuminate say have wrap
     bury dress want keep let give find bring steer protect guard wade fish fly tour visit stroll jog
-    march parade sprawl dangle tilt slope sprout grow bloom"""
+    march parade sprawl dangle tilt slope sprout grow bloom munch nibble gnaw chomp slurp hop leap lunge
+    skip sprint crawl creep lurk prowl pounce scamper trek soar ascend descend depart arrive chug unload
+    cruise drift drag lug swat strike slam shave rinse scrub sweep stir mix pour repair fix adjust groom
+    mow dig grin frown wink cry shout yell scream juggle flip twirl squirt beg fetch retrieve rub rise
+    loom spill flow direct warn advertise reflect shine glow burn flap flutter roost peck doze curl
+    snooze bark meow spray grind return wake sunbathe pedal maneuver navigate emerge retreat flee"""
+# Nouns that are verbs at times: after an agent ("a boat docks"), or before an object ("a building houses a museum").
+NOUN_VERBS = """dock bowl anchor moor sign ring box bag field trail round bank house model tower
+    peel chop shoot dip tug nurse sip comb mop dust iron fold sketch color phone text film record snap
+    bike bicycle cycle kayak canoe boat train station camp picnic umpire coach
+    tag bunt volley putt tee golf trick water plant pick rake shovel saddle rope lasso coast speed
+    back reverse ramp pan rack stock shelve spear hook tail chain jam match print"""
 PAST = """sat stood lay lain ran rode ridden held ate eaten drank drunk hung slept flew flown drove driven
     threw thrown caught hit cut made took taken got went came spoke read wrote written swam sang sung
     fed fought chased led left blew blown lit met sold bought drew drawn put set shown showed worn wore
@@ -83,6 +94,28 @@ NOUNS = """building ceiling painting clothing wedding railing awning evening mor
     bass parasail sandal candle cradle handle bicycle motorcycle tricycle cycle uncle couple bubble
     apple people bowl olive native relative archive lots plenty traffic pictures images picture image
     photo photograph"""
+# Nouns in -ing that are participles as well: "a dog crossing the street".
+PARTICIPLE_NOUNS = """building painting landing crossing opening setting meeting gathering lighting icing frosting
+    dressing topping stuffing"""
+MOTIONS = "landing crossing gathering setting"  # participles more often than nouns
+# Who builds, paints and meets; who crosses and lands. Only after these is a doubtful word a verb.
+PEOPLE = """man men woman women boy girl child children kid baby toddler person people guy lady gentleman
+    adult teen teenager male female human worker player skier surfer snowboarder skateboarder
+    skater rider cyclist biker bicyclist batter catcher umpire referee artist painter chef cook
+    baker student teacher farmer fisherman fireman policeman officer soldier vendor driver pilot
+    tourist athlete bride groom mother father mom dad son daughter brother sister friend couple
+    family group crowd team pedestrian clown cowboy musician swimmer golfer"""
+MOVERS = """dog puppy cat kitten bird duck goose swan gull seagull pigeon horse pony sheep lamb cow bull calf elephant
+    bear zebra giraffe deer animal monkey goat moose squirrel turkey chicken hen rooster bus car truck
+    van taxi train tram trolley boat ship ferry kayak canoe sailboat yacht plane airplane jet airliner
+    jetliner helicopter bike bicycle motorcycle scooter"""
+PATHS = "over through under into to along across around past onto toward towards before after"
+CROSSED = "street streets road roads bridge river tracks track intersection highway water"  # without an article, too
+# What a noun in -ing makes a name with: "a crossing sign", "landing gear".
+NAMED_BY_PARTICIPLE_NOUNS = """sign signs guard guards light lights signal signals gate gates arm arms bar bars gear
+    strip strips pad area zone lane lanes site sites block blocks material materials supply supplies room class
+    table tables door doors day ceremony set walkway mark marker markers line lines wall walls entrance
+    window windows roof tower complex facade front side hours"""
 # -ing words that make a name with the noun after them: "swimming pool", "parking lot".
 NAMING = """dining living parking swimming shopping frying cutting baking rocking serving bowling washing mixing
     sewing cooking waiting training skating skiing surfing snowboarding skateboarding sleeping drinking
@@ -104,6 +137,17 @@ SECOND_PARTS = {
     "top": "stove table counter desk mountain",
     "ride": "bike train carnival",
     "sink": "kitchen bathroom",
+    "dock": "boat",
+    "crossing": """railroad railway rail rr road street pedestrian animal deer zebra level grade border river stream
+        water train school track tracks cattle wildlife moose foot kangaroo""",
+    "landing": "boat stair staircase moon ferry",
+    "gathering": "family social town",
+    "building": "sports arts",
+    "dressing": "christmas",
+    "lighting": "christmas",
+    "setting": """table place dinner dining room kitchen restaurant office home school park patio city town zoo forest
+        christmas""",
+    "painting": "glass",
 }
 COMPOUND_PREPOSITIONS = (
     "in front of", "on top of", "next to", "out of", "inside of", "outside of", "close to", "along with", "in between",
@@ -118,4 +162,5 @@ QUANTITIES = words_of(
     slices piece pieces collection array assortment series lots range cluster clusters load loads
     handful dozen dozens hundreds swarm gang part half rest loaf head heads"""
 )
+MODALS = words_of("can could will would may might must should do does did")
 MODAL_NOUNS = words_of("""can may might will must""")

@@ -70,19 +70,18 @@ def decode(counts: str, height: int, width: int) -> Mask:
     Raises:
         ValueError: not such counts, or those of a mask of another size.
     """
-    lengths = _run_lengths(counts)
+    lengths = run_lengths(counts)
     if min(lengths, default=0) < 0 or sum(lengths) != height * width:
         raise ValueError(f"run lengths of {sum(lengths)} pixels, expected those of a mask of {width} × {height}")
     return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(width, height).T
 
 
-def _covered(start: float, length: float, size: int) -> slice:
-    first = min(int(np.floor(start + _ROUNDING)), size - 1)
-    last = min(int(np.ceil(start + length - _ROUNDING)), size)
-    return slice(first, max(last, first + 1))
+def run_lengths(counts: str) -> list[int]:
+    """The lengths, in pixels, that compressed run-length counts stand for; whether they can be is not looked at.
 
-
-def _run_lengths(counts: str) -> list[int]:
+    Raises:
+        ValueError: not such counts.
+    """
     lengths: list[int] = []
     value = shift = 0
     for character in counts:
@@ -100,3 +99,9 @@ def _run_lengths(counts: str) -> list[int]:
     if shift:
         raise ValueError("not compressed run lengths: the last one is cut off")
     return lengths
+
+
+def _covered(start: float, length: float, size: int) -> slice:
+    first = min(int(np.floor(start + _ROUNDING)), size - 1)
+    last = min(int(np.ceil(start + length - _ROUNDING)), size)
+    return slice(first, max(last, first + 1))

@@ -16,7 +16,7 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from stages.decorrelation.chunker import Chunker, RuleChunker
+from stages.decorrelation.chunker import Chunker, ChunkerName, RuleChunker, chosen_chunker
 from stages.decorrelation.corpora import read_corpus
 from stages.decorrelation.matching import Matcher
 from stages.decorrelation.records import Caption, Corpus, Phrase
@@ -43,8 +43,10 @@ class PhrasesParameters(Parameters):
     """Section `decorrelation.phrases`."""
 
     matching: Mode = Field(description="strict: longest expression, with exclusions; paper: any listed word")
-    chunker: Literal["rules", "spacy"] = Field(description="Who finds noun phrases where none are annotated")
-    spacy_model: str = Field(min_length=1, description="English pipeline, for chunker: spacy")
+    chunker: Literal["rules", "spacy", "auto"] = Field(
+        description="Who finds noun phrases where none are annotated; auto: spacy where its model is there"
+    )
+    spacy_model: str = Field(min_length=1, description="English pipeline, for chunker: spacy or auto")
     chunk: int = Field(ge=1, description="Captions a shard")
 
 
@@ -54,7 +56,7 @@ class Settings:
 
     classes: tuple[str, ...]
     matching: Mode
-    chunker: str
+    chunker: ChunkerName
     spacy_model: str
 
 
@@ -69,7 +71,7 @@ class Row:
 
 
 @cache
-def chunker_of(name: str, spacy_model: str) -> Chunker:
+def chunker_of(name: ChunkerName, spacy_model: str) -> Chunker:
     """The chunker of this name, made once a process."""
     if name == "rules":
         return RuleChunker()
@@ -213,11 +215,12 @@ def write_classes(path: Path, counts: Counter[str], classes: Sequence[str]) -> N
 def main(
     parameters: PhrasesParameters, context: Context, *, raw: Path, out: Path, out_classes: Path
 ) -> dict[str, float]:
-    """Write the noun phrases and named classes of every caption in --raw."""
+    """Write the noun phrases and named classes of every caption in --raw; metric `chunker_spacy` says who chunked."""
     corpus = read_corpus(raw)
     if not any(picture.captions for picture in corpus.pictures):
         raise BadInput("no caption", file=raw)
-    settings = Settings(corpus.classes, parameters.matching, parameters.chunker, parameters.spacy_model)
+    chunker = chosen_chunker(parameters.chunker, parameters.spacy_model)
+    settings = Settings(corpus.classes, parameters.matching, chunker, parameters.spacy_model)
     counts: Counter[str] = Counter()
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -229,7 +232,7 @@ def main(
 
     write_table(out, batches(), SCHEMA)
     write_classes(out_classes, counts, corpus.classes)
-    return metrics_of(counts, corpus.classes)
+    return metrics_of(counts, corpus.classes) | {"chunker_spacy": float(chunker == "spacy")}
 
 
 if __name__ == "__main__":

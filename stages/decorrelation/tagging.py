@@ -2,11 +2,12 @@
 
 from stages.decorrelation import lexicon
 from stages.decorrelation.lexicon import words_of
-from stages.decorrelation.noun_or_verb import noun_or_verb
+from stages.decorrelation.noun_or_verb import SECOND_PARTS, noun_or_participle, noun_or_verb
 from stages.decorrelation.sentences import Sentence
-from stages.decorrelation.word_forms import BASES, CLOSED, THIRD_PERSON, form_of, is_plural
+from stages.decorrelation.word_forms import BASES, CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
 
 _NAMING = words_of(lexicon.NAMING)
+_PARTICIPLE_NOUNS = words_of(lexicon.PARTICIPLE_NOUNS)
 _NAMED = words_of("pool lot room table meter area machine court board center")
 _ADJECTIVE_NOUNS = words_of(lexicon.ADJECTIVE_NOUNS)
 _COMPOUNDS = tuple(tuple(words.split()) for words in lexicon.COMPOUND_PREPOSITIONS)
@@ -35,7 +36,9 @@ def _nounish(sentence: Sentence, place: int) -> bool:
     if place >= len(sentence.words):
         return False
     word = sentence.words[place]
-    if not word[0].isalpha() or (word in _COMPOUND_STARTS and _compound_at(sentence.words, place)):
+    if word == "to" or not word[0].isalpha() or (word in _COMPOUND_STARTS and _compound_at(sentence.words, place)):
+        return False
+    if word in _PARTICIPLE_NOUNS and _is_modifier(sentence, place + 1):  # "seen crossing the street"
         return False
     known = CLOSED.get(word)
     if known in ("N", "J"):
@@ -57,13 +60,17 @@ def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
     if sentence.joined(place) or sentence.joined(place + 1):
         return _tag_of_compound(sentence, place)
     if word == "to":
-        return "T" if after in BASES or after == "be" else "P"
+        return "T" if after in BASES or after == "be" or (after in NOUN_VERBS and before in "GFXJP") else "P"
     if word in ("her", "that", "as", "like", "his"):
         return _tag_ambiguous(sentence, place, before)
     if word in lexicon.MODAL_NOUNS and before in "DJQ":
         return "N"
     if (word == "back" and (after == "of" or before in "DQ")) or (word == "up" and words[place - 1] == "close"):
         return "N"
+    if word in _PARTICIPLE_NOUNS:
+        return noun_or_participle(sentence, place, tags)
+    if word in NOUN_VERBS:
+        return noun_or_verb(sentence, place, tags)
     known = CLOSED.get(word)
     if known == "N":
         return noun_or_verb(sentence, place, tags) if word in BASES or word in THIRD_PERSON else "N"
@@ -111,6 +118,8 @@ def _adjective(sentence: Sentence, place: int, tags: list[str]) -> str:
     word = sentence.words[place]
     following = sentence.words[place + 1] if place + 1 < len(sentence.words) else "."
     before = tags[-1] if tags else "."
+    if before == "N" and sentence.words[place - 1] in SECOND_PARTS.get(word, ()):  # "a traffic light and a bus"
+        return "N"
     if word in BASES and before == "N" and is_plural(sentence.words[place - 1]) and "F" not in tags:
         return "F" if CLOSED.get(following) in ("D", "P", "Q", "U") else "J"
     if _nounish(sentence, place + 1) or following in ("and", ",", "or", "-") or CLOSED.get(following) == "U":

@@ -28,6 +28,9 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
+_DOUBTFUL = words_of(lexicon.NOUN_VERBS)
+# "back" and "round" are verbs in their -s form alone.
+NOUN_VERBS = {each for each in _DOUBTFUL if CLOSED.get(each) in (None, "N")} | {_third_person(e) for e in _DOUBTFUL}
 THIRD_PERSON = {_third_person(verb): verb for verb in sorted(BASES)} | {"has": "have"}
 
 

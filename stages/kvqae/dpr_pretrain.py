@@ -2,13 +2,51 @@
 
 from pathlib import Path
 
-from stages.kvqae.dpr_training import DprParameters, train_dual_encoder
-from stages.nets.dual_encoder import TOWERS
+from stages.cards import write_card
+from stages.device import pick_device
+from stages.kvqae.dpr_pairs import read_pairs
+from stages.kvqae.dpr_training import DprParameters, train_dual_encoder, validation_mrr
+from stages.kvqae.passage_texts import read_passage_texts
+from stages.kvqae.text_encoder import load_text_encoder, save_text_encoder
+from stages.nets.dual_encoder import TOWERS, DualEncoder
 from stages.stage import Context, run_stage
+from stages.tables import write_atomically
+
+CARD = {
+    "title": "Trivium DPR, zero-shot",
+    "description": "Dense passage retrieval by inner product of [CLS] vectors, trained on TriviaQA alone.",
+}
 
 
 class DprPretrainParameters(DprParameters):
     """Section `kvqae.dpr_pretrain`."""
+
+
+def take_published(
+    parameters: DprPretrainParameters, folder: Path, *, validation: Path, passages: Path, articles: Path, out: Path
+) -> dict[str, float]:
+    """Export the published encoders as if trained here, measured on the same validation pairs.
+
+    Returns:
+        `steps` (0), `validation_mrr`, and the counts of the validation pairs.
+    """
+    pairs, counts = read_pairs(validation)
+    texts = read_passage_texts(passages, articles, pairs.passages())
+    (question, tokenizer), (passage, _) = (load_text_encoder(folder / tower, pick_device()) for tower in TOWERS)
+    mrr = validation_mrr(DualEncoder(question, passage), tokenizer, pairs, texts, parameters)
+    with write_atomically(out) as beside:
+        for tower, encoder in zip(TOWERS, (question, passage), strict=True):
+            save_text_encoder(beside / tower, encoder, tokenizer)
+            write_card(
+                beside / tower,
+                title=f"{CARD['title']}, {tower} encoder",
+                description=CARD["description"],
+                base=f"{folder}: the authors' own, not trained here",
+                data="TriviaQA without ViQuAE's questions",
+                metrics={"validation_mrr": mrr},
+                licence="other",
+            )
+    return {"steps": 0.0, "validation_mrr": mrr, **{f"validation_{name}": value for name, value in counts.items()}}
 
 
 def main(
@@ -16,13 +54,21 @@ def main(
     context: Context,
     *,
     base: Path,
+    published: Path,
     train: Path,
     validation: Path,
     passages: Path,
     articles: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Train question and passage encoder from the same text encoder; they share nothing afterwards."""
+    """Train question and passage encoder from the same text encoder; they share nothing afterwards.
+
+    Where --published holds `dpr`, that is taken instead.
+    """
+    if (published / "dpr").is_dir():
+        return take_published(
+            parameters, published / "dpr", validation=validation, passages=passages, articles=articles, out=out
+        )
     return train_dual_encoder(
         parameters,
         context,
@@ -32,9 +78,8 @@ def main(
         passages=passages,
         articles=articles,
         out=out,
-        card={
-            "title": "Trivium DPR, zero-shot",
-            "description": "Dense passage retrieval by inner product of [CLS] vectors, trained on TriviaQA alone.",
+        card=CARD
+        | {
             "base": f"{base}",
             "data": f"{train} (TriviaQA without ViQuAE's questions, or the sample world's counterpart)",
         },

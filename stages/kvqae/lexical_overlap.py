@@ -22,13 +22,16 @@ from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_qrels, read_run_over, write_table
 
 Lemmatize = Callable[[str], frozenset[str]]
+LEMMATIZERS = {"lemmatizer", "trainable_lemmatizer"}  # spaCy's components
 
 
 class LexicalOverlapParameters(Parameters):
     """Section `kvqae.lexical_overlap`."""
 
     spacy_model: str | None = Field(
-        description="spaCy pipeline for lemmas, such as en_core_web_sm; null: Snowball stems"
+        min_length=1,
+        description="spaCy pipeline for lemmas: an installed package such as en_core_web_lg, or a folder such as "
+        "models/kvqae/spacy (DVC does not watch it); null: Snowball stems",
     )
 
 
@@ -44,18 +47,26 @@ def content_stems(text: str) -> frozenset[str]:
 def spacy_lemmas(model: str) -> Lemmatize:
     """Distinct content lemmas by a spaCy pipeline.
 
+    Args:
+        model: an installed package, a pipeline's folder, or one with `pipeline.json` as stage `mention_model` writes.
+
     Raises:
-        BadInput: it is not installed; those that are, are listed.
+        BadInput: there is none (those that are installed are listed), or it finds no lemmas.
     """
     import spacy
 
+    from stages.kvqae.spacy_pipeline import POINTER, load_pipeline
+
+    field, folder = "kvqae.lexical_overlap.spacy_model", Path(model)
     try:
-        nlp = spacy.load(model, exclude=["parser", "ner"])
-    except OSError:
+        nlp = load_pipeline(folder) if (folder / POINTER).is_file() else spacy.load(model)
+    except (OSError, ValueError):
         installed = ["null", *spacy.util.get_installed_models()]
-        raise BadInput(
-            "no such spaCy pipeline", field="kvqae.lexical_overlap.spacy_model", got=model, choices=installed
-        ) from None
+        raise BadInput("no such spaCy pipeline", field=field, got=model, choices=installed) from None
+    if not LEMMATIZERS & {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}:
+        expected = f"one with a {' or '.join(sorted(LEMMATIZERS))}"
+        raise BadInput("this spaCy pipeline finds no lemmas", field=field, got=model, expected=expected)
+    nlp.select_pipes(disable=[name for name in nlp.pipe_names if name in {"parser", "ner"}])
 
     def lemmas(text: str) -> frozenset[str]:
         return frozenset(

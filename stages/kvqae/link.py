@@ -4,7 +4,8 @@ A link is a candidate when its title or an alias is near the mention and its art
 
     d(mention, link) = min over names n of D(mention, n) / max(|mention|, |n|)   in words, D Levenshtein's distance
 
-The nearest candidate wins, ties by title. Since the answer is in the article, the questions are single-hop.
+The nearest candidate wins, ties by title. Since the answer is in the article, the questions are single-hop. An article
+that several mentions of a question are linked to is the one of the nearest, and of those that name it in short.
 """
 
 import re
@@ -40,6 +41,7 @@ LINK_SCHEMA = pa.schema(
 # Why a mention is not linked, in the order in which a link can fail: the link that came furthest gives the reason.
 Reason = Literal["no_link", "distance_too_large", "no_article", "answer_not_in_article"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+CLAIMED = "claimed_by_nearer_mention"  # why a link is given up again
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
@@ -175,6 +177,30 @@ def link_mention(
     return min(candidates, key=lambda link: (link.distance, link.article.title))
 
 
+def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
+    """Mentions that name something else than the article they share with a nearer one: "Unlike X Castle, Y Castle".
+
+    The nearest are none of these, nor is one whose words, articles aside, all stand in a name: "Lark" for "Ada Lark".
+
+    Args:
+        links: all those of one question.
+    """
+    nearest: dict[str, float] = {}
+    for link in links.values():
+        title = link.article.title
+        nearest[title] = min(link.distance, nearest.get(title, link.distance))
+    return {
+        mention
+        for mention, link in links.items()
+        if link.distance > nearest[link.article.title]
+        and not any(_bare_words(mention.surface) <= _bare_words(name) for name in link.article.names)
+    }
+
+
+def _bare_words(text: str) -> set[str]:
+    return set(normalize_answer(_POSSESSIVE.sub("", text.strip())).split())
+
+
 def link_all(
     mentions: Sequence[Mention],
     questions: Mapping[str, TriviaQuestion],
@@ -186,14 +212,21 @@ def link_all(
 
     Every mention of a question is a potential question of its own.
     """
-    counts: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
+    counts: Counter[str] = Counter(dict.fromkeys((*REASONS, CLAIMED), 0))
+    links: dict[str, dict[Mention, Link]] = defaultdict(dict)
+    for mention in mentions:
+        link = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
+        if isinstance(link, Link):
+            links[mention.question][mention] = link
+        else:
+            counts[link] += 1
+    farther = {mention for of_question in links.values() for mention in _farther(of_question)}
+    counts[CLAIMED] = len(farther)
     rows = []
     for mention in mentions:
-        question = questions[mention.question]
-        link = link_mention(mention, question, articles, max_distance=max_distance)
-        if not isinstance(link, Link):
-            counts[link] += 1
+        if mention in farther or mention not in links[mention.question]:
             continue
+        question, link = questions[mention.question], links[mention.question][mention]
         article = link.article
         rows.append(
             vars(mention)

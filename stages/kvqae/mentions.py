@@ -18,6 +18,9 @@ from stages.tables import write_table
 _ROWS = 4096
 _HOW_MANY = ("no", "one", "two", "more")
 _POSSESSIVE = ("'s", "’s", "'", "’")
+# What stands before a noun and belongs to its phrase, in spaCy's labels and in Universal Dependencies; an auxiliary, a
+# preposition or a conjunction that a parser hangs there does not.
+_MODIFIERS = ("amod", "compound", "det", "nmod", "nummod", "poss", "predet", "quantmod")
 
 
 class MentionsParameters(Parameters):
@@ -55,14 +58,30 @@ def mentions_of(
 
 def _mention(question: str, document: Any, entity: Any) -> Mention:
     root = entity.root
-    first = min(root.left_edge.i, entity.start)
+    first = _phrase_start(document, entity)
     last = document[max(root.right_edge.i, entity.end - 1)]
     following = document[entity.end].text if entity.end < len(document) else ""
+    # A parser's word alone is not enough: some take the subject of "was the Petrel built" for a possessive.
+    marked = entity.text.endswith(_POSSESSIVE) or last.text.endswith(_POSSESSIVE)
     return Mention(
         question=question, text=document.text, start=entity.start_char, end=entity.end_char, label=entity.label_,
         dependency=root.dep_.lower(), subtree_start=document[first].idx, subtree_end=last.idx + len(last.text),
-        possessive=root.dep_ == "poss" or following in _POSSESSIVE, head=root.head.text,
+        possessive=following in _POSSESSIVE or (root.dep_ == "poss" and marked), head=root.head.text,
     )  # fmt: skip
+
+
+def _phrase_start(document: Any, entity: Any) -> int:
+    """The first token before the entity up to which all depend on it as parts of its noun phrase."""
+    first: int = entity.start
+    for token in reversed(document[min(entity.root.left_edge.i, first) : first]):
+        part = token
+        while part.head != part and not entity.start <= part.head.i < entity.end:
+            part = part.head
+        if part.dep_.partition(":")[0] in _MODIFIERS or token.is_left_punct:
+            first = token.i
+        elif part.dep_ != "punct":
+            break
+    return first
 
 
 def find_mentions(

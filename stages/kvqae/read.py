@@ -14,14 +14,19 @@ from pydantic import Field
 from stages.device import pick_device
 from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.passage_texts import PassageTexts
-from stages.kvqae.questions import read_questions
+from stages.kvqae.questions import Question, read_questions
 from stages.kvqae.reader_answers import Seed, Values, measure, summarize, write_answers, write_curve, write_per_query
-from stages.kvqae.reader_data import retrieved, texts_of
+from stages.kvqae.reader_data import retrieved, split_by_relevance, texts_of
 from stages.kvqae.reader_model import load_reader
 from stages.kvqae.reader_rows import Row, Selection, select_passages
 from stages.kvqae.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
+from stages.measures.ranking import evaluate, means
+from stages.measures.runs import Qrels, Run
 from stages.measures.significance import fisher_randomization
 from stages.stage import BadInput, Context, Parameters, run_stage
+from stages.tables import read_run_over
+
+INITIAL_MEASURES = ("mrr", "precision@1")  # of the lists that the rows about TriviaQA read
 
 
 class ReadParameters(Parameters):
@@ -110,6 +115,22 @@ def answer_rows(
     return answers
 
 
+def measure_initial(run: Run, questions: Sequence[Question], texts: PassageTexts, *, prefix: str) -> dict[str, float]:
+    """`{prefix}_initial_mrr` and `{prefix}_initial_precision@1` of the lists before they are read.
+
+    Args:
+        run: whole lists, in the order of the questions.
+        questions: one without a relevant passage, or without any, counts 0.
+        texts: of all their passages; one is relevant if it contains an answer.
+        prefix: of the names.
+    """
+    examples, _ = split_by_relevance(questions, run, texts)
+    relevant = {each.question.id: each.relevant for each in examples}
+    none = np.empty(0, dtype=np.int64)
+    qrels = Qrels(run.queries, tuple(relevant.get(query, none) for query in run.queries))
+    return means(evaluate(run, qrels, INITIAL_MEASURES), f"{prefix}_initial")
+
+
 def _compare(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Values]]) -> dict[str, float]:
     metrics: dict[str, float] = {}
     for pair in parameters.compared:
@@ -158,7 +179,7 @@ def main(
     """Choose the number of passages on validation, then answer the test questions of every row.
 
     `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder; `validation_run` is of
-    the sweep's row.
+    the sweep's row. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
     """
     test_runs = {path.parent.name: path for path in runs}
     _check(parameters, test_runs, validation_run.parent.name)
@@ -175,11 +196,13 @@ def main(
     depth = max([*parameters.sweep_passages, *(row.passages for row in rows.values() if isinstance(row.passages, int))])
     lists = {name: retrieved(test_runs[row.run], asked[row.questions], depth) for name, row in rows.items()}
     swept_list = retrieved(validation_run, validation, depth)
+    first_reader = {row.run: name for name, row in reversed(rows.items()) if row.questions == "triviaqa"}
+    trivia_ids = [question.id for question in asked["triviaqa"]]
+    initial = {name: read_run_over(test_runs[run], trivia_ids) for run, name in first_reader.items()}
     subjects = {each.wikipedia_id for each in (*validation, *asked["viquae"]) if each.wikipedia_id is not None}
     own = passages_of_articles(passages, articles, subjects)
-    texts = texts_of(
-        passages, articles, swept_list.documents, *(run.documents for run in lists.values()), *own.values()
-    )
+    read_lists = [run.documents for run in (swept_list, *lists.values(), *initial.values())]
+    texts = texts_of(passages, articles, *read_lists, *own.values())
 
     validation = validation[: parameters.sweep_questions]
     swept_list = swept_list.select(question.id for question in validation)
@@ -210,6 +233,8 @@ def main(
     for name, by_seed in measured.items():
         metrics |= summarize(name, list(by_seed.values()))
         metrics[f"{name}_questions_without_passage"] = sum(not len(each.passages) for each in selections[name])
+    for name, run in initial.items():
+        metrics |= measure_initial(run, asked["triviaqa"], texts, prefix=name)
     return metrics | _compare(parameters, measured)
 
 

@@ -1,37 +1,39 @@
 """Complexity's fragment of the page: Tables 1 and 2, Figure 2, the instrument, partitions, an example browser."""
 
-from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import yaml
 from pyarrow import csv
 from pydantic import Field
 
 from stages.complexity.corpora import read_examples
 from stages.complexity.factor_table import FACTORS, read_names
+from stages.complexity.score_table import read_scores
 from stages.report.common import sizes_html
 from stages.report.complexity_examples import examples_html
 from stages.report.complexity_factors import (
     cells,
-    findings_html,
     forest_html,
+    held_for_most,
     shares_html,
     table_2_html,
 )
-from stages.report.complexity_instrument import agreement_html, parsers_html, simulation_html
+from stages.report.complexity_findings import findings_html
+from stages.report.complexity_instrument import agreement_html, parsers_html, planted, simulation_html
 from stages.report.complexity_models import figure_2_html, order, table_1_html
 from stages.report.complexity_partitions import illustrations_html, partitions_html
 from stages.report.complexity_readers import (
     FINETUNED,
     MEASURES,
     display_names,
+    first_answers,
+    first_seeds,
     leaks,
     replies,
     trainings,
     weakness,
 )
+from stages.report.complexity_reasons import corpus
 from stages.stage import BadInput, Context, Parameters, read_parameters, run_stage
 from stages.tables import read_json, read_table, write_json
 
@@ -62,24 +64,6 @@ class ComplexityFragmentParameters(Parameters):
     seed: int = Field(ge=0, description="Of the draw of questions and of the bootstrap")
 
 
-def first_seeds(scores: pa.Table) -> dict[str, int]:
-    """{model: its first seed, -1 where it has none}."""
-    seeds: dict[str, int] = {}
-    for model, seed in zip(scores["model"].to_pylist(), scores["seed"].to_pylist(), strict=True):
-        seeds[model] = min(seed, seeds.get(model, seed))
-    return seeds
-
-
-def first_answers(scores: pa.Table, models: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """{question: rows of its answers, one a model in their order, of the model's first seed}."""
-    seeds = first_seeds(scores)
-    rows = [row for row in scores.to_pylist() if row["seed"] == seeds[row["model"]]]
-    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: models.index(row["model"])):
-        by_question[row["id"]].append(row)
-    return by_question
-
-
 def main(
     parameters: ComplexityFragmentParameters,
     context: Context,
@@ -105,7 +89,8 @@ def main(
     section, world = everything["complexity"], everything["world"]["calor"]
     found = {stage: read_json(folder / f"{stage}.json") for stage in STAGES}
     answered = read_table(scores, ["id", "model", "kind", "seed", "prediction", "rouge_l"])
-    table, names = read_table(factors, ["id", "text_id", "frame", *FACTORS]), read_names(factors)
+    columns = ["id", "text_id", "frame", *FACTORS, "f4_arcs", "f4_case", "f5_elements"]
+    table, names = read_table(factors, columns), read_names(factors)
     kinds = dict(zip(answered["model"].to_pylist(), answered["kind"].to_pylist(), strict=True))
     ordered = order(kinds, printed)
     models = [model for model in ordered if kinds[model] != "baseline"]
@@ -123,8 +108,12 @@ def main(
     risk, confidence = section["validate"]["risk"], section["validate"]["confidence"]
     analysed = MEASURES[section["validate"]["measure"]]
     of_question = {row["id"]: {factor: row[factor] for factor in FACTORS} for row in table.to_pylist()}
+    examples = read_examples(questions, texts)
+    ids = [each.id for each in examples]
+    if ids != table["id"].to_pylist():
+        raise BadInput("factors of other questions", file=factors, expected=f"the questions of {questions}, in order")
     browser, shown = examples_html(
-        read_examples(questions, texts),
+        examples,
         of_question,
         first_answers(answered, ordered),
         names,
@@ -162,16 +151,38 @@ def main(
             confidence=parameters.confidence,
             resamples=parameters.resamples,
             seed=parameters.seed,
+            risk=risk,
         ),
         ("factors", "Factors"): shares_html(found["factors"], printed, names),
         ("table-2", "Table 2: what factors cost"): table_2_html(
-            by_model, printed, found["validate"], names, labels, measure=analysed, risk=risk, confidence=confidence
+            by_model,
+            printed,
+            found["validate"],
+            found["simulate"],
+            section["simulate"]["models"],
+            names,
+            labels,
+            measure=analysed,
+            risk=risk,
+            confidence=confidence,
+            majority=section["partition"]["majority"],
         ),
         ("findings", "What it says"): findings_html(
-            by_model, printed, found["factors"], names, labels, risk=risk, sample=world == "sample"
+            by_model,
+            printed,
+            found["factors"],
+            names,
+            labels,
+            corpus(examples, table, read_scores(scores, ids, section["validate"]["measure"])),
+            measure=analysed,
+            risk=risk,
+            confidence=confidence,
+            sample=world == "sample",
         ),
         ("forest", "All factors together"): forest_html(by_model, labels, measure=analysed, confidence=confidence),
-        ("instrument", "Does the analysis work?"): simulation_html(found["simulate"], section["simulate"], names),
+        ("instrument", "Does the analysis work?"): simulation_html(
+            found["simulate"], section["simulate"], names, printed
+        ),
         ("agreement", "Do models agree?"): agreement_html(
             csv.read_csv(agreement).to_pylist(), models, found["validate"], labels
         ),
@@ -209,6 +220,8 @@ def main(
         "examples": float(shown),
         "models": float(len(models)),
         "factors_validated": validated,  # for a majority of the models
+        "factors_found": float(held_for_most(found["validate"], "found", section["partition"]["majority"])),
+        **planted(section["simulate"], printed),
         "bytes": float(out.stat().st_size),
     }
 

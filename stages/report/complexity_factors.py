@@ -42,12 +42,15 @@ def table_2_html(
     found: Cells,
     published: Mapping[str, Any],
     metrics: Metrics,
+    simulated: Metrics,
+    simulated_models: int,
     names: Mapping[str, str],
     labels: Mapping[str, str],
     *,
     measure: str,
     risk: float,
     confidence: float,
+    majority: float,
 ) -> str:
     """Table 2: δ of every model and factor, marked, its numbers to unfold, the published δ beneath.
 
@@ -55,10 +58,13 @@ def table_2_html(
         found: the effects.
         published: tests/published/complexity.yaml.
         metrics: of stage validate: in how many models each factor is validated.
+        simulated: of stage simulate: how often a table is marked where nothing is planted.
+        simulated_models: rows of its tables.
         names: what each factor says.
         labels: what each model is called.
         measure: the score that was analysed, in words.
         risk, confidence: of that stage.
+        majority: share of the models that is most of them.
     """
     printed = published["table_2"]["rows"]
     rows = [
@@ -93,12 +99,30 @@ def table_2_html(
             absent=absent,
             verdicts=verdicts,
             metrics=metrics,
+            alarms=[
+                (sign, rate(simulated, f"null_any_false_alarm_{key}"))
+                for sign, key in (("Holm’s correction over the table", "holm"), ("◆", "found"), ("◆◆", "found_holm"))
+            ],
+            simulated_models=simulated_models,
+            validated=held_for_most(metrics, "validated", majority),
+            found=held_for_most(metrics, "found", majority),
+            majority=majority,
             measure=measure,
             risk=risk,
             confidence=confidence,
             source=published["source"],
         )
     )
+
+
+def rate(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
+    """A rate of stage simulate with its interval, None where nothing could be counted."""
+    return (metrics[name], metrics[f"{name}_low"], metrics[f"{name}_high"]) if name in metrics else None
+
+
+def held_for_most(metrics: Metrics, verdict: str, majority: float) -> int:
+    """How many factors have a verdict in more than this share of the models, from the metrics of stage validate."""
+    return sum(metrics[f"{factor}_{verdict}"] > majority * metrics["models"] for factor in FACTORS)
 
 
 def forest_html(found: Cells, labels: Mapping[str, str], *, measure: str, confidence: float) -> str:
@@ -138,78 +162,3 @@ def shares_html(metrics: Metrics, published: Mapping[str, Any], names: Mapping[s
         for factor, share in zip(FACTORS, published["table_2"]["shares"], strict=True)
     ]
     return environment().get_template("complexity_shares.html").render(rows=rows, metrics=metrics)
-
-
-def findings(
-    found: Cells,
-    published: Mapping[str, Any],
-    metrics: Metrics,
-    names: Mapping[str, str],
-    labels: Mapping[str, str],
-    *,
-    risk: float,
-) -> list[dict[str, Any]]:
-    """What our analysis and the paper's table say of each factor, and what our numbers offer as reasons.
-
-    Args:
-        found: the effects.
-        published: tests/published/complexity.yaml.
-        metrics: of stage factors: how far each factor is tied to the element asked for.
-        names: what each factor says.
-        labels: what each model is called.
-        risk: of the tests.
-
-    Returns:
-        For each factor: models with δ < 0 here and in the paper, models of each verdict, and the models whose cells
-        would be read differently by another analysis.
-    """
-    printed = published["table_2"]["rows"]
-    rows = []
-    for place, factor in enumerate(FACTORS):
-        known = {model: each[factor] for model, each in found.items() if each[factor]["delta"] is not None}
-
-        def models(test: Any, known: Mapping[str, Cell] = known) -> list[str]:
-            return [labels[model] for model, cell in known.items() if test(cell)]
-
-        both = [model for model in known if model in printed]
-        rows.append(
-            {
-                "factor": factor,
-                "name": names[factor],
-                "models": len(known),
-                "validated": models(lambda cell: cell["validated"]),
-                "significant": models(lambda cell: cell["significant"]),
-                "holm": models(lambda cell: cell["holm_significant"]),
-                "found": models(lambda cell: cell["found"]),
-                "paper_models": len(printed),
-                "paper_negative": sum(values[place] < 0 for values in printed.values()),
-                "gains": models(lambda cell: cell["delta"] > 0 and cell["p"] is not None and cell["p"] <= risk),
-                "balance": metrics.get(f"{factor}_balance"),
-                "other_sign": [
-                    labels[model] for model in both if (known[model]["delta"] < 0) != (printed[model][place] < 0)
-                ],
-                "joint_disagrees": models(
-                    lambda cell: cell["joint"] is not None and (cell["joint"] < 0) != (cell["delta"] < 0)
-                ),
-                "only_examples": models(
-                    lambda cell: cell["significant"] and (cell["p_frame"] is None or cell["p_frame"] > risk)
-                ),
-                "smaller": min((min(cell["yes"], cell["no"]) for cell in known.values()), default=0),
-            }
-        )
-    return rows
-
-
-def findings_html(
-    found: Cells,
-    published: Mapping[str, Any],
-    metrics: Metrics,
-    names: Mapping[str, str],
-    labels: Mapping[str, str],
-    *,
-    risk: float,
-    sample: bool,
-) -> str:
-    """The findings in words, factor by factor; `metrics` are those of stage factors."""
-    rows = findings(found, published, metrics, names, labels, risk=risk)
-    return environment().get_template("complexity_findings.html").render(rows=rows, risk=risk, sample=sample)

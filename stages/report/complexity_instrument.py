@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stages.report.common import environment
+from stages.report.complexity_factors import rate
 
 Metrics = Mapping[str, float]
 METHODS = {
@@ -29,35 +30,63 @@ PARSERS = {
 }
 
 
-def _rate(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
-    """A rate with its interval, None where nothing could be counted."""
-    return (metrics[name], metrics[f"{name}_low"], metrics[f"{name}_high"]) if name in metrics else None
+def planted(parameters: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, float]:
+    """How strong the planted effects are, beside the paper's δ.
+
+    Args:
+        parameters: section `complexity.simulate` of params.yaml.
+        published: tests/published/complexity.yaml.
+
+    Returns:
+        `planted_weakest` and `planted_strongest`, in points before scores are cut to 0 … 1; `published_effects`, how
+        many δ the paper prints; `published_as_strong`, the share of them that is at or below the weakest planted one;
+        `published_strongest`, the lowest of them.
+    """
+    points = [100 * effect for effect in parameters["effects"].values()]
+    printed = [value for row in published["table_2"]["rows"].values() for value in row]
+    return {
+        "planted_weakest": max(points),
+        "planted_strongest": min(points),
+        "published_effects": float(len(printed)),
+        "published_as_strong": sum(value <= max(points) for value in printed) / len(printed),
+        "published_strongest": float(min(printed)),
+    }
 
 
-def simulation_html(metrics: Metrics, parameters: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def simulation_html(
+    metrics: Metrics, parameters: Mapping[str, Any], names: Mapping[str, str], published: Mapping[str, Any]
+) -> str:
     """Power and false alarms of each analysis on simulated scores, with intervals.
 
     Args:
         metrics: of stage simulate.
         parameters: its section of params.yaml.
         names: what each factor says.
+        published: tests/published/complexity.yaml.
     """
     rows = [
         {
             "name": name,
             "note": note,
-            "rates": [_rate(metrics, f"{column}_{method}") for column, _ in COLUMNS],
+            "rates": [rate(metrics, f"{column}_{method}") for column, _ in COLUMNS],
         }
         for method, (name, note) in METHODS.items()
     ]
     powers = [
-        {"factor": factor, "name": names[factor], "effect": effect, "rate": _rate(metrics, f"power_found_{factor}")}
+        {"factor": factor, "name": names[factor], "effect": effect, "rate": rate(metrics, f"power_found_{factor}")}
         for factor, effect in sorted(parameters["effects"].items())
     ]
     return (
         environment()
         .get_template("complexity_simulation.html")
-        .render(rows=rows, columns=COLUMNS, powers=powers, metrics=metrics, parameters=parameters)
+        .render(
+            rows=rows,
+            columns=COLUMNS,
+            powers=powers,
+            metrics=metrics,
+            parameters=parameters,
+            planted=planted(parameters, published),
+        )
     )
 
 

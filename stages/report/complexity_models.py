@@ -141,16 +141,18 @@ def figure_2_html(
     confidence: float,
     resamples: int,
     seed: int,
+    risk: float,
 ) -> str:
     """Figure 2 of every model, and of its human scores where there are judgements: frames sorted by their mean.
 
     Args:
         scores, factors: of stages score and factors.
         models: in the order of the page.
-        metrics: of stage score: spread of the frames, and the test whether they differ.
+        metrics: of stage score: spread of the frames, what it would be by chance, and the tests whether they differ.
         judged: rows of stage judgements: model, frame, judged, correct.
         labels: what each model is called.
         confidence, resamples, seed: see `frame_points`.
+        risk: below which, or at which, a permutation p says that the spread exceeds chance.
     """
     ids = factors["id"].to_pylist()
     texts = dict(zip(ids, factors["text_id"].to_pylist(), strict=True))
@@ -167,6 +169,8 @@ def figure_2_html(
                 "sd": metrics.get(f"{model}_frame_sd"),
                 "h": metrics.get(f"{model}_frame_h"),
                 "p": metrics.get(f"{model}_frame_p"),
+                "chance": metrics.get(f"{model}_frame_sd_by_chance"),
+                "chance_p": metrics.get(f"{model}_frame_sd_p"),
             }
         )
     human = []
@@ -176,4 +180,8 @@ def figure_2_html(
             shares.sort(key=lambda point: (point[1], point[0]))
             svg = profile(shares, title=f"Judged correct by frame: {labels[model]}", xlabel="share judged correct")
             human.append({"label": labels[model], "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
-    return environment().get_template("complexity_frames.html").render(drawn=drawn, human=human, confidence=confidence)
+    return (
+        environment()
+        .get_template("complexity_frames.html")
+        .render(drawn=drawn, human=human, confidence=confidence, risk=risk)
+    )

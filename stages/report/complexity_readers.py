@@ -1,9 +1,11 @@
-"""What complexity's page says of a model beside its scores: its name, its training, its replies, whether it is weak."""
+"""What complexity's page says of a model beside its scores: name, training, answers, replies, whether it is weak."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from stages.tables import read_json
 
@@ -67,6 +69,24 @@ def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str 
     if meant:
         reasons.append("a small configuration, there to exercise the path: params.yaml calls it weak")
     return "; ".join(reasons) or None
+
+
+def first_seeds(scores: pa.Table) -> dict[str, int]:
+    """{model: its first seed, -1 where it has none}."""
+    seeds: dict[str, int] = {}
+    for model, seed in zip(scores["model"].to_pylist(), scores["seed"].to_pylist(), strict=True):
+        seeds[model] = min(seed, seeds.get(model, seed))
+    return seeds
+
+
+def first_answers(scores: pa.Table, models: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """{question: rows of its answers, one a model in their order, of the model's first seed}."""
+    seeds = first_seeds(scores)
+    rows = [row for row in scores.to_pylist() if row["seed"] == seeds[row["model"]]]
+    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: models.index(row["model"])):
+        by_question[row["id"]].append(row)
+    return by_question
 
 
 def trainings(folder: Path, seeds: Mapping[str, int]) -> dict[str, str]:

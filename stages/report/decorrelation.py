@@ -9,6 +9,7 @@ from pydantic import Field
 from stages.decorrelation.cells import parse_cells
 from stages.report.common import sizes_html
 from stages.report.decorrelation_corpus import classes_html, co_occurrence_html, removals_html
+from stages.report.decorrelation_diagnosis import diagnosis_html
 from stages.report.decorrelation_entities import entities_html
 from stages.report.decorrelation_findings import findings_html
 from stages.report.decorrelation_gallery import gallery_html
@@ -57,7 +58,8 @@ def main(
     section, world = everything["decorrelation"], everything["world"]
     results = Results(parse_cells(section[MATRIX], used), read_json(folder / "evaluate.json"), read_json(comparisons))
     samples = [name for name in results.datasets if world.get(name, "sample") == "sample"]
-    confidence = section["evaluate"]["confidence"]
+    confidence, trained = section["evaluate"]["confidence"], section["train"]["models"]
+    by_class = csv.read_csv(classes).to_pylist()
     columns = ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]
     gallery, shown = gallery_html(
         results,
@@ -77,17 +79,32 @@ def main(
             results, printed, samples=samples, level=parameters.significance
         ),
         ("findings", "What it shows"): findings_html(
-            results, level=parameters.significance, margin=parameters.margin, confidence=confidence
+            results,
+            level=parameters.significance,
+            margin=parameters.margin,
+            confidence=confidence,
+            folder=folder,
+            usual=section["evaluate"]["partner_probability"],
+        )
+        + diagnosis_html(
+            results,
+            by_class,
+            train=trained,
+            folder=folder,
+            level=parameters.significance,
+            margin=parameters.margin,
         ),
         ("table-2", "Table 2: retrieval"): table_2_html(results, printed, samples=samples),
         ("gallery", "Figure 3: gallery"): gallery,
         ("table-3", "Table 3: text × image synthesis"): table_3_html(results, printed),
-        ("figure-4", "Figure 4: how much is needed"): figure_4_html(results, printed, confidence=confidence),
+        ("figure-4", "Figure 4: how much is needed"): figure_4_html(
+            results, printed, confidence=confidence, synthetic_share=trained["clip"]["synthetic_share"]
+        ),
         ("appendix-b", "Appendix B: equal sizes"): appendix_b_html(results, printed),
         ("entities", "Into KVQAE"): entities_html(
             read_json(entities), level=parameters.significance, confidence=section["entities"]["confidence"]
         ),
-        ("classes", "By removed class"): classes_html(csv.read_csv(classes).to_pylist()),
+        ("classes", "By removed class"): classes_html(by_class),
         ("co-occurrence", "What stands together"): co_occurrence_html(folder, results.datasets),
         ("removals", "Removals"): removals_html(folder, results.datasets, results, section["removals"]),
         ("sizes", "Sizes used"): sizes_html(

@@ -103,6 +103,17 @@ def classes_html(rows: Sequence[Mapping[str, Any]], *, dataset: str = "coco", mo
         rows: of the table that stage evaluate writes by class.
         dataset, model: the two rows compared.
     """
+    return (
+        environment()
+        .get_template("decorrelation_classes.html")
+        .render(pairs=class_pairs(rows, dataset, model), few=_FEW, dataset=DATASETS[dataset])
+    )
+
+
+def class_pairs(
+    rows: Sequence[Mapping[str, Any]], dataset: str, model: str
+) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """(class, its row for finetune, its row for ours), the largest gain of ODmAP@1 first; see `classes_html`."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for row in rows:
         for variant in ("finetune", "ours"):
@@ -110,8 +121,4 @@ def classes_html(rows: Sequence[Mapping[str, Any]], *, dataset: str = "coco", mo
                 found.setdefault(row["class"], {})[variant] = row
     pairs = [(name, both["finetune"], both["ours"]) for name, both in found.items() if len(both) == 2]
     pairs.sort(key=lambda each: (each[1]["odmap@1"] - each[2]["odmap@1"], each[0]))
-    return (
-        environment()
-        .get_template("decorrelation_classes.html")
-        .render(pairs=pairs, few=_FEW, dataset=DATASETS[dataset])
-    )
+    return pairs

@@ -43,7 +43,7 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
         environment()
         .get_template("decorrelation_entities.html")
         .render(
-            rows=[(label, found["rows"][name]) for name, label in ROWS.items()],
+            rows=[(label, name in TRAINED, found["rows"][name]) for name, label in ROWS.items()],
             measures=MEASURES,
             tests=tests,
             verdict=verdict(against[later, earlier, PRIMARY], level),

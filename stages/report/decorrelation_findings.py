@@ -1,11 +1,13 @@
 """What the numbers show: the effect, and the checks that it is not something else; every sentence is computed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 from stages.report.common import environment
-from stages.report.decorrelation_results import DATASETS, MODELS, Results, points
+from stages.report.decorrelation_checks import Expected, checks
+from stages.report.decorrelation_notes import notes
+from stages.report.decorrelation_results import DATASETS, MODELS, Results, points, shown
 
 Comparison = Mapping[str, Any]
 SHORT = {
@@ -24,92 +26,6 @@ MEASURES = {
     ("empty_image_to_text", "r@1"): "R@1, image → text, an empty box painted",
 }
 SUBSETS = {"all": "", "partner_remains": ", partner still there", "elsewhere": ", all other queries"}
-Expected = Literal["more", "less", "same", "open"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """A question, and the comparison that answers it.
-
-    Attributes:
-        question: in words.
-        expected: what would speak for the method, or `open`.
-        wanted: fields of the row of comparisons.json.
-    """
-
-    question: str
-    expected: Expected
-    wanted: Mapping[str, Any]
-
-
-def check(
-    question: str,
-    expected: Expected,
-    left: str,
-    right: str,
-    *,
-    dataset: str = "coco",
-    model: str = "clip",
-    kind: str = "synthetic",
-    other: str | None = None,
-    measure: str = "odmap@1",
-    subset: str = "all",
-) -> Check:
-    """A check whose two variants were asked the same set, or (`other`) one variant asked two sets."""
-    wanted = {
-        "dataset": dataset,
-        "model": model,
-        "variant": left,
-        "other_variant": right,
-        "set": kind,
-        "other_set": other or kind,
-        "measure": measure,
-        "subset": subset,
-    }
-    return Check(question, expected, wanted)
-
-
-CHECKS = (
-    check("Is the effect there?", "more", "ours", "finetune"),
-    check("Is retrieval as good?", "same", "ours", "finetune", kind="image_to_text", measure="r@1"),
-    check("And the other way round?", "same", "ours", "finetune", kind="text_to_image", measure="r@1"),
-    check("Is what is gone named less?", "less", "ours", "finetune", measure="removed_named"),
-    check("With VSE++?", "more", "ours", "finetune", model="vse"),
-    check("With BLIP?", "open", "ours", "finetune", model="blip"),
-    check("On Flickr30k?", "open", "ours", "finetune", dataset="flickr30k"),
-    check("Is ours above more steps on D, too?", "more", "ours", "longer"),
-    check("What do more steps on D bring?", "open", "longer", "finetune"),
-    check("Where the planted partner is still there?", "more", "ours", "finetune", subset="partner_remains"),
-    check("And elsewhere?", "open", "ours", "finetune", subset="elsewhere"),
-    check("Is there no effect without planted co-occurrence?", "same", "ours", "finetune", dataset="control"),
-    check("On scenes rendered again without the object?", "more", "ours", "finetune", kind="rendered"),
-    check("Do in-painted and re-rendered queries agree, for ours?", "same", "ours", "ours", other="rendered"),
-    check("And for finetune?", "same", "finetune", "finetune", other="rendered"),
-    check(
-        "Does a painted empty box leave retrieval as it is, for ours?",
-        "same",
-        *("ours", "ours"),
-        kind="empty_image_to_text",
-        other="image_to_text",
-        measure="r@1",
-    ),
-    check(
-        "And for finetune?",
-        "same",
-        *("finetune", "finetune"),
-        kind="empty_image_to_text",
-        other="image_to_text",
-        measure="r@1",
-    ),
-    check("Is a black box a shortcut?", "more", "zero", "zero", other="rendered"),
-)
-
-
-def shown(row: Comparison, level: float) -> int:
-    """1 or -1 when a difference is shown (p at most `level`, its interval without 0), else 0."""
-    if row["low"] is None or row["p"] > level:
-        return 0
-    return int(row["low"] > 0) - int(row["high"] < 0)
 
 
 def said(row: Comparison, expected: Expected, level: float, margin: float) -> str:
@@ -178,10 +94,21 @@ def verdict(results: Results, level: float, margin: float) -> str | None:
     return text + (f"means over {seeds} seeds and {gain['queries']} queries." if seeds > 1 else "one seed only.")
 
 
-def findings_html(results: Results, *, level: float, margin: float, confidence: float) -> str:
-    """The table of checks; what was not run says so."""
+def findings_html(
+    results: Results, *, level: float, margin: float, confidence: float, folder: Path, usual: float
+) -> str:
+    """The table of checks; what was not run says so.
+
+    Args:
+        results: of stage evaluate.
+        level: of significance.
+        margin: difference in [0, 1] below which two values count as the same.
+        confidence: of the intervals.
+        folder: of the metrics, see `notes`.
+        usual: P(other | class) from which the other is the class's partner.
+    """
     rows: list[dict[str, Any]] = []
-    for each in CHECKS:
+    for each in checks(results.datasets):
         row = results.comparison(**each.wanted)
         place = f"{MODELS[each.wanted['model']]}, {DATASETS[each.wanted['dataset']]}"
         measure = MEASURES[each.wanted["set"], each.wanted["measure"]]
@@ -194,6 +121,7 @@ def findings_html(results: Results, *, level: float, margin: float, confidence: 
                 "difference": points(row["difference"]),
                 "interval": None if row["low"] is None else (points(row["low"]), points(row["high"])),
                 "seeds": _seeds(row),
+                "notes": notes(results, each, level=level, folder=folder, usual=usual),
             }
     return (
         environment()

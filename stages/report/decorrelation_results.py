@@ -100,6 +100,13 @@ def recipe(cell: Cell) -> str | None:
     return f"{cell.captions}_{'inpaint' if cell.filling in INPAINTING else cell.filling}"
 
 
+def shown(row: Mapping[str, Any], level: float) -> int:
+    """1 or -1 when a row of comparisons.json shows a difference (p at most `level`, its interval without 0), else 0."""
+    if row["low"] is None or row["p"] > level:
+        return 0
+    return int(row["low"] > 0) - int(row["high"] < 0)
+
+
 def points(value: float, digits: int = 1) -> str:
     """A difference of shares in points, with its sign."""
     return f"{100 * value:+.{digits}f}".replace("-", "−")

@@ -33,8 +33,23 @@ def ratios(results: Results) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
-def figure_4_html(results: Results, published: Mapping[str, Any], *, confidence: float) -> str:
-    """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it."""
+def batch_share(ratio: float, part: float, synthetic_share: float | None) -> float:
+    """The share of a batch that is from D', as `stages.decorrelation.train_job` draws it.
+
+    Args:
+        ratio: |D'| / |D| in pairs, D' being the part that is used.
+        part: the part of D' that is used.
+        synthetic_share: of a batch with all of D'; None: as many as there are pairs.
+    """
+    if ratio == 0:
+        return 0.0
+    return ratio / (1 + ratio) if synthetic_share is None else synthetic_share * part
+
+
+def figure_4_html(
+    results: Results, published: Mapping[str, Any], *, confidence: float, synthetic_share: float | None
+) -> str:
+    """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it; last argument as `batch_share`."""
     found = ratios(results)
     lines = {
         entry: [
@@ -52,6 +67,7 @@ def figure_4_html(results: Results, published: Mapping[str, Any], *, confidence:
         {
             "ratio": ratio,
             "seeds": results.seeds(group),
+            "batch": batch_share(ratio, results.groups[group].share, synthetic_share),
             "cells": [(np.mean(values), interval) for _, values, interval in (line[place] for line in lines.values())],
         }
         for place, (group, ratio) in enumerate(found.items())
@@ -65,6 +81,6 @@ def figure_4_html(results: Results, published: Mapping[str, Any], *, confidence:
             measures=list(MEASURES),
             paper=published["figure_4"],
             confidence=confidence,
-            scale="figure4",
+            synthetic_share=synthetic_share,
         )
     )

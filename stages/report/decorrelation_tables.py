@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stages.decorrelation.evaluate_lists import ODMAP, RECALL
+from stages.report.agreement import agreement
 from stages.report.common import environment, probability
 from stages.report.decorrelation_results import (
     DATASETS,
@@ -38,16 +39,13 @@ def against(results: Results, dataset: str, model: str, variant: str, kind: str,
     return f"{points(row['difference'])} on finetune, p {probability(row['p'])}"
 
 
-def agreement(
+def agrees(
     values: Sequence[Value | None], paper: Mapping[str, Any], key: str, tolerance: float, *, sample: bool
 ) -> str | None:
-    """Whether ours agree with the published ones, in words; None in a sample world, whose numbers are others."""
-    if sample or None in values:
-        return None
-    ours = [100 * value.mean for value in values if value is not None]
+    """The verdict on a row: within one tolerance of what the paper prints, here or in another table (`also`)."""
+    ours = [None if value is None else 100 * value.mean for value in values]
     printed = [paper[key], *([paper["also"]] if "also" in paper else [])]
-    off = min(max(abs(a - b) for a, b in zip(ours, row, strict=True)) for row in printed)
-    return f"within {tolerance:g} points" if off <= tolerance else f"off by up to {off:.1f} points"
+    return agreement(ours, printed, [tolerance] * len(ours), sample=sample)
 
 
 def table_1_html(results: Results, published: Mapping[str, Any], *, samples: Sequence[str], level: float) -> str:
@@ -74,7 +72,7 @@ def table_1_html(results: Results, published: Mapping[str, Any], *, samples: Seq
                     "named": results.value(group, "synthetic", "removed_named"),
                     "original": results.value(group, "original", "odmap@1"),
                     "against": against(results, dataset, model, variant, "synthetic", "odmap@1"),
-                    "agrees": agreement(
+                    "agrees": agrees(
                         values, paper, "values", published["tolerances"]["odmap"], sample=dataset in samples
                     ),
                 }
@@ -117,7 +115,7 @@ def table_2_html(results: Results, published: Mapping[str, Any], *, samples: Seq
                         "seeds": seeds_said(results, group),
                         "values": values,
                         "against": against(results, dataset, model, variant, direction, "r@1"),
-                        "agrees": agreement(
+                        "agrees": agrees(
                             values, paper, direction, published["tolerances"]["recall"], sample=dataset in samples
                         ),
                     }

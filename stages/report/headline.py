@@ -19,6 +19,7 @@ class Number:
 
 _RERANKING, _READ = "kvqae/evaluate_reranking.json", "kvqae/read.json"
 _CELLS = "decorrelation/evaluate.json"
+_COMPLEXITY = "complexity/fragment.json"
 NUMBERS: dict[str, Number] = {
     "kvqae_bm25_mrr": Number("passages by BM25, MRR", "kvqae/evaluate.json", "passage_bm25_mrr"),
     "kvqae_dpr_mrr": Number("passages by DPR, few-shot, MRR", "kvqae/evaluate.json", "passage_dpr_few_shot_mrr"),
@@ -67,8 +68,22 @@ NUMBERS: dict[str, Number] = {
         "complexity/frame_parser.json",
         "frame_accuracy_margin",
     ),
-    "complexity_factors_validated": Number("factors validated", "complexity/fragment.json", "factors_validated"),
-    "complexity_simulated_power": Number("planted effects found", "complexity/simulate.json", "power_found"),
+    "complexity_factors_validated": Number(
+        "factors, of seven, with δ < 0 for most models", _COMPLEXITY, "factors_validated"
+    ),
+    "complexity_factors_found": Number(
+        "factors found by every analysis (significant, frames as units, regression) for most models",
+        _COMPLEXITY,
+        "factors_found",
+    ),
+    "complexity_simulated_power": Number("planted effects found, as below", "complexity/simulate.json", "power_found"),
+    "complexity_planted_weakest": Number(
+        "weakest planted effect, points before scores are cut to 0 … 1", _COMPLEXITY, "planted_weakest"
+    ),
+    "complexity_planted_strongest": Number("strongest planted effect", _COMPLEXITY, "planted_strongest"),
+    "complexity_published_as_strong": Number(
+        "share of the paper’s δ as strong as the weakest planted effect", _COMPLEXITY, "published_as_strong"
+    ),
     "complexity_simulated_false_alarms": Number(
         "false alarms where none is planted", "complexity/simulate.json", "null_false_alarms_found"
     ),

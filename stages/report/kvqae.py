@@ -20,7 +20,7 @@ from stages.report.gallery import Ranking, Spans, face_boxes, gallery_items, pic
 from stages.report.kvqae_construction import construction_html, statistics_html
 from stages.report.kvqae_findings import RERANKING, findings_html, reading_findings, reranking_findings
 from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
-from stages.report.kvqae_reranking import overlap_blocks_html, tuning_html
+from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import LABELS, RERANKED_LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import Images, read_json, read_run_over, read_table, write_json
@@ -45,15 +45,15 @@ def section(name: str, title: str, html: str) -> Section:
 
 
 def reranking_sections(
-    blocks: dict[str, Any], chosen: Mapping[str, Any], printed: dict[str, Any], level: float
+    blocks: dict[str, Any], tuned: str, printed: dict[str, Any], level: float, *, sample: bool
 ) -> list[Section]:
-    """Tables 5 and 6, what they show, how the fusions were chosen, and the split by overlap."""
+    """Tables 5 and 6, what they show, what was seen on validation (`tuned`, HTML), and the split by overlap."""
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
         found = reranking_findings(blocks, RERANKING[name], level)
-        tables = retrieval_html(blocks, printed, wanted, level, RERANKED_LABELS)
+        tables = retrieval_html(blocks, printed, wanted, level, RERANKED_LABELS, sample=sample)
         made.append(section(name, title, findings_html(found, INITIAL) + tables))
-    made[-1]["html"] += tuning_html(chosen)
+    made[-1]["html"] += tuned
     overlap = overlap_blocks_html(blocks, printed, level)
     return [*made, section("overlap", "Overlap with the encoders’ pretraining", overlap)] if overlap else made
 
@@ -121,6 +121,7 @@ def main(
     evaluation: Path,
     reranking: Path,
     reranking_choice: Path,
+    cross_encoder: Path,
     reading: Path,
     overlap: Path,
     overlap_metrics: Path,
@@ -142,29 +143,38 @@ def main(
     kb_images: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Render KVQAE's sections; `construction` are metrics files named as their stages."""
+    """Render KVQAE's sections; `construction` are metrics files named as their stages.
+
+    `cross_encoder` is the metrics file of its fine-tuning.
+    """
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     parameters_used = read_parameters(used)
-    kvqae = parameters_used["kvqae"]
+    kvqae, world = parameters_used["kvqae"], parameters_used["world"]["kvqae"]
+    sample = world == "sample"
     level = kvqae["evaluate"]["significance"]
     steps = {path.stem: read_json(path) for path in construction}
     blocks, read_metrics = read_json(evaluation), read_json(reading)
+    trained = kvqae["rerank_finetune"]
+    text_alone = cross_encoder_html(
+        read_json(cross_encoder), questions=trained["validation_questions"], passages=trained["validation_passages"]
+    )
     sections = [
         section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),
         section("construction", "From TriviaQA to the data set", construction_html(steps, printed)),
         *(
-            section(name, title, retrieval_html(blocks, printed, wanted, level, LABELS))
+            section(name, title, retrieval_html(blocks, printed, wanted, level, LABELS, sample=sample))
             for name, (title, wanted) in TABLES.items()
         ),
         *reranking_sections(
             read_json(reranking),
-            read_json(reranking_choice),
+            tuning_html(read_json(reranking_choice)) + text_alone,
             printed,
             kvqae["evaluate_reranking"]["significance"],
+            sample=sample,
         ),
     ]
     table_7 = findings_html(reading_findings(read_metrics, level))
-    table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]))
+    table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]), sample=sample)
     table_7 += sweep_html(csv.read_csv(sweep))
     sections.append(section("table-7", "Table 7: reading", table_7))
     stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])
@@ -186,7 +196,6 @@ def main(
     sections.append(section("difficulty", "What makes questions hard", hard))
     sections.append(section("sizes", "Sizes used", sizes_html({"kvqae": kvqae}, read_parameters(paper))))
     title = "KVQAE: answering questions about the named entity in an image"
-    world = parameters_used["world"]["kvqae"]
     write_json(out, {"pipeline": "kvqae", "title": title, "world": world, "sections": sections})
     return {
         "gallery_questions": float(len(items)),

@@ -66,7 +66,7 @@ STEPS = (
         "Mentions linked to an article that holds the answer",
         "mentions",
         "linked",
-        ("no_link", "distance_too_large", "no_article", "answer_not_in_article"),
+        ("no_link", "distance_too_large", "no_article", "answer_not_in_article", "claimed_by_nearer_mention"),
         ("{} % kept", "linked"),
     ),
     Step(

@@ -77,6 +77,12 @@ READING = (
     ("few_shot_fused", "few_shot_text", "Reading the multimodal list", "reading the text-only list"),
     ("few_shot_fused", "zero_shot_fused", "The few-shot reader", "the zero-shot reader"),
     ("few_shot_reranked", "few_shot_fused", "Reading the re-ranked list", "reading the initial list"),
+    (
+        "few_shot_reranked_chosen",
+        "few_shot_fused_chosen",
+        "With the number of passages chosen on validation, reading the re-ranked list",
+        "reading the initial list",
+    ),
     ("zero_shot_reranked", "zero_shot_fused", "Zero-shot, reading the re-ranked list", "reading the initial list"),
     ("few_shot_semi_oracle", "few_shot_reranked", "The semi-oracle", "reading the re-ranked list"),
     ("few_shot_full_oracle", "few_shot_semi_oracle", "The full oracle", "the semi-oracle"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from stages.report.agreement import agreement
 from stages.report.common import environment
 from stages.report.figures import curves
 
@@ -31,6 +32,7 @@ READING_ROWS: dict[str, ReadingRow] = {
     "few_shot_fused": ReadingRow("few_shot_initial"),
     "few_shot_fused_weighted": ReadingRow(label="few-shot, top 5 of retrieval, weighted"),
     "few_shot_reranked": ReadingRow("few_shot_reranked"),
+    "few_shot_fused_chosen": ReadingRow(label="few-shot, initial list, number of passages chosen on validation"),
     "few_shot_reranked_chosen": ReadingRow(label="few-shot, re-ranked, number of passages chosen on validation"),
     "few_shot_reranked_weighted": ReadingRow("few_shot_weighted"),
     "few_shot_max_reranked": ReadingRow(label="few-shot, max-pooled loss, top 5 re-ranked"),
@@ -43,10 +45,22 @@ READING_ROWS: dict[str, ReadingRow] = {
 }
 
 
+def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> list[float]:
+    """How far F1 and EM may be from a published row, in points: by its standard deviations where it has some."""
+    if "deviations" in row:
+        return [tolerances["deviations"] * deviation for deviation in row["deviations"]]
+    return [tolerances["points"]] * len(row["values"])
+
+
 def reading_html(
-    metrics: Mapping[str, float], published: dict[str, Any], rows: Mapping[str, ReadingRow], seeds: int
+    metrics: Mapping[str, float],
+    published: dict[str, Any],
+    rows: Mapping[str, ReadingRow],
+    seeds: int,
+    *,
+    sample: bool = True,
 ) -> str:
-    """Table 7: our rows, and the published ones beside them."""
+    """Table 7: our rows, and the published ones beside them, with a verdict unless ours are of a sample world."""
     table = published["table_7"]["rows"]
     shown = []
     for name, row in rows.items():
@@ -55,8 +69,26 @@ def reading_html(
             keys = ("f1", "em", "f1_sd", "em_sd")
             values = {key: metrics.get(f"{name}_{key}") for key in keys}
         theirs = table[row.published] if row.published else None
-        shown.append({"label": theirs["label"] if theirs else row.label, "ours": values, "published": theirs})
-    return environment().get_template("reading_table.html").render(rows=shown, seeds=seeds)
+        verdict = None
+        if values and theirs:
+            ours = [100 * metrics[f"{name}_{key}"] for key in ("f1", "em")]
+            tolerances = tolerances_of(theirs, published["tolerances"])
+            verdict = agreement(ours, [theirs["values"]], tolerances, sample=sample)
+        label = theirs["label"] if theirs else row.label
+        shown.append({"label": label, "ours": values, "published": theirs, "verdict": verdict})
+    lists = _lists_read(metrics, published, sample=sample)
+    return environment().get_template("reading_table.html").render(rows=shown, seeds=seeds, lists=lists)
+
+
+def _lists_read(metrics: Mapping[str, float], published: Mapping[str, Any], *, sample: bool) -> dict[str, Any] | None:
+    """MRR and P@1, in %, of BM25's lists that the rows about TriviaQA read; None where they were not measured."""
+    paper = published["triviaqa_initial"]
+    names = [f"triviaqa_initial_{measure}" for measure in paper["measures"]]
+    if not metrics.keys() >= set(names):
+        return None
+    ours = [100 * metrics[name] for name in names]
+    verdict = agreement(ours, [paper["values"]], [published["tolerances"]["points"]] * len(ours), sample=sample)
+    return {"ours": ours, "paper": paper["values"], "verdict": verdict}
 
 
 def sweep_html(table: pa.Table) -> str:

@@ -45,6 +45,19 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
     return environment().get_template("kvqae_tuning.html").render(rows=rows)
 
 
+def cross_encoder_html(metrics: Mapping[str, float], *, questions: int, passages: int) -> str:
+    """What text re-ranking alone does to the MRR of the initial list on validation.
+
+    Args:
+        metrics: of stage `rerank_finetune`.
+        questions: the most that it validated on.
+        passages: re-ranked for each of them.
+    """
+    before, after = metrics["initial_validation_mrr"], metrics["validation_mrr"]
+    template = environment().get_template("kvqae_cross_encoder.html")
+    return template.render(before=before, after=after, questions=questions, passages=passages)
+
+
 def _named(name: str) -> str:
     return LABELS.get(name, name.replace("_", " "))
 

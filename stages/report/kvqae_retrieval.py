@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from stages.kvqae.evaluate import BEYOND
+from stages.report.agreement import agreement
 from stages.report.common import environment
 from stages.report.figures import boxes
 
@@ -96,8 +97,10 @@ def retrieval_html(
     wanted: Sequence[Shown],
     level: float,
     labels: Mapping[str, str],
+    *,
+    sample: bool = True,
 ) -> str:
-    """The tables of one section: our numbers, then the published ones in columns marked as the paper's.
+    """The tables of one section: our numbers, then the published ones in columns marked as the paper's, and a verdict.
 
     Args:
         blocks: as stage `evaluate` writes them.
@@ -105,6 +108,7 @@ def retrieval_html(
         wanted: which blocks, in order.
         level: of the significance test.
         labels: of the rows.
+        sample: our numbers are of a sample world, which gives no verdict.
     """
     template = environment().get_template("retrieval_table.html")
     parts = []
@@ -112,16 +116,23 @@ def retrieval_html(
         if each.block not in blocks:
             parts.append(f"<p>No test question falls into the subset of block <code>{each.block}</code>.</p>")
             continue
-        rows = None
+        rows, verdicts = None, {}
         if each.published is not None:
             rows = published[each.published]["rows"]
             if each.names:
                 rows = {ours: rows[theirs] for ours, theirs in each.names.items()}
+            tolerances = [published["tolerances"]["points"]] * len(MEASURES)
+            for row in blocks[each.block]["rows"]:
+                if row["name"] in rows:
+                    values = [100 * row["values"][measure["name"]] for measure in MEASURES]
+                    printed = [rows[row["name"]]["values"]]
+                    verdicts[row["name"]] = agreement(values, printed, tolerances, sample=sample)
         parts.append(
             template.render(
                 caption=f"{blocks[each.block]['title']}.",
                 block=blocks[each.block],
                 published=rows,
+                verdicts=verdicts,
                 measures=MEASURES,
                 labels=labels,
                 beyond=BEYOND,
@@ -147,5 +158,5 @@ def overlap_html(table: pa.Table, stems: bool) -> str:
         "numbers. "
     )
     if stems:
-        caption += "No spaCy model is installed: Snowball stems stand in for lemmas."
+        caption += "Here Snowball stems stand in for lemmas."
     return f"<figure>{boxes(groups, title=title, ylabel='overlap')}<figcaption>{caption}</figcaption></figure>"

@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import ExifTags, Image
 from tqdm import tqdm
 
-from stages.decorrelation.corpora import IMAGES
+from stages.decorrelation.corpora import IMAGES, SPLIT_FILE
 from stages.decorrelation.english import looks_english
 from stages.decorrelation.records import SPLITS, Corpus, Picture, removal_id
 from stages.stage import BadInput
@@ -24,6 +24,8 @@ from stages.world.decorrelation_images import BROKEN
 
 RENDERED = "rendered"
 USUAL_CAPTIONS = 5
+MOST_FOREIGN = 0.5  # of the captions; phrases, clean-up and word lists know English only
+LEAST_JUDGED = 20  # captions; `looks_english` may be wrong about one, so a handful says nothing about a set
 
 
 def validate_decorrelation(folder: Path, corpus: Corpus) -> dict[str, float]:
@@ -39,8 +41,9 @@ def validate_decorrelation(folder: Path, corpus: Corpus) -> dict[str, float]:
 
     Raises:
         BadInput: names file and picture of one without image, or whose image cannot be decoded, is not RGB, is to be
-            turned, or has another size than the annotations say; no picture in a split; a rendered picture that is of
-            no test picture without one of its classes.
+            turned, or has another size than the annotations say; no picture in a split; more than `MOST_FOREIGN` of at
+            least `LEAST_JUDGED` captions that are not English; a rendered picture that is of no test picture without
+            one of its classes.
     """
     counts: Counter[str] = Counter(corpus.counts)
     for split in SPLITS:
@@ -53,8 +56,7 @@ def validate_decorrelation(folder: Path, corpus: Corpus) -> dict[str, float]:
     counts["objects_crowd"] = sum(thing.crowd for picture in corpus.pictures for thing in picture.objects)
     counts["pictures_without_objects"] = sum(not picture.objects for picture in corpus.pictures)
     counts["pictures_with_fewer_captions"] = sum(len(each.captions) < USUAL_CAPTIONS for each in corpus.pictures)
-    texts = (caption.text for picture in corpus.pictures for caption in picture.captions)
-    counts["captions_not_english"] = sum(not looks_english(text) for text in texts)
+    counts["captions_not_english"] = _foreign_captions(folder / SPLIT_FILE, corpus)
     _count_classes(corpus, counts)
     _leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
     _look(folder / IMAGES, corpus, counts)
@@ -74,6 +76,21 @@ def refuse_leaks(counts: Mapping[str, float], place: Path) -> None:
     }
     if leaks:
         raise BadInput("splits share pictures", file=place, got=leaks, expected="none in two splits")
+
+
+def _foreign_captions(path: Path, corpus: Corpus) -> int:
+    captions = [caption for picture in corpus.pictures for caption in picture.captions]
+    foreign = [caption for caption in captions if not looks_english(caption.text)]
+    if len(captions) >= LEAST_JUDGED and len(foreign) > MOST_FOREIGN * len(captions):
+        raise BadInput(
+            f"{len(foreign)} of {len(captions)} captions are not English; the first",
+            file=path,
+            row=f"sentence {foreign[0].id}",
+            field="raw",
+            got=foreign[0].text,
+            expected="captions in English",
+        )
+    return len(foreign)
 
 
 def _count_classes(corpus: Corpus, counts: Counter[str]) -> None:

@@ -1,4 +1,4 @@
-"""The bench of readers on a few questions: the same answers in batches and alone."""
+"""The bench of answers on a few questions: readers say the same in batches and alone, a cache what the endpoint said."""
 
 import json
 
@@ -13,6 +13,7 @@ def test_answers_do_not_depend_on_the_batch(tmp_path, monkeypatch):
     answers.main()
     found = json.loads((tmp_path / "answers.json").read_text())
     assert found["questions"] == 24
-    for name in answers.READERS:
+    for name in (*answers.READERS, "prompted"):
         assert found[f"{name}_answers_that_differ"] == 0
         assert found[f"{name}_answers_a_second"] > 0
+    assert found["prompted_cached_answers_a_second"] > found["prompted_answers_a_second"]

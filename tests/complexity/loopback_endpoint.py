@@ -3,8 +3,10 @@
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Response:
     delay: float = 0.0
 
 
-def said(content, finish="stop", **changes) -> Response:
+def said(content: str | None, finish: str = "stop", **changes: Any) -> Response:
     completion = {
         "id": "x",
         "object": "chat.completion",
@@ -29,7 +31,7 @@ def said(content, finish="stop", **changes) -> Response:
     return Response(json.dumps(completion).encode(), **changes)
 
 
-def failed(status, message="no", code=None, **changes) -> Response:
+def failed(status: int, message: str = "no", code: str | None = None, **changes: Any) -> Response:
     return Response(json.dumps({"error": {"message": message, "code": code}}).encode(), status, **changes)
 
 
@@ -41,15 +43,16 @@ class Loopback:
         answered: responses with status 200 that were sent whole.
     """
 
-    def __init__(self, behave):
-        self.behave, self.requests, self.answered = behave, [], 0
+    def __init__(self, behave: Callable[[int, dict[str, Any]], Response]) -> None:
+        self.behave, self.answered = behave, 0
+        self.requests: list[tuple[dict[str, Any], dict[str, str], float]] = []
         self._lock = threading.Lock()
         loopback = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def do_POST(self):
+            def do_POST(self) -> None:
                 payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with loopback._lock:
                     number = len(loopback.requests)
@@ -74,17 +77,17 @@ class Loopback:
                 with loopback._lock:
                     loopback.answered += response.status == 200
 
-            def log_message(self, *arguments):
+            def log_message(self, *arguments: object) -> None:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.address = f"http://127.0.0.1:{self._server.server_port}/v1"
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self._server.shutdown()
         self._server.server_close()

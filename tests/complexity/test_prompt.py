@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages.complexity.answer_cache import FILE, AnswerCache, Reply, key_of, merge_answers
 from stages.complexity.corpora import write_examples, write_texts
 from stages.complexity.extracts import extract
 from stages.complexity.predictions import read_predictions
@@ -64,6 +62,7 @@ def reader(number, payload):
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
     examples = [example(number) for number in range(12)]
     write_texts(tmp_path / "texts.jsonl", [each.text for each in examples])
     write_examples(tmp_path / "questions.jsonl", examples)
@@ -299,72 +298,6 @@ def test_examples_are_seeded_and_never_evaluated():
         draw_examples(training, 2, 5, evaluated)
     alone = messages_of("Extrais.", [], "Où {x} ?", "Ici {y}.")
     assert alone == [{"role": "user", "content": "Extrais.\n\nDocument : Ici {y}.\nQuestion : Où {x} ?\nRéponse :"}]
-
-
-def test_the_cache_survives_a_line_cut_short(tmp_path):
-    cache = AnswerCache(tmp_path)
-    cache.put("a", Reply("été\n\u2028 \x85 «a»", "stop", 1, 2), model="m")
-    cache.put("b", Reply("b", "stop", 1, 2), model="m")
-    whole = (tmp_path / FILE).read_bytes()
-    for cut in range(1, 30, 7):
-        (tmp_path / FILE).write_bytes(whole[:-cut])
-        again = AnswerCache(tmp_path)
-        assert again.get("a") == cache.get("a")
-        # Only the end of the line is missing: the record is whole.
-        assert (again.broken, len(again)) == ((0, 2) if cut == 1 else (1, 1))
-        again.put("c", Reply("c", "length", 0, 0), model="m")
-        later = AnswerCache(tmp_path)
-        assert later.get("c") == Reply("c", "length", 0, 0)
-        assert (later.broken, len(later)) == (again.broken, len(again))
-    (tmp_path / FILE).write_bytes(whole + b'[1]\n{"key": 3}\n\xff\n\n' + whole.replace(b'"a"', b'"d"'))
-    again = AnswerCache(tmp_path)
-    assert (again.broken, len(again)) == (3, 3)
-
-
-@pytest.mark.parametrize("room", [0, 1, 40, 90])
-def test_a_full_disk_is_no_answer_and_harms_none(tmp_path, room):
-    cache = AnswerCache(tmp_path)
-    cache.put("k0", Reply("before", "stop", 1, 2), model="m")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / FILE).stat().st_size + room, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            cache.put("k1", Reply("while full", "stop", 1, 2), model="m")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert cache.get("k1") is None
-    cache.put("k2", Reply("after", "stop", 1, 2), model="m")
-    again = AnswerCache(tmp_path)
-    assert again.get("k0") == Reply("before", "stop", 1, 2)
-    assert again.get("k2") == Reply("after", "stop", 1, 2)
-    assert (len(again), again.broken) == (2, 1 if room else 0)
-
-
-def test_answers_of_two_folders_are_joined(tmp_path):
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    assert merge_answers(theirs, ours) == 0
-    assert not ours.exists()
-    for folder, keys in ((ours, "ab"), (theirs, "bcd")):
-        cache = AnswerCache(folder)
-        for key in keys:
-            cache.put(key, Reply(f"« {key} »\u2028", "stop", 1, 2), model="m")
-    (ours / FILE).write_bytes((ours / FILE).read_bytes() + b'{"key": "e", "cut')
-    (theirs / FILE).write_bytes((theirs / FILE).read_bytes()[:-9])
-    kept = tmp_path / "linked"
-    kept.hardlink_to(ours / FILE)
-    before = kept.read_bytes()
-    assert [merge_answers(theirs, ours) for _ in range(2)] == [1, 0]
-    joined = AnswerCache(ours)
-    assert (len(joined), joined.broken) == (3, 1)
-    assert joined.get("c") == Reply("« c »\u2028", "stop", 1, 2)
-    assert kept.read_bytes() == before
-
-
-def test_keys_tell_apart_whatever_decides_an_answer():
-    asked = {"model": "m", "messages": [{"role": "user", "content": "é"}], "sampling": {"t": 0.0}}
-    others = [{"model": "n"}, {"messages": []}, {"sampling": {"t": 1.0}}, {}]
-    assert len({key_of(**asked | other) for other in others}) == 4
-    assert key_of(**asked) == key_of(**{name: asked[name] for name in reversed(asked)})
 
 
 def write_parameters(world, **model):

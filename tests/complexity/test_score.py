@@ -2,12 +2,14 @@
 
 import csv
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 from scipy.stats import kruskal
 
+from stages.complexity.frame_spread import PERMUTATIONS, spread, spread_by_chance
 from stages.complexity.predictions import Predictions
 from stages.complexity.score import ScoreParameters, main, shuffled
 from stages.complexity.squad import read_squad
@@ -141,10 +143,41 @@ def test_figure_2(tmp_path, world):
     assert metrics["camembert_frame_p"] == pytest.approx(peer.pvalue)
 
 
+def test_spread_by_chance_when_texts_hold_one_frame():
+    # Whole texts move: two of the four 1-texts and 0-texts share a frame in 1 of 3 splits, where frames differ by 1.
+    values = np.array([1, 1, 1, 1, 0, 0, 0, 0], dtype=float)
+    chance, p = spread_by_chance(values, list("FFFFGGGG"), list("aabbccdd"), permutations=3000, seed=0)
+    assert chance == pytest.approx(np.sqrt(0.5) / 3, abs=0.02)
+    assert p == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_spread_by_chance_within_a_text():
+    # Texts of unequal size exchange nothing; the scores of each are put in another order.
+    values, frames, texts = np.array([1.0, 0.0, 1.0, 0.5, 0.0]), list("FGFHG"), list("aabbb")
+    _, p = spread_by_chance(values, frames, texts, permutations=3000, seed=0)
+    drawn = [
+        np.std([np.mean([a[0], b[0]]), np.mean([a[1], b[2]]), b[1]], ddof=1)
+        for a in permutations([1.0, 0.0])
+        for b in permutations([1.0, 0.5, 0.0])
+    ]
+    assert p == pytest.approx(np.mean(np.array(drawn) >= drawn[0] - 1e-9), abs=0.03)
+    assert spread_by_chance(values, list("FFGGG"), texts, permutations=10, seed=0) is None
+
+
+def test_frames_that_matter_exceed_chance_and_others_do_not():
+    frames, texts = ["F", "G"] * 20, np.repeat(np.arange(20), 2).tolist()
+    values = np.random.default_rng(0).random(40)
+    told = spread(values + 0.6 * (np.array(frames) == "G"), frames, texts, seed=1)
+    assert told["frame_sd"] > 3 * told["frame_sd_by_chance"]
+    assert told["frame_sd_p"] == 1 / (PERMUTATIONS + 1)
+    assert spread(values, frames, texts, seed=1)["frame_sd_p"] > 0.1
+
+
 def test_constant_scores_have_no_kruskal(tmp_path, world):
     answer(tmp_path, "brought/all.jsonl", GOLD)
     metrics = run(tmp_path)
-    assert metrics["all_frame_range"] == metrics["all_frame_sd"] == 0
+    assert metrics["all_frame_range"] == metrics["all_frame_sd"] == metrics["all_frame_sd_by_chance"] == 0
+    assert metrics["all_frame_sd_p"] == 1
     assert "all_frame_p" not in metrics
     json.dumps(metrics, allow_nan=False)
 

@@ -36,6 +36,12 @@ PARAMETERS: dict[str, Any] = {
     },
     "entities": {"confidence": 0.95},
     "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
+    "train": {
+        "models": {
+            "clip": {"synthetic_share": 0.5},
+            "vse": {"margin": 0.2, "batch_size": 64},
+        },
+    },
     "fragment": {
         "examples": 8,
         "image_side": 160,
@@ -341,8 +347,10 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
         write_json(folder / f"phrases_{dataset}.json", PHRASES | (CHUNKER if dataset == "flickr30k" else {}))
         corpus = read_corpus(folder.parent / "raw" / dataset)
         write_co_occurrence(folder / f"co_occurrence_{dataset}.csv", count_co_occurrence(corpus))
+        write_json(folder / f"world_{dataset}.json", {"pictures_train": 24.0})
     write_json(folder / "entities_table.json", ENTITIES)
-    for each in cells.values():
+    for cell_name, each in cells.items():
+        write_json(folder / f"train_{cell_name}.json", {"steps": 100.0, "loss": 20.0})
         if each["captions"] != "none":
             name = f"pairs_{each['dataset']}_{each['filling']}_{each['captions']}.json"
             write_json(folder / name, {"pairs": 24.0, "dropped_empty": 1.0})

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from stages.decorrelation.chunker import RuleChunker
+from stages.decorrelation.chunker import RuleChunker, chosen_chunker
 from stages.decorrelation.chunker_spacy import SpacyChunker
 from stages.decorrelation.sentences import read_sentence
 from stages.stage import BadInput
@@ -32,6 +32,31 @@ MARKED = [  # invented captions, every phrase in brackets
     "[A white plate] topped with [meat] and [vegetables].",
     "[A street sign] is hanging from [a metal pole].",
     "[Four giraffes] eating from [the trees] in [their enclosure].",
+    "[A man] crossing [the street] at [a crosswalk]",
+    "[People] waiting at [a railroad crossing] for [a train] crossing [the road]",
+    "[A crossing sign] on [a pole]",
+    "[A person] carefully crossing [a street]",
+    "[A young man], crossing [the street], looks at [a bus]",
+    "[A man] is painting [a wall] of [an office building]",
+    "[A painting] of [a church] on [a wall]",
+    "[A woman] lighting [candles] on [a cake]",
+    "[The lighting] in [a room] with [a table setting]",
+    "[A plane] landing near [a tall building]",
+    "[A bird] landing on [a boat landing]",
+    "[The opening] of [a cave]",
+    "[A boat] docks at [the docks]",
+    "[Two boats] dock alongside [a boat dock]",
+    "[A car] parks next to [a car park]",
+    "[A bus] stops near [two bus stops]",
+    "[A building] houses [a museum]",
+    "[A man] signs [a ball] near [a sign]",
+    "[A giraffe] towers over [two clock towers]",
+    "[A dog] bowls at [a bowling alley] beside [two dog bowls]",
+    "[Two bears] drink [water]",
+    "[A boy] hold [a dog]",
+    "[A man] sitting back on [a couch]",
+    "[A couple bikes] by [a wall]",
+    "[A ship] coming to dock",
 ]
 
 
@@ -56,6 +81,15 @@ def test_any_text_gives_phrases_inside_it(text):
     sentence = read_sentence(text)
     [found] = RuleChunker().chunk([sentence])
     assert all(0 <= first < end <= len(sentence.words) for first, end in found)
+
+
+def test_auto_takes_spacy_only_where_its_pipeline_is(tmp_path):
+    assert chosen_chunker("auto", "no_such_pipeline") == "rules"
+    assert chosen_chunker("auto", str(tmp_path / "none")) == "rules"
+    assert chosen_chunker("auto", str(tmp_path)) == "spacy"
+    assert chosen_chunker("auto", "spacy") == "spacy"  # any package that can be imported
+    assert chosen_chunker("rules", str(tmp_path)) == "rules"
+    assert chosen_chunker("spacy", "no_such_pipeline") == "spacy"
 
 
 def test_words_know_their_places():

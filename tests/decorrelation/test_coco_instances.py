@@ -1,10 +1,10 @@
+import json
 from collections import Counter
 
 import pytest
 
 from stages.decorrelation.coco_instances import fit_box, read_instances
 from stages.stage import BadInput
-from stages.tables import write_json
 from tests.decorrelation.tiny_corpus import HEIGHT, SCENES, WIDTH, instances_tree
 
 
@@ -17,7 +17,7 @@ def read(tmp_path):
         last = tree["annotations"][-1]
         tree["annotations"] += [last | {"id": last["id"] + 1 + index} for index in range(many)]
         change(tree)
-        write_json(tmp_path / "instances.json", tree)
+        (tmp_path / "instances.json").write_text(json.dumps(tree))  # NaN, which `write_json` refuses, too
         return read_instances(tmp_path / "instances.json")
 
     return run
@@ -91,6 +91,18 @@ def test_many_unusable_boxes_are_another_format(read):
         ({"counts": [48 * 64], "size": [64, 48]}, None, {"masks_of_another_size": 1}),
         ({"counts": [48 * 64]}, None, {"masks_of_another_size": 1}),
         ({"counts": [48 * 64], "size": [48, 64]}, {"counts": [48 * 64], "size": [48, 64]}, {}),
+        ({"counts": [48 * 64], "size": None}, None, {"masks_of_another_size": 1}),
+        ({"counts": [48 * 64], "size": 48}, None, {"masks_of_another_size": 1}),
+        ({"counts": [48 * 64 - 1], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        ({"counts": [], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        # Compressed: a run of 0 and one of 3 · 32² = 48 · 64 pixels; then 2 · 32² + 31 · 32 + 31, one fewer.
+        ({"counts": "0PP3", "size": [48, 64]}, {"counts": "0PP3", "size": [48, 64]}, {}),
+        ({"counts": "0oo2", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        ({"counts": "0PP3", "size": [64, 48]}, None, {"masks_of_another_size": 1}),
+        ({"counts": "", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        ([[]], None, {"polygons_too_short": 1}),
+        ([[1, 1, 5.5, 1, 5, -0.25]], [[1, 1, 5.5, 1, 5, -0.25]], {}),
+        ([], None, {}),
         (None, None, {}),
     ],
 )
@@ -99,6 +111,54 @@ def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, 
     thing = instances.objects[1][0]
     assert (thing.class_name, thing.box, thing.segmentation) == ("dog", (4.0, 20.0, 20.0, 20.0), kept)
     assert {name: number for name, number in instances.counts.items() if number} == counted
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [1, 2, 3, 4, 5, 6],
+        [[1, 1, 5, 1, 5, 5], None],
+        [[1, 1, 5, 1, 5, "5"]],
+        [[1, 1, None, 1, 5, 5]],
+        [[1, 1, True, 1, 5, 5]],
+        [[1, 1, [5, 1], 5, 5, 1]],
+        [[1, 1, float("nan"), 1, 5, 5]],
+        [[1, 1, float("inf"), 1, 5, 5]],
+        [[1, 1, 5, 1, 5, -(10**400)]],
+        [[1, "1"]],
+        [{"x": 1, "y": 1}],
+        "0PP3",
+        7,
+        False,
+    ],
+)
+def test_what_is_no_segmentation_is_refused(read, shape):
+    message = r"instances\.json:annotation 1: field 'segmentation': not a segmentation; got .*; expected polygons \[\[x"
+    with pytest.raises(BadInput, match=message):
+        read(put(segmentation=shape), many=100)
+
+
+@pytest.mark.parametrize(
+    ("runs", "problem"),
+    [
+        (None, "not run lengths; got None"),
+        (48 * 64, "not run lengths; got 3072"),
+        ({"0": 48 * 64}, "not run lengths"),
+        ([0, "3072"], "not run lengths"),
+        ([3072, None], "not run lengths"),
+        ([1536.5, 1535.5], "not run lengths"),
+        ([float("nan"), 3072], "not run lengths"),
+        ([3073, -1], "not run lengths"),
+        ([3071, True], "not run lengths"),
+        ("hello~", "not compressed run lengths: '~' after"),
+        ("0P", "not compressed run lengths: the last one is cut off"),
+        ("0M", "not run lengths; got '0M'"),  # a length of -3
+    ],
+)
+def test_what_are_no_run_lengths_is_refused(read, runs, problem):
+    message = rf"instances\.json:annotation 1: field 'counts': {problem}.*; expected pixels of each run, or COCO's"
+    with pytest.raises(BadInput, match=message):
+        read(put(segmentation={"counts": runs, "size": [48, 64]}), many=100)
 
 
 @pytest.mark.parametrize(

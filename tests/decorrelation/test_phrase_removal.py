@@ -71,6 +71,14 @@ CASES = [
     ("A man in a red shirt and a hat and a dog", "person", "A dog"),
     ("A park with a bike and a man riding a horse.", "person", "A park with a bike and a horse."),
     ("A large table with a cake on it.", "dining table", "A cake."),
+    # nouns that are verbs
+    ("A girl crossing the street near a bus", "bus", "A girl crossing the street"),
+    ("A girl crossing the street near a bus", "person", "The street near a bus"),
+    ("A dog and a cat crossing the street.", "cat", "A dog crossing the street."),
+    ("A man is painting a bench.", "bench", "A man is painting."),
+    ("A boat docks at a pier near a bird.", "bird", "A boat docks at a pier."),
+    ("A bus stops at a traffic light.", "traffic light", "A bus stops."),
+    ("A train passing a railroad crossing with a car", "car", "A train passing a railroad crossing"),
     # nothing left, nothing to do
     ("A dog.", "dog", None),
     ("A dog in a park.", "cat", "A dog in a park."),

@@ -4,6 +4,8 @@ import csv
 from pathlib import Path
 
 import pytest
+import spacy
+from spacy.tokens import Doc
 
 from stages.decorrelation.phrases import PhrasesParameters, Row, Settings, main, read_shard
 from stages.decorrelation.records import Caption, Phrase
@@ -14,6 +16,19 @@ from stages.tracking import Tracker
 from tests.decorrelation.tiny_corpus import SCENES, scene_captions, write_coco, write_flickr
 
 PARAMETERS = PhrasesParameters(matching="strict", chunker="rules", spacy_model="en_core_web_sm", chunk=16)
+
+
+@spacy.Language.component("parser_of_articles")
+def parse_articles(document: Doc) -> Doc:
+    """A stand-in for a parser: an article and the word after it are the object of all."""
+    for token in document:
+        token.dep_, token.pos_, token.head = "ROOT", "X", token
+    for token in document[:-1]:
+        if token.lower_ in ("a", "an", "the"):
+            noun = document[token.i + 1]
+            token.dep_, token.pos_, token.head = "det", "DET", noun
+            noun.dep_, noun.pos_ = "ROOT", "NOUN"
+    return document
 
 
 def run(raw: Path, out: Path, **changes: object) -> dict[str, float]:
@@ -96,3 +111,26 @@ def test_a_class_without_words_is_refused(tmp_path):
 def test_a_missing_pipeline_of_spacy_is_refused(tmp_path):
     with pytest.raises(BadInput, match="spaCy's pipeline cannot be loaded"):
         run(write_coco(tmp_path / "raw"), tmp_path, chunker="spacy", spacy_model="no_such_pipeline")
+
+
+def test_auto_chunks_by_rules_where_no_pipeline_is_installed_and_says_so(tmp_path):
+    raw = write_coco(tmp_path / "raw")
+    by_rules, auto = run(raw, tmp_path / "rules"), run(raw, tmp_path / "auto", chunker="auto", spacy_model="none_there")
+    assert auto == by_rules
+    assert auto["chunker_spacy"] == 0
+
+
+def test_auto_chunks_by_spacy_where_its_pipeline_is_and_says_so(tmp_path):
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("parser_of_articles", name="parser")
+    pipeline.to_disk(tmp_path / "pipeline")
+    metrics = run(write_coco(tmp_path / "raw"), tmp_path, chunker="auto", spacy_model=str(tmp_path / "pipeline"))
+    assert metrics["chunker_spacy"] == 1
+    found = read_table(tmp_path / "phrases.parquet").to_pylist()[0]
+    assert [found["text"][each["start"] : each["end"]] for each in found["phrases"]] == ["A dog", "a frisbee"]
+
+
+def test_auto_refuses_a_pipeline_that_is_there_and_cannot_chunk(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(BadInput, match="no dependency parser"):
+        run(write_coco(tmp_path / "raw"), tmp_path, chunker="auto", spacy_model=str(tmp_path / "blank"))

@@ -1,5 +1,6 @@
 """Questions of one's own to a built project: as the stages answered, on bad input, by many at once, in a browser."""
 
+import html
 import io
 import os
 import re
@@ -12,7 +13,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import numpy as np
 import pytest
 from PIL import Image
 from selenium.webdriver.common.by import By
@@ -84,16 +84,30 @@ def check_as_the_stages(asker, built, folder, asked, *, rerank):
     return answers
 
 
+def check_as_read(answers, built, row, asked):
+    """Nine questions of ten have the passages and the answer that stage `read` wrote for the row, near ties aside."""
+    columns = ["id", "prediction", "passages"]
+    table = read_table(built.folder / f"data/kvqae/answers/{row}.parquet", columns).to_pylist()
+    assert len(table) == len(asked)
+    other_passages, other_text = [], []
+    for read in table:
+        answer = answers[read["id"]]
+        if [support.passage for support in answer.supports] != read["passages"]:
+            other_passages.append(read["id"])
+        if answer.text != read["prediction"]:
+            other_text.append(read["id"])
+    assert len(other_passages) <= 0.1 * len(asked), other_passages
+    assert len(other_text) <= 0.1 * len(asked), other_text
+
+
 def test_passages_and_answers_are_those_of_the_stages(asker, built, asked):
     answers = check_as_the_stages(asker, built, "fused/dpr_few_shot_image", asked, rerank=False)
-    table = read_table(built.folder / "data/kvqae/answers/few_shot_fused.parquet", ["id", "prediction"]).to_pylist()
-    assert len(table) == len(asked)
-    different = [row["id"] for row in table if answers[row["id"]].text != row["prediction"]]
-    assert len(different) <= 0.1 * len(asked), different
+    check_as_read(answers, built, "few_shot_fused", asked)
 
 
-def test_re_ranked_passages_are_those_of_the_stages(asker, built, asked):
-    check_as_the_stages(asker, built, "reranked_text_image", asked, rerank=True)
+def test_re_ranked_passages_and_answers_are_those_of_the_stages(asker, built, asked):
+    answers = check_as_the_stages(asker, built, "reranked_text_image", asked, rerank=True)
+    check_as_read(answers, built, "few_shot_reranked", asked)
 
 
 @pytest.mark.parametrize("row", [row for row in PASSAGE_ROWS if row != "dpr_few_shot_image"])
@@ -224,6 +238,11 @@ def page(built, tmp_path_factory):
     assert "stages/kvqae" not in log.read_text()  # no traceback but gradio's own about forged requests
 
 
+def paragraph(page_html, name):
+    """The text of the paragraph of that class."""
+    return html.unescape(re.search(rf'<p class="{name}">(.*?)</p>', page_html, re.DOTALL)[1])
+
+
 @pytest.mark.slow
 def test_two_hundred_requests_from_eight_clients_and_none_is_lost(page, asker, asked, tmp_path):
     from gradio_client import Client, handle_file
@@ -246,10 +265,10 @@ def test_two_hundred_requests_from_eight_clients_and_none_is_lost(page, asker, a
         replies = list(clients.map(one_client, range(8)))
     print(f"200 requests in {time.monotonic() - started:.1f} s")
     assert sum(map(len, replies)) == 200
-    texts = [re.search(r'class="ask-text">(.*?)</p>', html)[1] for of_client in replies for html in of_client]
-    right = [text == (expected[each % 8] or "(no answer)") for number in range(8) for text, each in
-             zip(texts[25 * number :], range(number, number + 25), strict=False)]  # fmt: skip
-    assert np.mean(right) >= 0.9  # of texts that HTML escapes, and of near ties
+    for number, of_client in enumerate(replies):
+        for each, reply_html in enumerate(of_client, number):
+            assert paragraph(reply_html, "ask-question") == asked[each % 8][0].text
+            assert paragraph(reply_html, "ask-text") == (expected[each % 8] or "(no answer)")
 
 
 def reply(page, *data):

@@ -4,7 +4,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.chromium import NAMES, SIZES, open_page
+from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
 
 pytestmark = pytest.mark.browser
 
@@ -54,13 +54,21 @@ def test_click_through(browser):
 
 
 def test_by_keyboard(browser):
-    """The first tab stop skips to the results; buttons are reached and pressed without a mouse."""
-    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
-    focused = browser.switch_to.active_element
-    assert focused.text == "Skip to the results"
-    button = browser.find_element(By.CSS_SELECTOR, "[data-filter=wrong]")
-    button.send_keys(Keys.ENTER)
-    assert button.get_attribute("aria-pressed") == "true"
+    """The first tab stop skips to the results; every button is reached by Tab and pressed by Enter or the space bar."""
+    press_key(browser, Keys.TAB)
+    assert browser.switch_to.active_element.text == "Skip to the results"
+    press_key(browser, Keys.ENTER)
+    press_key(browser, Keys.TAB)
+    assert browser.switch_to.active_element.find_elements(By.XPATH, "ancestor::main"), "the navigation is not skipped"
+    gallery = browser.find_element(By.CSS_SELECTOR, "[data-gallery]")
+    for name, key in (("right", Keys.SPACE), ("wrong", Keys.ENTER)):
+        button = gallery.find_element(By.CSS_SELECTOR, f"[data-filter={name}]")
+        tab_to(browser, button)
+        outline = button.value_of_css_property("outline-style"), button.value_of_css_property("outline-width")
+        assert outline[0] != "none", "the focus does not show"
+        assert outline[1] != "0px", "the focus does not show"
+        press_key(browser, key)
+        assert button.get_attribute("aria-pressed") == "true"
 
 
 def test_nothing_is_wider_than_the_screen(browser):

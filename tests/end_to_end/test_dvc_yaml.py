@@ -63,6 +63,22 @@ def test_dependencies_cover_imports(name):
     assert sorted(map(str, missing)) == []
 
 
+# What code reads beside itself: lists of sources, which no argument names.
+READ_BESIDE = {
+    Path("stages/world/pins.py"): "stages/world/pins.yaml",
+    Path("stages/world/requested.py"): "stages/world/requested.yaml",
+}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_dependencies_cover_lists_of_sources(name):
+    """A new revision or digest of what is downloaded must reach the data."""
+    stage = STAGES[name]
+    files = closure(file_of(module_of(stage)))
+    needed = {listed for code, listed in READ_BESIDE.items() if code in files}
+    assert sorted(needed - set(stage["deps"])) == []
+
+
 def test_folders_of_code_are_locked_as_git_has_them():
     """Compiled files in a folder that a stage depends on would rerun it, and all that follows, after every import."""
     lock = yaml.safe_load((ROOT / "dvc.lock").read_text(encoding="utf-8"))

@@ -57,6 +57,7 @@ def write_world(folder: Path, *, questions: int = 40) -> dict[str, Path]:
     write_table(folder / "train.parquet", table.slice(0, questions - 8))
     write_table(folder / "validation.parquet", table.slice(questions - 8))
     write_tiny_bert(folder / "bert")
+    (folder / "published").mkdir()  # and nothing in it
     return {name: folder / f"{name}.parquet" for name in ("train", "validation", "passages", "articles")}
 
 
@@ -65,7 +66,10 @@ def run(module, folder: Path, *, out: str, start: str, **changed) -> dict[str, f
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {section: PARAMETERS | changed}}))
     files = {name: str(folder / f"{name}.parquet") for name in ("train", "validation", "passages", "articles")}
     options = {"params": str(folder / "params.yaml"), **files, "out": str(folder / out)}
-    options |= {"base" if module is dpr_pretrain else "start": str(folder / start)}
+    if module is dpr_pretrain:
+        options |= {"base": str(folder / start), "published": str(folder / "published")}
+    else:
+        options["start"] = str(folder / start)
     argv = [part for name, value in options.items() for part in (f"--{name}", value)]
     model = dpr_pretrain.DprPretrainParameters if module is dpr_pretrain else dpr_finetune.DprFinetuneParameters
     return execute(module.main, f"kvqae.{section}", model, argv)
@@ -279,3 +283,16 @@ def test_loss_that_is_not_finite(world, monkeypatch):
     monkeypatch.setattr(dpr_training, "backward", lambda model, features, size: (float("nan"), size))
     with pytest.raises(BadInput, match="step 1: the loss is not finite"):
         run(dpr_pretrain, world, out="out", start="bert")
+
+
+def test_published_encoders_are_measured_and_not_trained(world):
+    for seed, tower in enumerate(("question", "passage")):
+        write_tiny_bert(world / "published" / "dpr" / tower, seed=seed)
+    metrics = run(dpr_pretrain, world, out="zero_shot", start="bert")
+    assert (metrics["steps"], metrics["validation_questions"]) == (0, 8)
+    assert 1 / 16 <= metrics["validation_mrr"] <= 1  # a pool of 16 passages
+    theirs, ours = weights(world / "published" / "dpr"), weights(world / "zero_shot")
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert "not trained here" in (world / "zero_shot/question/README.md").read_text()
+    assert run(dpr_finetune, world, out="few_shot", start="zero_shot", max_steps=1)["steps"] == 1

@@ -3,6 +3,8 @@ import math
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import spacy
+from spacy.lookups import Lookups
 
 from stages.kvqae.lexical_overlap import (
     LexicalOverlapParameters,
@@ -12,7 +14,7 @@ from stages.kvqae.lexical_overlap import (
     spacy_lemmas,
 )
 from stages.stage import BadInput
-from stages.tables import write_json_lines
+from stages.tables import write_json, write_json_lines
 
 
 def test_overlap_is_the_share_of_the_questions_content_lemmas():
@@ -60,3 +62,62 @@ def test_stage_splits_by_relevance_of_the_first_passage(tmp_path):
 def test_a_spacy_pipeline_that_is_not_installed_is_named_with_those_that_are():
     with pytest.raises(BadInput, match=r"spacy_model': no such spaCy pipeline; got 'en_core_web_xs' \(choices: null"):
         spacy_lemmas("en_core_web_xs")
+
+
+def with_lemmatizer(nlp):
+    """Two lemmas, which no stemmer finds."""
+    lookups = Lookups()
+    lookups.add_table("lemma_lookup", {"flew": "fly", "geese": "goose"})
+    nlp.add_pipe("lemmatizer", config={"mode": "lookup"}).initialize(lookups=lookups)
+    return nlp
+
+
+@pytest.fixture
+def lemmatizer(tmp_path):
+    with_lemmatizer(spacy.blank("en")).to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"
+
+
+def test_a_pipeline_in_a_folder_gives_lemmas(lemmatizer):
+    lemmas = spacy_lemmas(str(lemmatizer))
+    assert lemmas("Where did the geese fly?") == {"goose", "fly"}
+    assert overlap("Where did the geese fly?", "A goose flew away.", lemmas) == 2 / 2
+    assert overlap("Where did the geese fly?", "A goose flew away.", content_stems) == 0 / 2
+
+
+def test_the_metrics_say_that_lemmas_are_lemmas(lemmatizer, tmp_path):
+    answer = {"answer": ["Po"], "original_answer": "Po"}
+    write_json_lines(tmp_path / "test.jsonl", [{"id": "a", "input": "Which geese flew?", "output": answer}])
+    pq.write_table(pa.table({"title": ["Po"]}), tmp_path / "articles.parquet")
+    pq.write_table(pa.table({"article": [0], "text": ["a goose"]}), tmp_path / "passages.parquet")
+    (tmp_path / "test.qrels").write_text("a 0 0 1\n")
+    (tmp_path / "bm25").mkdir()
+    (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\n")
+    metrics = main(
+        LexicalOverlapParameters(spacy_model=str(lemmatizer)),
+        None,
+        questions=tmp_path / "test.jsonl",
+        articles=tmp_path / "articles.parquet",
+        passages=tmp_path / "passages.parquet",
+        qrels=tmp_path / "test.qrels",
+        runs=[tmp_path / "bm25" / "test.trec"],
+        out=tmp_path / "out.parquet",
+    )
+    assert metrics["stems_instead_of_lemmas"] == 0.0
+    assert metrics["bm25_relevant_median_overlap"] == 1 / 2  # goose, not fly
+
+
+def test_a_folder_of_stage_mention_model_leads_to_its_package(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parser").add_label("dep")
+    nlp.add_pipe("ner").add_label("PERSON")
+    nlp.initialize()
+    with_lemmatizer(nlp).to_disk(tmp_path / "package")
+    write_json(tmp_path / "spacy" / "pipeline.json", {"model": str(tmp_path / "package")})
+    assert spacy_lemmas(str(tmp_path / "spacy"))("Where geese flew") == {"goose", "fly"}
+
+
+def test_a_pipeline_without_lemmas_is_refused(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "bare")
+    with pytest.raises(BadInput, match=r"spacy_model': this spaCy pipeline finds no lemmas.*one with a lemmatizer or"):
+        spacy_lemmas(str(tmp_path / "bare"))

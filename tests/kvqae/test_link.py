@@ -117,7 +117,45 @@ def test_each_mention_is_a_question_of_its_own_and_the_counts_add_up(tmp_path):
         "distance_too_large": 0,
         "no_article": 1,
         "answer_not_in_article": 0,
+        "claimed_by_nearer_mention": 0,
     }
+
+
+CASTLES = [
+    article("1", "Linerulf Castle", "Owned by the Tarns.", item="Q1", aliases=["Castle Linerulf", "Seat of Tarn"]),
+    article("2", "Ulvahild Castle", "Owned by the Wrens."),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "surfaces", "kept"),
+    [
+        (
+            "Unlike Ulvahild Castle, Linerulf Castle had which family as owner?",
+            ["Ulvahild Castle", "Linerulf Castle"],
+            1,
+        ),
+        ("Unlike the Castle, Castle Linerulf had?", ["the Castle", "Castle Linerulf"], 2),  # its name in short
+        ("Who had Linerulf's Castle, the Linerulf Castle?", ["Linerulf's", "the Linerulf Castle"], 2),
+        ("Is the Linerulf Castle Seat of Tarn?", ["the Linerulf Castle", "Seat of Tarn"], 2),  # both are names
+        ("Ulvahild Castle or Birka Castle?", ["Ulvahild Castle", "Birka Castle"], 2),  # none is nearer
+        ("Ulvahild Castle or Ulvahild Linerulf Castle?", ["Ulvahild Castle", "Ulvahild Linerulf Castle"], 1),
+    ],
+)
+@pytest.mark.parametrize("turn", [1, -1])
+def test_of_mentions_with_one_article_those_that_name_another_entity_are_left_out(tmp_path, text, surfaces, kept, turn):
+    asked = [mention("q", text, surface) for surface in surfaces][::turn]
+    other = mention("q2", "Had Ulvahild Castle a ghost?", "Ulvahild Castle")
+    questions = {
+        "q": (text, ["the Tarns"], ["Linerulf Castle", "Ulvahild Castle"]),
+        "q2": (other.text, ["the Tarns"], ["Linerulf Castle"]),
+    }
+    metrics, rows = link(tmp_path, questions, [*asked, other], articles=CASTLES)
+    assert sorted(surface for question, surface in rows if question == "q") == sorted(surfaces[-kept:])
+    assert ("q2", "Ulvahild Castle") in rows  # another question's mentions are not its business
+    assert {row["title"] for row in rows.values()} == {"Linerulf Castle"}
+    assert metrics["claimed_by_nearer_mention"] == 2 - kept
+    assert metrics["linked"] == kept + 1
 
 
 def test_the_order_of_all_inputs_does_not_matter(tmp_path):

@@ -25,6 +25,16 @@ WRITER = (
 NONE = "Who|1|nsubj wrote|1|ROOT first|1|advmod|ORDINAL ?|1|punct"
 BOTH = "Did|3|aux Ada|3|nsubj|PERSON ’s|1|case meet|3|ROOT Bo|3|dobj|PERSON and|4|cc Cy|4|conj|PERSON ?|3|punct"
 ROOT = "Dor|0|ROOT|GPE ?|0|punct"
+SHIP = (
+    "In|2|prep which|2|det yard|3|pobj was|3|ROOT the|6|det Gray|6|compound|SHIP Tern|7|poss|SHIP built|3|acl ?|3|punct"
+)
+OWNED = "What|5|attr the|2|det Tern|4|poss|SHIP ’s|2|case builder|5|nsubj was|5|ROOT ?|5|punct"
+UNION = "Which|1|det ware|6|dobj did|4|aux Tarn|4|compound|ORG Union|6|nsubj|ORG always|6|advmod sell|6|ROOT ?|6|punct"
+TITLES = (
+    "Does|5|aux old|2|amod miner|5|compound “|5|punct Ada|5|compound|PERSON Lark|9|nsubj|PERSON "
+    "”|5|punct of|5|prep Dor|7|pobj sing|9|ROOT ?|9|punct"
+)
+CROSSED = "the|3|det did|4|aux Ada|3|compound|PERSON Lark|4|dobj|PERSON see|4|ROOT ?|4|punct"
 
 
 def analyse(vocabulary, text):
@@ -90,6 +100,39 @@ def test_the_subtree_holds_the_apposition_and_dates_are_dropped():
     assert mention.text[mention.subtree_start : mention.subtree_end] == "Ada Lark, the writer from Dor,"
     assert (mention.dependency, mention.possessive, place.surface) == ("dobj", False, "Dor")
     assert counts == {"entities": 3, "dropped_label": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "possessive"),
+    [
+        (SHIP, False),  # what the parser takes for a possessive bears no mark
+        (SHIP.replace("Tern|7|poss|SHIP", "Terns’|7|poss|SHIP"), True),
+        (OWNED, True),
+        (FATHER.replace(" 's|5|case", " ,|5|punct writer|5|appos 's|5|case"), True),  # after the apposition
+        (OWNED.replace("poss", "nsubj"), True),
+        (UNION.replace("Union", "Unions’"), False),  # the parser has it for the subject
+    ],
+)
+def test_a_possessive_bears_its_mark(text, possessive):
+    ((mention, *_), _) = found(text)
+    assert mention.possessive is possessive
+
+
+@pytest.mark.parametrize(
+    ("text", "stretch"),
+    [
+        (SHIP, "the Gray Tern"),
+        (UNION, "Tarn Union"),  # not "did"
+        (UNION.replace("did|4|aux", "the|4|det:predet"), "the Tarn Union"),
+        (UNION.replace("did|4|aux", ",|4|punct"), "Tarn Union"),
+        (TITLES, "old miner “ Ada Lark ” of Dor"),
+        (TITLES.replace("miner|5|compound", "miner|5|case"), "“ Ada Lark ” of Dor"),
+        (CROSSED, "Ada Lark"),  # arcs cross: what lies between does not depend on the mention
+    ],
+)
+def test_of_the_words_before_it_a_mention_takes_those_of_its_noun_phrase(text, stretch):
+    ((mention,), _) = found(text)
+    assert mention.text[mention.subtree_start : mention.subtree_end] == stretch
 
 
 def test_a_conjunct_is_dropped_by_its_dependency():

@@ -9,7 +9,7 @@ import torch
 
 from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.read import ReadParameters, main, sweep
+from stages.kvqae.read import ReadParameters, main, measure_initial, sweep
 from stages.kvqae.reader_data import texts_of
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
@@ -24,6 +24,7 @@ from tests.kvqae.test_reader_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
 
 ROW = {"model": "few_shot", "questions": "viquae", "run": "fused", "passages": 2, "weighted": False, "oracle": "none"}
+TRIVIAQA = {**ROW, "model": "zero_shot", "questions": "triviaqa", "run": "bm25_triviaqa", "passages": 3}
 PARAMETERS = {
     "rows": {
         "zero_shot_fused": {**ROW, "model": "zero_shot"},
@@ -33,7 +34,8 @@ PARAMETERS = {
         "few_shot_text": {**ROW, "run": "text"},
         "few_shot_semi_oracle": {**ROW, "run": "text", "oracle": "semi"},
         "few_shot_full_oracle": {**ROW, "run": "text", "oracle": "full"},
-        "triviaqa": {**ROW, "model": "zero_shot", "questions": "triviaqa", "run": "bm25_triviaqa", "passages": 3},
+        "triviaqa": TRIVIAQA,
+        "triviaqa_weighted": {**TRIVIAQA, "weighted": True},
     },
     "seeds": [0, 1],
     "sweep_row": "few_shot_fused",
@@ -113,6 +115,22 @@ def test_rows_differ_as_they_must(done):
     assert metrics["few_shot_fused_em_sd"] == 0.0
     # Twelve questions out of twelve differ in the same direction: exact p = 2 / 2^12, here exact as 2^12 ≤ 5000.
     assert metrics["few_shot_fused_over_few_shot_text_em_p"] == 2 / 2**12
+
+
+def test_lists_that_rows_about_triviaqa_read_are_measured_once(done):
+    metrics, _ = done
+    assert metrics["triviaqa_initial_mrr"] == metrics["triviaqa_initial_precision@1"] == 1.0  # passage 2n is the first
+    assert [name for name in metrics if "_initial_" in name] == ["triviaqa_initial_mrr", "triviaqa_initial_precision@1"]
+
+
+def test_lists_are_measured_to_their_end_by_hand(world):
+    questions = read_questions(world.triviaqa / "test.jsonl")[:4]
+    # Relevant at ranks 1 and 4, at none, and no list at all: (1 + 1/4 + 0 + 0) / 4, and one of four at rank 1.
+    lists = {"t0": {0: 4.0, 1: 3.0}, "t1": {5: 4.0, 7: 3.0, 9: 2.0, 2: 1.0}, "t2": {1: 1.0}, "t3": {}}
+    run = Run.from_dict(lists)
+    texts = texts_of(world.passages, world.articles, run.documents)
+    expected = {"x_initial_mrr": 1.25 / 4, "x_initial_precision@1": 1 / 4}
+    assert measure_initial(run, questions, texts, prefix="x") == expected
 
 
 def test_number_of_passages_comes_from_validation(done):

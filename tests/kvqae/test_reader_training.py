@@ -62,7 +62,9 @@ class Curves(Tracker):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    return write_world(tmp_path_factory.mktemp("world"))
+    made = write_world(tmp_path_factory.mktemp("world"))
+    (made.folder / "published").mkdir()  # and nothing in it
+    return made
 
 
 def context(folder: Path) -> Context:
@@ -73,6 +75,7 @@ def context(folder: Path) -> Context:
 def inputs(world):
     return {
         "base": world.base,
+        "published": world.folder / "published",
         "questions": world.triviaqa,
         "runs": world.runs / "bm25_triviaqa",
         "passages": world.passages,
@@ -200,6 +203,7 @@ def test_fine_tuning_starts_from_the_pretrained_reader(world, tmp_path):
     _, pretrained = train(world, tmp_path / "pretrained")
     shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
     shared["base"] = tmp_path / "pretrained" / "model"
+    del shared["published"]
     slow = ReaderFinetuneParameters(**{**FINETUNE, "learning_rate": 1e-12})
     finetune(slow, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few" / "seed-0")
     tuned = load_file(tmp_path / "few" / "seed-0" / "model.safetensors")
@@ -212,6 +216,7 @@ def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
     shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
     train(world, tmp_path / "pretrained")
     shared["base"] = tmp_path / "pretrained" / "model"
+    del shared["published"]
     parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
     losses, weights = {}, {}
     for reader in ("few_shot", "few_shot_max"):
@@ -317,3 +322,16 @@ def test_a_loss_that_is_not_finite_stops_the_training(world, tmp_path):
     with pytest.raises(BadInput, match="step .: the loss is not finite"):
         train(world, tmp_path, learning_rate=1e30)
     assert not (tmp_path / "model").exists()
+
+
+def test_a_published_reader_is_measured_and_not_trained(world, tmp_path):
+    _, weights = train(world, tmp_path / "theirs")
+    published = tmp_path / "published"
+    published.mkdir()
+    (tmp_path / "theirs" / "model").rename(published / "reader")
+    parameters = ReaderPretrainParameters(**PRETRAIN)
+    changed = inputs(world) | {"published": published}
+    metrics = pretrain(parameters, context(tmp_path / "w"), **changed, out=tmp_path / "m")
+    assert metrics.keys() == {"validation_em"}
+    assert same(weights, load_file(tmp_path / "m" / "model.safetensors"))
+    assert str(published / "reader") in (tmp_path / "m" / "README.md").read_text()

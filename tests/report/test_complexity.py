@@ -150,6 +150,69 @@ def test_figure_2_shows_every_model_but_no_baseline(sections):
         assert html.count(f">{frame}</text>") == 3
 
 
+def test_figure_2_says_whether_the_spread_exceeds_chance(world, tmp_path):
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    found = read_json(folder / "score.json")
+    found |= {"camembert_frame_sd": 0.2, "camembert_frame_sd_by_chance": 0.1, "camembert_frame_sd_p": 0.004}
+    found |= {"t5_frame_sd": 0.1, "t5_frame_sd_by_chance": 0.11, "t5_frame_sd_p": 0.6}
+    del found["mine & yours_frame_sd_by_chance"], found["mine & yours_frame_sd_p"]
+    write_json(folder / "score.json", found)
+    html = render(world | {"folder": folder}, tmp_path)[1]["sections"][1]["html"]
+    assert "CamemBERT</strong>: yes. Standard deviation 20.0 points, 10.0 by chance, p = 0.004." in html
+    assert "T5 &lt;tiny&gt;</strong>: no. Standard deviation 10.0 points, 11.0 by chance, p = 0.600." in html
+    assert "mine &amp; yours</strong>: cannot be told." in html
+
+
+def test_beneath_table_2_stands_how_often_nothing_is_marked(world, tmp_path):
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    found = read_json(folder / "simulate.json")
+    for method, rate in {"holm": (0.275, 0.16, 0.43), "found_holm": (0.0, 0.0, 0.09)}.items():
+        name = f"null_any_false_alarm_{method}"
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), rate, strict=True))
+    write_json(folder / "simulate.json", found)
+    counted = {f"f{n}_{key}": 0.0 for n in range(7) for key in ("validated", "found")}
+    counted |= {"f1_validated": 2.0, "f4_validated": 3.0, "f4_found": 2.0, "f5_found": 1.0}
+    write_json(folder / "validate.json", read_json(folder / "validate.json") | counted)
+    metrics, fragment = render(world | {"folder": folder}, tmp_path)
+    html = " ".join(next(each["html"] for each in fragment["sections"] if each["id"].endswith("table-2")).split())
+    assert "on simulated scores of 2 models" in html
+    assert "Holm’s correction over the table marks some cell in 28 % of the tables [16, 43]" in html
+    assert (
+        "◆◆ marks some cell in 0 % of the tables [0, 9]. Holm’s correction is meant to keep that at 5 %: it does"
+        in html
+    )
+    assert "2 of 7 factors have δ &lt; 0 for most models (more than 50 % of them); every analysis (◆) finds 1" in html
+    assert metrics["factors_found"] == 1
+
+
+def test_planted_effects_are_told_beside_the_paper_s(world, sections, tmp_path):
+    html = " ".join(sections["instrument"].split())
+    assert "The planted effects are of −20 to −30 points" in html
+    assert (
+        "Of the paper’s 49 δ 0 % are as strong as the weakest of them (its strongest: −13). So they are larger" in html
+    )
+    metrics, _ = render(world, tmp_path)
+    assert (metrics["planted_weakest"], metrics["planted_strongest"]) == (-20, -30)
+
+
+def test_findings_give_scores_behind_the_factors(world, sections):
+    factors, scores = read_table(world["factors"]).to_pylist(), read_table(world["scores"]).to_pylist()
+    rows = Outline(sections["findings"]).rows
+    few = {row["id"] for row in factors if row["f5_elements"] == 2}
+    values = [row["rouge_l"] for row in scores if row["model"] == "camembert" and row["id"] in few]
+    assert rows[0][:2] == ["Model", f"2({len(few)})"]
+    assert rows[1][:2] == ["CamemBERT", f"{100 * sum(values) / len(values):.1f}"]
+
+
+def test_factors_of_other_questions_are_refused(world, tmp_path):
+    table = read_table(world["factors"])
+    write_table(tmp_path / "factors.parquet", table.slice(1).replace_schema_metadata(table.schema.metadata))
+    with pytest.raises(BadInput, match="factors of other questions"):
+        render(world | {"factors": tmp_path / "factors.parquet"}, tmp_path)
+
+
 def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
     judged = tmp_path / "judged.csv"
     judged.write_text("model,frame,judged,correct\ncamembert,Attack,4,0.75\ncamembert,Losing,2,0.5\n", encoding="utf-8")

@@ -8,7 +8,7 @@ from selenium.webdriver.support.ui import Select
 from stages.report.complexity import ComplexityFragmentParameters, main
 from stages.report.page import page
 from stages.tables import read_json
-from tests.chromium import NAMES, SIZES, open_page
+from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
 from tests.report.complexity_world import PARAMETERS, run_stages
 
 pytestmark = pytest.mark.browser
@@ -60,7 +60,8 @@ def test_examples_and_cells_open_by_keyboard(browser):
     for selector in (".examples > li:nth-child(2) details", ".effects details.cell"):
         details = browser.find_element(By.CSS_SELECTOR, selector)
         assert details.get_attribute("open") is None
-        details.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+        tab_to(browser, details.find_element(By.TAG_NAME, "summary"))
+        press_key(browser, Keys.ENTER)
         assert details.get_attribute("open") is not None
 
 

@@ -1,8 +1,10 @@
 """The parts of complexity's page by themselves: marks in a text, signs, weakness, the published numbers, figures."""
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
@@ -11,9 +13,12 @@ from stages.complexity.factor_table import FACTORS, names_of
 from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.report.common import probability, signed
 from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part
-from stages.report.complexity_factors import findings, marks
+from stages.report.complexity_factors import held_for_most, marks
+from stages.report.complexity_findings import findings
+from stages.report.complexity_instrument import planted
 from stages.report.complexity_models import frame_points, order
 from stages.report.complexity_readers import display_names, leaks, replies, trainings, weakness
+from stages.report.complexity_reasons import SHARED, Corpus, breakdowns, composition, reason, rival_spans
 from stages.report.figures import forest, profile, trends
 from stages.tables import write_json
 from tests.report.complexity_world import WORLD
@@ -121,14 +126,92 @@ def test_findings_compare_signs_and_analyses():
         "f2": CELL | {"delta": 3.0, "validated": False},
     }
     rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, NAMES, LABELS, risk=0.05)}
-    assert rows["f1"]["other_sign"] == ["GPT"]  # +4 in the paper
+    assert rows["f1"]["other_sign"] == {"gpt": (CELL, 4)}
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
     assert rows["f5"]["smaller"] == 12
     assert (rows["f5"]["balance"], rows["f6"]["balance"]) == (0.4, None)
-    assert rows["f2"]["gains"] == rows["f2"]["other_sign"] == ["CamemBERT"]
+    assert rows["f2"]["gains"] == ["CamemBERT"]
+    assert rows["f2"]["other_sign"] == {"camembert": (cells["camembert"]["f2"], -1)}
     assert rows["f1"]["gains"] == []
     assert (rows["f6"]["models"], rows["f6"]["validated"]) == (1, ["GPT"])
+
+
+def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_models():
+    cells = {"mine": dict.fromkeys(FACTORS, CELL) | {"f5": CELL | {"delta": 1.0}}}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {}, NAMES, {"mine": "Mine"}, risk=0.05)}
+    assert rows["f5"]["other_sign"] == {"mine": (cells["mine"]["f5"], None)}
+    assert rows["f5"]["paper_mean"] == pytest.approx((-3 - 5 - 5 - 4 - 7 - 6 - 4) / 7)
+    assert rows["f4"]["other_sign"] == {}
+
+
+@pytest.mark.parametrize(("majority", "expected"), [(0.3, 2), (0.5, 1), (0.7, 0)])
+def test_factors_that_hold_for_most_models(majority, expected):
+    metrics = {f"{factor}_found": 0.0 for factor in FACTORS} | {"f1_found": 1.0, "f5_found": 2.0, "models": 3.0}
+    assert held_for_most(metrics, "found", majority) == expected
+
+
+def test_planted_effects_beside_the_published():
+    published = {"table_2": {"rows": {"a": [-3, 0], "b": [-20, -15]}}}
+    said = planted({"effects": {"f3": -0.15, "f4": -0.2}}, published)
+    assert said == {
+        "planted_weakest": -15,
+        "planted_strongest": -20,
+        "published_effects": 4,
+        "published_as_strong": 0.5,
+        "published_strongest": -20,
+    }
+
+
+def test_what_the_mix_of_a_property_gives():
+    # 20 examples of x (mean ½) and 20 of y (mean 1); yes holds 15 x and 5 y, no the rest.
+    labels = np.repeat(["x", "y"], 20)
+    values = np.concatenate([np.tile([0.0, 1.0], 10), np.ones(20)])
+    codes = np.array([1] * 15 + [0] * 5 + [1] * 5 + [0] * 15)
+    assert composition(values, labels, codes) == pytest.approx(100 * (0.75 * 0.5 + 0.25 - (0.25 * 0.5 + 0.75)))
+    assert composition(values[1:-1], labels[1:-1], codes[1:-1]) == pytest.approx(0)  # 19 of each: too few
+    uncounted = np.append(codes, [-1] * 20)
+    more = composition(np.append(values, np.zeros(20)), np.append(labels, ["x"] * 20), uncounted)
+    assert more == pytest.approx(composition(values, labels, codes))
+
+
+def corpus_of(rivals, elements):
+    return Corpus(
+        factors={"f5": np.repeat(np.array([1, 0], dtype=np.int8), 20), "f3": np.tile(np.array([1, 0], np.int8), 20)},
+        properties={
+            "the number of the frame’s elements": np.array(elements),
+            "rivals": np.array(rivals),
+            SHARED: np.arange(40) % 4 == 0,
+        },
+        elements=np.array(elements),
+        arcs=np.array([1, 2, -1, 1] * 10),
+        scores={"m": np.repeat([0.75, 0.25], 20)},
+    )
+
+
+def test_reasons_are_properties_that_give_delta_by_themselves():
+    elements = [2] * 20 + [4] * 20
+    [given] = reason(corpus_of([1] * 20 + [3] * 20, elements), "m", "f5", 50.0)
+    assert given == {"name": "rivals", "points": 50.0, "sides": (1.0, 3.0)}  # f5's own number is no reason
+    assert reason(corpus_of([1, 3] * 20, elements), "m", "f5", 50.0) == []
+    assert reason(corpus_of([1] * 20 + [3] * 20, elements), "m", "f5", -50.0) == []
+
+
+def test_scores_by_elements_arcs_and_shared_participants():
+    tables = breakdowns(corpus_of([0] * 40, [2] * 20 + [4] * 20), ["m"], {"m": "M"})
+    assert [(each["columns"], each["rows"]) for each in tables] == [
+        ([("2", 20), ("4", 20)], [("M", [75.0, 25.0])]),
+        ([("1", 20), ("2", 10), ("not counted", 10)], [("M", [50.0, 50.0, 50.0])]),
+        (
+            [("shared, f3 yes", 10), ("shared, f3 no", 0), ("not shared, f3 yes", 10), ("not shared, f3 no", 20)],
+            [("M", [50.0, None, 50.0, 50.0])],
+        ),
+    ]
+
+
+def test_rival_spans_are_elements_in_the_answer_s_sentence(example):
+    assert rival_spans(example) == 0  # "Jean" is the answer, in a sentence of its own
+    assert rival_spans(replace(example, answer=Span(21, 29), chain=())) == 2  # "Il", "en mai"
 
 
 def test_weak_models_and_why():

@@ -130,6 +130,23 @@ def test_figure_4_has_a_point_for_every_share(sections):
     assert shares[0] == "0.000"
 
 
+def test_empty_boxes_are_asked_of_every_data_set(sections, few):
+    for name in ("COCO", "Flickr30k", "Control world"):
+        asked = [row for row in rows(sections["findings"]) if f"{name}: R@1, image → text, an empty box" in row[0]]
+        assert len(asked) == 2
+        assert all(row[1] != "not run" for row in asked)
+    assert few["findings"].count("an empty box painted</small>") == 2
+
+
+def test_findings_hold_their_notes_and_the_diagnosis(sections, few):
+    assert "Flickr30k has no queries rendered again" in row_of(sections["findings"], "On Flickr30k?")[1]
+    assert "Training pictures: Control world 24, COCO 24. One seed only." in row_of(sections["findings"], "control")[1]
+    assert "By removed class, CLIP on COCO" in sections["findings"]
+    # 20 / 64 = 0.3125 a pair, below 2 × 0.2
+    assert sections["findings"].count("the loss ended at 0.312 a pair") == 2
+    assert "VSE++ on" not in few["findings"]
+
+
 def test_the_interval_over_seeds_is_students():
     low, high = seed_interval([1.0, 2.0, 3.0], 0.95)
     assert (low, high) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))

@@ -7,7 +7,7 @@ from selenium.webdriver.common.keys import Keys
 from stages.report.decorrelation import DecorrelationFragmentParameters, main
 from stages.report.page import page
 from stages.tables import read_json
-from tests.chromium import NAMES, SIZES, open_page
+from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
 from tests.decorrelation import retrieved_world as world
 
 pytestmark = pytest.mark.browser
@@ -35,7 +35,8 @@ def shown(browser):
 
 def test_filters_of_the_gallery(browser):
     every = shown(browser)
-    browser.find_element(By.CSS_SELECTOR, '[data-filter="wrong"]').send_keys(Keys.ENTER)
+    tab_to(browser, browser.find_element(By.CSS_SELECTOR, '[data-filter="wrong"]'))
+    press_key(browser, Keys.ENTER)
     few = shown(browser)
     assert 0 < len(few) < len(every)
     assert all("wrong" in item.get_attribute("data-tags").split() for item in few)

@@ -36,3 +36,7 @@ def test_four_rows_and_every_pair():
     assert "25.0" in html
     assert "[20.0, 30.0]" in html
     assert "entities better" in html
+    trained = [line for line in html.splitlines() if "one seed" in line]
+    assert ["fine-tuned on D ∪ D′" in line for line in trained] == [False, True]
+    assert all("fine-tuned on D" in line for line in trained)
+    assert "Each trained row is one training" in html

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.report.decorrelation_findings import said, shown, verdict
-from stages.report.decorrelation_results import Results
+from stages.report.decorrelation_findings import said, verdict
+from stages.report.decorrelation_results import Results, shown
 
 
 def row(difference, low, high, p, **more):

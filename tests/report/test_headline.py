@@ -13,6 +13,13 @@ def test_what_exists_is_collected(tmp_path):
     assert "kvqae_em_text" not in numbers  # its stage has not run
 
 
+def test_complexity_says_what_was_validated_and_how_strong_planted_effects_are():
+    labels = {name: number.label for name, number in NUMBERS.items()}
+    assert "δ < 0 for most models" in labels["complexity_factors_validated"]
+    assert "every analysis" in labels["complexity_factors_found"]
+    assert NUMBERS["complexity_planted_weakest"].file == "complexity/fragment.json"
+
+
 def test_a_renamed_metric_is_an_error(tmp_path):
     write_json(tmp_path / "kvqae/read.json", {"em": 0.5})
     with pytest.raises(BadInput, match="field .few_shot_text_em.: missing metric"):

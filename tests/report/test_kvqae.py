@@ -7,7 +7,7 @@ from stages.report.kvqae import KvqaeFragmentParameters, main
 from stages.report.kvqae_construction import ABSENT, construction_html, statistics_html
 from stages.report.kvqae_findings import RERANKING, Finding, reading_findings, reranking_findings
 from stages.report.kvqae_reading import READING_ROWS, reading_html
-from stages.report.kvqae_reranking import overlap_blocks_html, tuning_html
+from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
 from stages.tables import read_json
 from tests.report.kvqae_world import (
@@ -78,7 +78,9 @@ def test_findings_say_which_way_it_goes(value, other, p, expected):
 def test_findings_come_from_the_blocks_and_metrics_that_exist():
     first, *rest = reranking_findings(RERANKED, RERANKING["table-6"], 0.01)
     assert first == "Text re-ranking beats the initial ranking in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."
-    assert rest[-1].startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
+    image_adds, both_add = rest[1:]  # no row of the block keeps the initial scores
+    assert image_adds.startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
+    assert both_add.startswith("Re-ranking by text and image beats the initial ranking in P@1: 25.0 % → 40.0 %")
     faces = reranking_findings(RERANKED, RERANKING["table-5"], 0.01)
     assert [each.split(" in ")[0] for each in faces] == [
         *("Where a face is found: ArcFace + RRT equals ArcFace alone",) * 2,
@@ -98,6 +100,58 @@ def test_reranking_stands_beside_the_paper_s_rows():
     face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][1][0]], 0.01, RERANKED_LABELS))
     assert "52.4 43.0 13.3 77.4" in face
     assert "No test question" in retrieval_html({}, PUBLISHED, [shown], 0.01, RERANKED_LABELS)
+
+
+def verdicts(html):
+    """What stands under the rows, by order of rows."""
+    return [part.partition("</small>")[0] for part in html.split("<small>paper: ")[1:]]
+
+
+@pytest.mark.parametrize(
+    ("text_mrr", "expected"),
+    [
+        (0.494, "within 2 points"),
+        (0.4939, "within 2 points"),
+        (0.4941, "off by up to 2.0 points"),
+        (0.40, "off by up to 7.4 points"),
+    ],
+)
+def test_retrieval_on_the_papers_data_gets_a_verdict(text_mrr, expected):
+    paper = dict(zip(("mrr", "precision@1", "precision@20", "hits@20"), (0.474, 0.378, 0.237, 0.731), strict=True))
+    made = block("Text", {"initial": 0.1, "text": 0.0, "beyond": 0.5})
+    made["rows"][1]["values"] = paper | {"mrr": text_mrr}
+    shown = Shown("passage", "table_6")
+    html = retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, RERANKED_LABELS, sample=False)
+    # The initial list: Hits@20 10 against the paper's 65.7. A row that the paper lacks has no verdict.
+    assert verdicts(html) == ["off by up to 55.7 points", expected]
+    assert verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, RERANKED_LABELS, sample=True)) == []
+
+
+def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
+    read = {
+        "few_shot_fused_f1": 0.268,  # the paper: 25.5 ± 0.7 and 21.4 ± 0.8
+        "few_shot_fused_em": 0.200,
+        "few_shot_reranked_f1": 0.327,  # 32.7 ± 0.4 and 28.9 ± 0.4
+        "few_shot_reranked_em": 0.300,
+        "triviaqa_f1": 0.61,  # 62.9 and 59.2, without deviations
+        "triviaqa_em": 0.60,
+        "few_shot_text_f1": 0.2,  # not in the paper
+        "few_shot_text_em": 0.2,
+    }
+    html = reading_html(read, PUBLISHED, READING_ROWS, 5, sample=False)
+    assert verdicts(html) == ["within 1.4 and 1.6 points", "off by up to 1.1 points", "within 2 points"]
+    assert verdicts(reading_html(read, PUBLISHED, READING_ROWS, 5, sample=True)) == []
+
+
+@pytest.mark.parametrize(("world", "given"), [("sample", False), ("hub", True), ("local", True)])
+def test_the_page_judges_every_world_but_the_sample(tmp_path, world, given):
+    arguments = write_world(tmp_path)
+    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
+    arguments["used"].write_text(yaml.safe_dump(used | {"world": {"kvqae": world}}), encoding="utf-8")
+    main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=tmp_path / "kvqae.json")
+    sections = {each["id"]: each["html"] for each in read_json(tmp_path / "kvqae.json")["sections"]}
+    for table in ("table-2", "table-3", "table-4", "table-5", "table-6", "table-7"):
+        assert bool(verdicts(sections[f"kvqae-{table}"])) == given
 
 
 def test_every_published_name_exists():
@@ -122,6 +176,41 @@ def test_the_choice_stands_before_the_paper_s_way():
     assert "Image: ArcFace + RRT, chosen linear z-score 0.7 ArcFace + 0.3 RRT 42.0 34" in html
     assert "Image: ArcFace + RRT, the paper’s way PosFuse rank – 41.0 –" in html
     assert "Text + image, chosen linear min-max 0.6 text + 0.4 image 50.0 34" in html
+    assert "Text + initial list, chosen linear rank 0.2 text + 0.8 initial list 45.0 34" in html
+    assert "Text + initial list, the paper’s way" not in html
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (0.276, "alone lowers the MRR of the initial list: 42.3 % before, 27.6 % after ("),
+        (0.5, "alone raises the MRR of the initial list: 42.3 % before, 50.0 % after ("),
+        (0.423, "alone leaves the MRR of the initial list as it is: 42.3 % before, 42.3 % after ("),
+    ],
+)
+def test_what_text_re_ranking_alone_does_on_validation(after, said):
+    metrics = {"initial_validation_mrr": 0.423, "validation_mrr": after}
+    html = text(cross_encoder_html(metrics, questions=40, passages=20))
+    assert said in html
+    assert (
+        "(20 passages a question, at most 40 questions). It reads the question and a passage; it does not see the"
+        in html
+    )
+
+
+def test_the_cross_encoder_s_validation_stands_beside_table_6(fragment):
+    assert "lowers the MRR of the initial list: 42.3 % before, 27.6 % after" in text(fragment[1]["kvqae-table-6"])
+
+
+@pytest.mark.parametrize(
+    ("mrr", "sample", "verdict"),
+    [(0.712, True, "."), (0.712, False, " (within 2 points)."), (0.756, False, " (off by up to 5.0 points).")],
+)
+def test_lists_behind_the_triviaqa_rows_stand_below_table_7(mrr, sample, verdict):
+    metrics = READ | {"triviaqa_initial_mrr": mrr, "triviaqa_initial_precision@1": 0.602}
+    html = text(reading_html(metrics, PUBLISHED, READING_ROWS, 2, sample=sample))
+    assert f"MRR {100 * mrr:.1f} %, P@1 60.2 %; in the paper, on its data, 70.6 % and 60.2 %{verdict}" in html
+    assert "lists of the questions behind" not in text(reading_html(READ, PUBLISHED, READING_ROWS, 2, sample=sample))
 
 
 def test_funnel_counts_shares_and_reasons():

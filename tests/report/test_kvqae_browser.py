@@ -7,7 +7,7 @@ from selenium.webdriver.common.keys import Keys
 from stages.report.kvqae import KvqaeFragmentParameters, main
 from stages.report.page import page
 from stages.tables import read_json
-from tests.chromium import NAMES, SIZES, open_page
+from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
 from tests.report.kvqae_world import HOSTILE, PARAMETERS, write_world
 
 pytestmark = pytest.mark.browser
@@ -30,7 +30,8 @@ def browser(request, address, tmp_path):
 
 def test_filters_show_hostile_texts_as_text(browser):
     button = browser.find_element(By.CSS_SELECTOR, '#kvqae-gallery [data-filter="face"]')
-    button.send_keys(Keys.ENTER)
+    tab_to(browser, button)
+    press_key(browser, Keys.ENTER)
     (item,) = (each for each in browser.find_elements(By.CSS_SELECTOR, ".gallery > li") if each.is_displayed())
     assert HOSTILE in item.find_element(By.CSS_SELECTOR, ".question").text
     assert len(item.find_elements(By.CSS_SELECTOR, ".rankings > div")) == 2

@@ -24,6 +24,7 @@ def test_committed_pins_are_valid_and_complete():
     readers = {"camembert", "t5", "flan_t5", "mt5", "llama"}
     retrieval = {"decorrelation_clip", "vgg19", "blip_pretrained", "bert_tokenizer", "blip_captioner"}
     retrieval |= {"blip_itm_coco", "blip_itm_flickr", "big_lama"}
+    data |= {"dpr_question", "dpr_passage", "multi_passage_bert"}
     assert Pins(PINS).sources.keys() == data | {"bert", "clip", "arcface", "imagenet", "rrt"} | readers | retrieval
 
 

@@ -62,6 +62,32 @@ def test_captions_of_another_language_and_too_few_are_counted(folder):
     assert (counts["captions_not_english"], counts["pictures_with_fewer_captions"]) == (1, 1)
 
 
+def worded(corpus, foreign, english):
+    """The corpus with so many captions in German and in English, spread over its pictures."""
+    texts = ["Ein Hund neben einer Frisbee"] * foreign + ["A dog next to a frisbee"] * english
+    sample = corpus.pictures[0].captions[0]
+    captions = [replace(sample, id=100 + number, text=text) for number, text in enumerate(texts)]
+    count = len(corpus.pictures)
+    pictures = [replace(each, captions=tuple(captions[place::count])) for place, each in enumerate(corpus.pictures)]
+    return replace(corpus, pictures=tuple(pictures))
+
+
+@pytest.mark.parametrize(("foreign", "english"), [(11, 9), (20, 0), (60, 1)])
+def test_a_set_mostly_not_in_english_is_refused(folder, foreign, english):
+    message = (
+        rf"karpathy\.json:sentence 100: field 'raw': {foreign} of {foreign + english} captions are not English; "
+        r"the first; got 'Ein Hund neben einer Frisbee'; expected captions in English"
+    )
+    with pytest.raises(BadInput, match=message):
+        validate_decorrelation(folder, worded(read_corpus(folder), foreign, english))
+
+
+@pytest.mark.parametrize(("foreign", "english"), [(10, 10), (30, 30), (19, 0)])  # half; fewer than can be judged
+def test_other_captions_not_in_english_are_counted(folder, foreign, english):
+    counts = validate_decorrelation(folder, worded(read_corpus(folder), foreign, english))
+    assert counts["captions_not_english"] == foreign
+
+
 def test_image_and_scene_in_two_splits_are_found(folder):
     corpus = read_corpus(folder)
     images(folder, at_8=draw(0), at_9=draw(7))

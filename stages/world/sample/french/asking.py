@@ -129,7 +129,7 @@ def _question(cell: Cell, event: Event, role: str, rng: random.Random) -> Asked 
     given = {each for each in others if rng.random() < 0.65} or {rng.choice(others)}
     if core and not given & {*core}:
         given.add(rng.choice(core))
-    named = [event.fillers[each] for each in given]
+    named = [event.fillers[each] for each in others if each in given]  # a set's own order differs from run to run
     other = frozenset(filler for filler in named if rng.random() < 0.35)
     wording = Wording(frozenset(named), other, rng.choice(_MARKERS))
     for _ in range(4):

@@ -8,13 +8,10 @@ from statistics import fmean
 import numpy as np
 
 from stages.complexity.arcs import arcs
-from stages.complexity.records import AnnotatedText, Example, FrameInstance
+from stages.complexity.records import AnnotatedText
+from stages.complexity.shared_participants import shares_participant
 from stages.measures.association import cramers_v
 from stages.world.sample.french.world import FrenchWorld
-
-_FUNCTION_WORDS = frozenset(
-    ("à", "au", "aux", "auprès", "contre", "d", "de", "des", "du", "l", "la", "le", "les", "par", "un", "une")
-)
 
 
 def statistics(world: FrenchWorld) -> dict[str, float]:
@@ -84,18 +81,6 @@ def factor_table(world: FrenchWorld) -> dict[str, list[bool]]:
         "f5": [len({each.name for each in example.frame.elements}) <= 2 for example in examples],
         "f6": [entropy[example.frame.frame] > mean for example in examples],
     }
-
-
-def shares_participant(example: Example) -> bool:
-    """Whether something that the question names takes part in another event of the text, too."""
-
-    def named(frame: FrameInstance, names: Sequence[str]) -> set[tuple[str, ...]]:
-        spans = [element.span.of(example.text.text) for element in frame.elements if element.name in names]
-        return {tuple(word for word in _words(span) if word not in _FUNCTION_WORDS) for span in spans}
-
-    given = named(example.frame, example.context_elements)
-    others = [frame for frame in example.text.frames if frame != example.frame]
-    return any(given & named(frame, [element.name for element in frame.elements]) for frame in others)
 
 
 def corrected_v(first: Sequence[object], second: Sequence[object]) -> float:
