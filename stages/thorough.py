@@ -31,7 +31,10 @@ SEEDS = {"kvqae": (3, 4, 5), "decorrelation": (3,), "complexity": (3,)}
 SECTIONS = {
     "kvqae": ("table-2", "table-3", "table-4", "table-5", "table-6", "table-7"),
     "decorrelation": ("table-1", "findings", "table-2", "table-3", "figure-4", "appendix-b"),
-    "complexity": ("table-1", "table-2", "findings", "forest", "instrument", "agreement", "parsers"),
+    "complexity": (
+        *("table-1", "figure-2", "factors", "table-2", "findings", "forest"),
+        *("instrument", "agreement", "parsers", "partitions", "illustrations"),
+    ),
 }
 
 
