@@ -49,7 +49,8 @@ def test_unchanged_runs_nothing(built):
 
 def test_nothing_half_done_is_left(built):
     work = built.folder / ".work"
-    assert [path for path in work.rglob("*") if path.is_file()] == []
+    left = [path for path in work.rglob("*") if path.is_file()]
+    assert [path for path in left if path.parent.name != "tracking"] == []  # where MLflow's writer has its lock and log
     assert list(built.folder.rglob("*.partial*")) == []
 
 
