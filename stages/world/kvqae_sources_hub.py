@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from stages.kvqae.class_hierarchy import ClassHierarchy
 from stages.kvqae.construction_records import CommonsFile
-from stages.kvqae.link import page_title
+from stages.kvqae.linked_articles import page_title
 from stages.kvqae.subjects import read_concrete_types
 from stages.kvqae.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from stages.kvqae.wikidata import PROPERTIES, Entity, parse_entity

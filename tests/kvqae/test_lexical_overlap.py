@@ -17,6 +17,20 @@ from stages.stage import BadInput
 from stages.tables import write_json, write_json_lines
 
 
+def measure(folder, model):
+    """Run the stage on the files that a test has written."""
+    return main(
+        LexicalOverlapParameters(spacy_model=model),
+        None,
+        questions=folder / "test.jsonl",
+        articles=folder / "articles.parquet",
+        passages=folder / "passages.parquet",
+        qrels=folder / "test.qrels",
+        runs=[folder / "bm25" / "test.trec"],
+        out=folder / "out.parquet",
+    )
+
+
 def test_overlap_is_the_share_of_the_questions_content_lemmas():
     question = "Which rivers did this bridge cross?"  # river, bridge, cross
     assert content_stems(question) == {"river", "bridg", "cross"}
@@ -38,16 +52,7 @@ def test_stage_splits_by_relevance_of_the_first_passage(tmp_path):
     (tmp_path / "test.qrels").write_text("a 0 0 1\nb 0 0 1\nc 0 0 1\n")
     (tmp_path / "bm25").mkdir()
     (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\nb Q0 1 1 2.0 t\nb Q0 0 2 1.0 t\nc Q0 0 1 1.0 t\n")
-    metrics = main(
-        LexicalOverlapParameters(spacy_model=None),
-        None,
-        questions=tmp_path / "test.jsonl",
-        articles=tmp_path / "articles.parquet",
-        passages=tmp_path / "passages.parquet",
-        qrels=tmp_path / "test.qrels",
-        runs=[tmp_path / "bm25" / "test.trec"],
-        out=tmp_path / "out.parquet",
-    )
+    metrics = measure(tmp_path, None)
     assert metrics == {
         "stems_instead_of_lemmas": 1.0,
         "questions_without_content_word": 1.0,  # c has no overlap to take a median of
@@ -93,16 +98,7 @@ def test_the_metrics_say_that_lemmas_are_lemmas(lemmatizer, tmp_path):
     (tmp_path / "test.qrels").write_text("a 0 0 1\n")
     (tmp_path / "bm25").mkdir()
     (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\n")
-    metrics = main(
-        LexicalOverlapParameters(spacy_model=str(lemmatizer)),
-        None,
-        questions=tmp_path / "test.jsonl",
-        articles=tmp_path / "articles.parquet",
-        passages=tmp_path / "passages.parquet",
-        qrels=tmp_path / "test.qrels",
-        runs=[tmp_path / "bm25" / "test.trec"],
-        out=tmp_path / "out.parquet",
-    )
+    metrics = measure(tmp_path, str(lemmatizer))
     assert metrics["stems_instead_of_lemmas"] == 0.0
     assert metrics["bm25_relevant_median_overlap"] == 1 / 2  # goose, not fly
 

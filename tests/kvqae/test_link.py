@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.kvqae.link import LinkParameters, main, mention_distance, page_title, without_parentheses
+from stages.kvqae.link import LinkParameters, main, mention_distance
 from stages.stage import BadInput
 from stages.tables import read_table
 from tests.kvqae.tiny_construction import article, mention, write_lines, write_mentions, write_triviaqa
@@ -30,13 +30,6 @@ ARTICLES = [
 )
 def test_distance_by_hand(surface, name, distance):
     assert mention_distance(surface, name) == pytest.approx(distance)
-
-
-def test_titles_as_kilt_has_them():
-    assert page_title("ada_Lark_(ship)") == "Ada Lark (ship)"
-    assert without_parentheses("Ada Lark (ship)") == "Ada Lark"
-    assert without_parentheses("Ada (band) Lark") == "Ada (band) Lark"
-    assert without_parentheses("(Untitled)") == "(Untitled)"
 
 
 def link(folder, questions, mentions, *, articles=ARTICLES, max_distance=0.5):
