@@ -5,10 +5,12 @@ among them).
 """
 
 import re
+import runpy
 from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import snowballstemmer
-from spacy.lang.fr.stop_words import STOP_WORDS
 
 from stages.complexity.records import Span
 from stages.measures.french import words
@@ -19,6 +21,17 @@ _STEMMER = snowballstemmer.stemmer("french")
 _ELIDED = frozenset(
     ["c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "presqu"]
 )
+
+
+def _stop_words() -> frozenset[str]:
+    """spaCy's, from the file itself: to import spacy.lang.fr compiles a tokenizer, which takes 5 seconds a process."""
+    spacy = find_spec("spacy")
+    assert spacy is not None
+    assert spacy.origin is not None
+    return frozenset(runpy.run_path(str(Path(spacy.origin).parent / "lang" / "fr" / "stop_words.py"))["STOP_WORDS"])
+
+
+STOP_WORDS = _stop_words()
 
 
 @lru_cache(maxsize=1 << 16)

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import interpolate
+from torch.nn.utils.rnn import pad_sequence
 from torchvision.transforms import InterpolationMode
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, PreTrainedTokenizerBase
 
@@ -52,6 +53,7 @@ class Blip:
     ) -> None:
         config: Any = encoders.network.config
         self._encoders, self._tokenizer, self._tokens, self._settings = encoders, tokenizer, text_tokens, settings
+        self._read: dict[str, Tensor] = {}
         self.dimension = int(config.image_text_hidden_size)
         self.module: torch.nn.Module = encoders
         if settings is not None:
@@ -89,13 +91,16 @@ class Blip:
         return cls(encoders.eval(), tokenizer, config.text_tokens, None)
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
-        """`ids` and `mask`, (n, longest)."""
+        """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""
         if not texts:
             return {name: torch.zeros((0, 0), dtype=torch.int64) for name in ("ids", "mask")}
-        read = self._tokenizer(
-            list(texts), padding="longest", truncation=True, max_length=self._tokens, return_tensors="pt"
-        )
-        return {"ids": read["input_ids"], "mask": read["attention_mask"]}
+        if new := [text for text in dict.fromkeys(texts) if text not in self._read]:
+            read = self._tokenizer(new, truncation=True, max_length=self._tokens)["input_ids"]
+            self._read |= {text: torch.tensor(ids) for text, ids in zip(new, read, strict=True)}
+        rows = [self._read[text] for text in texts]
+        ids = pad_sequence(rows, batch_first=True, padding_value=int(self._tokenizer.pad_token_id))
+        lengths = torch.tensor([len(row) for row in rows])
+        return {"ids": ids, "mask": (torch.arange(ids.shape[1]) < lengths[:, None]).long()}
 
     def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
         """Contrastive and matching loss; see `BlipTraining`."""

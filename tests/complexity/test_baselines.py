@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.complexity.baselines import ALONE, best_overlap_sentence, random_span, same_group_donors
-from stages.complexity.overlap import content_stems, overlap, sentence_of, sentences
+from stages.complexity.overlap import STOP_WORDS, content_stems, overlap, sentence_of, sentences
 from stages.complexity.records import Span
 
 TEXT = "Le roi fuit. L'armée attaqua la ville en 1915 ! « Où est le fort ? » Les armées quittèrent les villes."
@@ -68,3 +68,9 @@ def test_donors_are_others_of_the_group_each_used_once():
         used = [donor for donor in donors if donor != ALONE]
         assert len(set(used)) == len(used) == 6
     assert len({tuple(same_group_donors(groups, np.random.default_rng(seed))) for seed in range(20)}) > 3
+
+
+def test_stop_words_are_spacys():
+    from spacy.lang.fr.stop_words import STOP_WORDS as THEIRS
+
+    assert THEIRS == STOP_WORDS

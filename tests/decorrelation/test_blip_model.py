@@ -45,6 +45,15 @@ def test_match_is_transformers_matching_head_with_the_mark_of_matching(model, ba
     assert [each.size for each in model.match(images[:2], [[], []])] == [0, 0]
 
 
+def test_tokens_are_the_tokenizers_in_any_order_and_again(model, base):
+    _, tokenizer = read_blip(base, image_size=None)
+    for texts in (CAPTIONS, CAPTIONS[::-1], [CAPTIONS[0], "a", CAPTIONS[0], ""]):
+        expected = tokenizer(texts, padding="longest", truncation=True, max_length=model._tokens, return_tensors="pt")
+        found = model.tokenize(texts)
+        assert torch.equal(found["ids"], expected["input_ids"])
+        assert torch.equal(found["mask"], expected["attention_mask"])
+
+
 def test_the_weight_of_soft_targets_rises(model, monkeypatch):
     seen = []
     monkeypatch.setattr(type(model.module), "loss", lambda self, *arguments: seen.append(arguments[-1]))
