@@ -67,9 +67,9 @@ def ask(cell: Cell, cast: Cast, year: int, agent: Filler | None) -> Told | None:
     rng = cast.rng
     for attempt in range(_ATTEMPTS):
         if attempt % 6 == 0:
-            role = "agent" if cell.chain else asked_role(cell.frame, rng)
+            role = "agent" if cell.chain else asked_role(cell.frame, cast.focus, rng)
         unit = draw_unit(cell.frame, noun=cell.noun, rng=rng)
-        roles = chosen_roles(cell.frame, role, few=cell.few, rng=rng)
+        roles = chosen_roles(cell.frame, role, few=cell.few, focus=cast.focus, rng=rng)
         event = Event(cell.frame, unit, cast.fill(cell.frame, unit, roles, year, agent))
         if agent is not None and event.fillers.get("agent") != agent and cell.chain:
             continue
@@ -103,8 +103,8 @@ def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None) -> Tol
     for _ in range(_ATTEMPTS):
         noun = agent is None and rng.random() < _NOUN
         unit = draw_unit(frame, noun=noun, rng=rng)
-        role = asked_role(frame, rng)
-        roles = chosen_roles(frame, role, few=rng.random() < 0.5, rng=rng)
+        role = asked_role(frame, cast.focus, rng)
+        roles = chosen_roles(frame, role, few=rng.random() < 0.5, focus=cast.focus, rng=rng)
         event = Event(frame, unit, cast.fill(frame, unit, roles, year, agent))
         if agent is not None and (event.fillers.get("agent") != agent or _mistakable(event, agent)):
             continue

@@ -37,7 +37,7 @@ _COUNTS = {"towns": 26, "peoples": 10, "rivers": 6, "persons": 14}
 _INDEFINITE = ("object", "document", "text", "building", "supply", "art", "component", "tool", "demand", "workers")
 _BARE = ("post", "site", "hideout", "purpose", "cause")
 _SINGLE_TOWN = 0.5
-_PROTAGONIST, _FAMILIAR = 0.8, 0.9
+_PROTAGONIST, _FAMILIAR = 0.9, 0.95
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Cast:
 
     Attributes:
         agents: who acts, the protagonist first.
+        focus: the role of what most of its events have in common: who acts, or what is acted on.
         known: what the text may come back to, by kind.
         mentioned: what it has spoken of so far.
     """
@@ -94,6 +95,7 @@ class Cast:
     names: Names
     rng: random.Random
     agents: list[Filler] = field(default_factory=list)
+    focus: str = ""
     known: dict[str, list[Filler]] = field(default_factory=dict)
     mentioned: set[Filler] = field(default_factory=set)
 
@@ -104,6 +106,7 @@ class Cast:
                 self.agents.append(person)
                 self.known.setdefault(person.kind, []).append(person)
         self.rng.shuffle(self.agents)
+        self.focus = self.rng.choice(("agent", "theme"))
 
     def make(self, kind: str) -> Filler:
         """A new filler of a kind."""
@@ -169,15 +172,15 @@ class Cast:
             return agent
         if role == "theme" and unit.kinds:
             kinds = unit.kinds
+        met = [filler for kind in kinds for filler in self.known.get(kind, ())]
+        if met and rng.random() < _FAMILIAR:
+            return rng.choice(met)
         kind = rng.choice(kinds)
-        known = self.known.setdefault(kind, [])
-        if known and rng.random() < _FAMILIAR and role != "reason":
-            return rng.choice(known)
         filler = self.make(kind)
         if role == "third" and kind == "town":
             filler = Filler(kind, filler.other or filler.notation, "", "", filler.names)
-        elif len(known) < 2:
-            known.append(filler)
+        elif role != "reason":
+            self.known.setdefault(kind, []).append(filler)
         return filler
 
 

@@ -16,6 +16,8 @@ from stages.world.sample.french.bank import Frame, frames
 SHARES = {"chain": 0.06, "noun": 0.37, "absent": 0.45, "far": 0.12, "few": 0.59}
 # How often an element is asked for, by its role.
 ASKED = {"agent": 0.27, "theme": 0.25, "time": 0.17, "place": 0.13, "reason": 0.12, "third": 0.06}
+# Among elements to tell, the weight of what the text's events share; how much more seldom it is asked for.
+_FOCUS, _SHARED = 30.0, 0.3
 SIZES = {3: 0.6, 4: 0.27, 5: 0.1, 6: 0.03}
 T = TypeVar("T")
 
@@ -81,19 +83,19 @@ def _with(cell: Cell, name: str, value: bool) -> Cell:
     return Cell(cell.frame, **{**flags, name: value})
 
 
-def asked_role(frame: Frame, rng: random.Random) -> str:
-    """The element that is asked for."""
+def asked_role(frame: Frame, focus: str, rng: random.Random) -> str:
+    """The element that is asked for: seldom the text's focus, which would have the same answer in every event."""
     roles = [role for role in ASKED if role in frame.elements]
-    return rng.choices(roles, [ASKED[role] for role in roles])[0]
+    return rng.choices(roles, [ASKED[role] * (_SHARED if role == focus else 1) for role in roles])[0]
 
 
-def chosen_roles(frame: Frame, asked: str, *, few: bool, rng: random.Random) -> list[str]:
-    """The elements of an instance, two or more, the one that is asked for among them, in the frame's order."""
+def chosen_roles(frame: Frame, asked: str, *, few: bool, focus: str, rng: random.Random) -> list[str]:
+    """The elements of an instance, two or more, in the frame's order: the one asked for, mostly the focus, others."""
     most = len(frame.elements)
     sizes = {size: weight for size, weight in SIZES.items() if size <= most} or {most: 1.0}
     size = 2 if few else rng.choices(list(sizes), list(sizes.values()))[0]
     rest = [role for role in frame.elements if role != asked]
-    weights = {"agent": 4.0, "theme": 4.0, "third": 1.5}
+    weights = {"agent": 4.0, "theme": 4.0, "third": 1.5} | {focus: _FOCUS}
     roles = {asked}
     while len(roles) < min(size, most):
         left = [role for role in rest if role not in roles]

@@ -18,7 +18,7 @@ from stages.world.sample.french.design import Cell, cells
 from stages.world.sample.french.texts import Document, TextWriter
 
 _SENTENCES, _ASKED = 3, (2, 3)
-_ALIKE = 0.7
+_ALIKE = 0.95
 _DOMAINS = ("war", "city", "dig")
 
 

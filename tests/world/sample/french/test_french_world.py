@@ -17,6 +17,7 @@ from stages.complexity.squad import read_squad, write_squad
 from stages.world.sample.french import FrenchWorld, build_french, statistics
 from stages.world.sample.french.bank import frames
 from stages.world.sample.french.cast import draw_names
+from stages.world.sample.french.design import asked_role, chosen_roles
 from stages.world.sample.french.statistics import factor_table
 from stages.world.sample.french.world import Builder
 
@@ -264,7 +265,7 @@ def test_the_lexicon_is_shared_and_small(world: FrenchWorld) -> None:
     assert 1200 < figures["vocabulary"] < 2000
     assert 38 < figures["text_words_mean"] < 60
     assert figures["frame_baseline"] < 0.95
-    assert figures["shared_participant_share"] > 0.25
+    assert figures["shared_participant_share"] > 0.45
 
 
 # -- factors -------------------------------------------------------------------------------------------------------------
@@ -311,6 +312,15 @@ def test_shares_of_the_factors_are_the_paper_s(world: FrenchWorld) -> None:
     assert shares == pytest.approx({"f1": 0.06, "f2": 0.37, "f3": 0.45, "f4": 0.12, "f5": 0.59}, abs=0.01)
 
 
+def test_a_text_s_focus_is_told_often_and_asked_for_seldom() -> None:
+    rng, frame = random.Random(0), frames()["Attack"]
+    for focus, other in (("agent", "theme"), ("theme", "agent")):
+        asked = Counter(asked_role(frame, focus, rng) for _ in range(500))
+        told = Counter(role for _ in range(500) for role in chosen_roles(frame, "time", few=True, focus=focus, rng=rng))
+        assert asked[focus] < 0.6 * asked[other]
+        assert told[focus] > 4 * told[other]
+
+
 def test_an_element_in_two_parts_counts_once(world: FrenchWorld) -> None:
     short = [example for example in world.examples if len(example.frame.elements) <= 2]
     doubled = [replace(example, frame=replace(example.frame, elements=2 * example.frame.elements)) for example in short]
@@ -342,7 +352,8 @@ def test_statistics_agree_with_a_count_by_hand(world: FrenchWorld) -> None:
     assert figures["f4_share"] == pytest.approx(fmean(far(world, example) for example in world.examples))
     assert figures["f3_share"] == pytest.approx(fmean(not present(world, example) for example in world.examples))
     assert figures["frames"] == len(frames())
-    assert figures["most_lexical_units"] == 18
+    requests = [frame for text in all_texts(world) for frame in text.frames if frame.frame == "Request"]
+    assert figures["most_lexical_units"] == len({frame.lexical_unit.name for frame in requests})
     assert all(isinstance(value, (int, float)) for value in figures.values())
 
 
