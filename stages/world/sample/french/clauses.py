@@ -13,7 +13,8 @@ from stages.world.sample.french.verbs import ADJUNCTS, Form, sentence, verb_phra
 # Verbs that take an infinitive of the same subject, with what stands before it.
 _MATRIX = (("réussir", "à"), ("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("commencer", "par"))
 _PASSIVE_MATRIX = (("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("sembler", "avoir"))
-_TENSES = ("past",) * 7 + ("perfect", "pluperfect")
+# Mostly compound ones: questions have the same participle.
+_TENSES = ("past",) * 3 + ("perfect",) * 4 + ("pluperfect",) * 2
 # Kinds of which something else can be said while the event is told beside it.
 _CATEGORIES = {
     **dict.fromkeys(("person", "band", "army", "workers"), "people"),
