@@ -28,6 +28,15 @@ def test_the_paper_s_illustrations() -> None:
     assert len(bank["Giving"].elements) == 6
 
 
+def test_most_frames_are_met_a_few_times_in_the_adaptation_corpus() -> None:
+    """As in FQuAD, whose tail of rare frames leaves their lexical units unlearnt; 4 200 questions as in params.yaml."""
+    total = sum(frame.adaptation for frame in frames().values())
+    questions = sorted(4200 * frame.adaptation / total for frame in frames().values())
+    assert questions[0] >= 3
+    assert questions[len(questions) // 3] <= 10
+    assert questions[len(questions) // 2] < 0.1 * questions[-1]
+
+
 def test_entropy_is_that_of_the_weights() -> None:
     unit = [unit.weight for unit in frames()["Installing"].units]
     shares = [weight / sum(unit) for weight in unit]

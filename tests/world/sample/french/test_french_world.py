@@ -261,7 +261,7 @@ def test_what_is_done_to_what_by_whom_is_held_out() -> None:
 
 def test_the_lexicon_is_shared_and_small(world: FrenchWorld) -> None:
     figures = statistics(world)
-    assert figures["test_words_in_train_share"] > 0.97
+    assert figures["test_words_in_train_share"] > 0.94  # of 600 questions; of the 4 200 of params.yaml, 0.99
     assert 1200 < figures["vocabulary"] < 2000
     assert 38 < figures["text_words_mean"] < 60
     assert figures["frame_baseline"] < 0.95
