@@ -1,8 +1,9 @@
 """`make thorough`: all seeds, grids and sweeps, in a copy of the tree a pipeline.
 
-A copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was
-and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`, with the commit they come from: the
-flat metrics of every world seed, and the tables and figures of the first one, as the page shows them.
+A copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was (also
+seed by seed, while the commit is the same) and the committed `dvc.lock` stays the default's. Results go to
+`metrics/thorough/`, with the commit they come from: the flat metrics of every world seed, and the tables and figures of
+the first one, as the page shows them.
 Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
 """
 
@@ -24,6 +25,7 @@ from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
 
 SCALE = Path("scales/thorough.yaml")
+RESULTS = Path("metrics/thorough")
 ANSWERS = Path("data/complexity/prompt_cache")
 # World seeds of each pipeline; a pipeline that repeats its trainings over model seeds takes one world.
 SEEDS = {"kvqae": (3, 4, 5), "decorrelation": (3,), "complexity": (3,)}
@@ -48,8 +50,9 @@ def run(*command: str, cwd: Path, **environment: str) -> str:
 def clone(root: Path, copy: Path) -> Path:
     """The copy of a pipeline, made if it is not there: pipelines may run side by side."""
     if not copy.exists():
-        run("git", "clone", "-q", str(root), str(copy), cwd=root)
-        run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=copy)
+        with write_atomically(copy) as beside:
+            run("git", "clone", "-q", str(root), str(beside), cwd=root)
+            run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=beside)
     return copy
 
 
@@ -70,8 +73,17 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
     run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy, DVC_ROOT=str(root))
     found: dict[str, float] = {}
     for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
-        found |= {f"{file.stem}.{name}": value for name, value in read_json(file).items()}
+        values = read_json(file)
+        if isinstance(values, dict):  # else a table: the page's sections show it
+            numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+            found |= {f"{file.stem}.{name}": value for name, value in numbers.items()}
     return found
+
+
+def kept_results(file: Path, commit: str) -> dict[str, Any]:
+    """What an earlier call wrote for the same commit, to be completed; else an empty result."""
+    kept: dict[str, Any] = read_json(file) if file.exists() else {}
+    return kept if kept.get("commit") == commit else {"commit": commit, "minutes": 0.0, "seeds": {}, "sections": []}
 
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
@@ -90,7 +102,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, nargs="+", help="world seeds, 3 or more (default: the pipeline's own)")
     arguments = parser.parse_args(argv)
     root = Path.cwd()
-    if run("git", "status", "--porcelain", "--untracked-files=no", cwd=root):
+    changed = run("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
+    if changed:
         print("thorough: commit your changes first: results are kept with the commit they come from", file=sys.stderr)
         raise SystemExit(1)
     commit = run("git", "rev-parse", "HEAD", cwd=root)
@@ -98,18 +111,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
     try:
         for pipeline in arguments.pipelines:
-            seeds: dict[str, dict[str, float]] = {}
-            shown: list[dict[str, str]] = []
-            started = time.perf_counter()
+            file = root / RESULTS / f"{pipeline}.json"
             copy = clone(root, copies / f"{commit[:12]}-{pipeline}")
             for seed in sorted(arguments.seeds or SEEDS[pipeline]):
-                seeds[str(seed)] = reproduce(root, copy, pipeline, seed)
-                shown = shown or sections(copy, pipeline)
-                date = datetime.datetime.now(datetime.UTC).date().isoformat()
-                minutes = round((time.perf_counter() - started) / 60, 1)
-                result = {"pipeline": pipeline, "commit": commit, "date": date, "minutes": minutes, "seeds": seeds}
-                result["sections"] = shown
-                write_json(root / "metrics" / "thorough" / f"{pipeline}.json", result)
+                started = time.perf_counter()
+                result = kept_results(file, commit) | {"pipeline": pipeline}
+                result["seeds"][str(seed)] = reproduce(root, copy, pipeline, seed)
+                result["sections"] = result["sections"] or sections(copy, pipeline)
+                result["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
+                result["minutes"] = round(result["minutes"] + (time.perf_counter() - started) / 60, 1)
+                write_json(file, result)
     except BadInput as error:
         print(f"thorough: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -23,6 +23,8 @@ kvqae = yaml.safe_load(open("params.yaml"))["kvqae"]
 folder = pathlib.Path("metrics/kvqae")
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], "grid": kvqae["read"]["grid"]}))
+(folder / "rows.json").write_text('[{"row": 1}]')  # a table beside the metrics, and one with names
+(folder / "table.json").write_text('{"rows": {"a": 1}, "published": 2}')
 fragments = pathlib.Path("metrics/report/fragments")
 fragments.mkdir(parents=True, exist_ok=True)
 sections = [{"id": f"kvqae-{name}", "title": name, "html": str(kvqae["world"]["seed"])} for name in ("gallery", "table-2")]
@@ -59,14 +61,46 @@ def project(tmp_path, monkeypatch):
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
 
+def found_with(seed):
+    """The metrics of the echo at the thorough scale: numbers with a name."""
+    return {"echo.grid": 9, "echo.seed": seed, "table.published": 2}
+
+
 def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
     thorough.main(["--pipelines", "kvqae", "--seeds", "5", "4"])
     kept = json.loads((project / "metrics/thorough/kvqae.json").read_text())
-    assert kept["seeds"] == {"4": {"echo.grid": 9, "echo.seed": 4}, "5": {"echo.grid": 9, "echo.seed": 5}}
+    assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5")}
     assert kept["sections"] == [{"id": "kvqae-table-2", "title": "table-2", "html": "4"}]
     assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
     assert not (project / "dvc.lock").exists()
     assert (project / "params.yaml").read_text() == "kvqae: {world: {seed: 3}, read: {grid: 1}}\n"
+
+
+def test_another_seed_joins_the_results_of_the_commit(project):
+    file = project / "metrics/thorough/kvqae.json"
+    thorough.main(["--pipelines", "kvqae", "--seeds", "4"])
+    commit(project)  # as results are; their commit is no longer the last one
+    thorough.main(["--pipelines", "kvqae", "--seeds", "5"])
+    assert json.loads(file.read_text())["seeds"] == {"5": found_with(5)}
+    thorough.main(["--pipelines", "kvqae", "--seeds", "4"])  # results alone are no change to be committed
+    kept = json.loads(file.read_text())
+    assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5")}
+    assert kept["sections"] == [{"id": "kvqae-table-2", "title": "table-2", "html": "5"}]
+
+
+def test_a_copy_that_was_not_finished_is_made_again(project, monkeypatch):
+    def killed(*command, **_):
+        if command[0] == "git":
+            raise KeyboardInterrupt
+        raise AssertionError(command)
+
+    copy = project / ".work" / "thorough" / "copy"
+    with monkeypatch.context() as patch:
+        patch.setattr(thorough, "run", killed)
+        with pytest.raises(KeyboardInterrupt):
+            thorough.clone(project, copy)
+    assert not copy.exists()
+    assert (thorough.clone(project, copy) / ".dvc" / "config.local").exists()
 
 
 def test_uncommitted_changes_are_refused(project, capsys):

@@ -119,6 +119,9 @@ def read_answers(folder: Path, data: DataSet) -> dict[str, Answers]:
 def _lists(file: Path, data: DataSet, kind: str) -> Answers:
     asked, captions = read_lists(file, len(data.gallery.ids))
     queries = data.queries[kind].select(asked, file)
+    if kind == "original":  # beside the painted pictures' values: those of the same pictures, with at least two classes
+        behind = np.flatnonzero(np.isin(queries.pictures, data.queries["synthetic"].pictures))
+        queries, captions = data.queries[kind].select([asked[row] for row in behind], file), captions[behind]
     return Answers(
         queries.ids,
         queries.pictures,

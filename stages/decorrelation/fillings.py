@@ -23,8 +23,8 @@ def zero(picture: Pixels, mask: Mask) -> Pixels:
 
 
 def mean(picture: Pixels, mask: Mask) -> Pixels:
-    """The mean colour of what stays: Σ_{p ∉ mask} x_p / |{p ∉ mask}|, rounded."""
-    colour: NDArray[np.float64] = picture[~mask].mean(axis=0)
+    """The mean colour of what goes: Σ_{p ∈ mask} x_p / |mask|, rounded."""
+    colour: NDArray[np.float64] = picture[mask].mean(axis=0)
     return np.broadcast_to(np.rint(colour).astype(np.uint8), picture.shape)
 
 

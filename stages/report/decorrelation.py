@@ -59,6 +59,9 @@ def main(
     results = Results(parse_cells(section[MATRIX], used), read_json(folder / "evaluate.json"), read_json(comparisons))
     samples = [name for name in results.datasets if world.get(name, "sample") == "sample"]
     confidence, trained = section["evaluate"]["confidence"], section["train"]["models"]
+    published_scale = read_parameters(paper)
+    published_models = published_scale["decorrelation"]["train"]["models"]
+    as_long = [name for name, each in trained.items() if each["steps"] == published_models.get(name, {}).get("steps")]
     by_class = csv.read_csv(classes).to_pylist()
     columns = ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]
     gallery, shown = gallery_html(
@@ -76,7 +79,12 @@ def main(
     )
     sections = {
         ("table-1", "Table 1: who is fooled"): table_1_html(
-            results, printed, samples=samples, level=parameters.significance
+            results,
+            printed,
+            samples=samples,
+            as_long=as_long,
+            matching=section["phrases"]["matching"],
+            level=parameters.significance,
         ),
         ("findings", "What it shows"): findings_html(
             results,
@@ -94,7 +102,7 @@ def main(
             level=parameters.significance,
             margin=parameters.margin,
         ),
-        ("table-2", "Table 2: retrieval"): table_2_html(results, printed, samples=samples),
+        ("table-2", "Table 2: retrieval"): table_2_html(results, printed, samples=samples, as_long=as_long),
         ("gallery", "Figure 3: gallery"): gallery,
         ("table-3", "Table 3: text × image synthesis"): table_3_html(results, printed),
         ("figure-4", "Figure 4: how much is needed"): figure_4_html(
@@ -109,7 +117,7 @@ def main(
         ("removals", "Removals"): removals_html(folder, results.datasets, results, section["removals"]),
         ("sizes", "Sizes used"): sizes_html(
             {"decorrelation": {name: values for name, values in section.items() if name != MATRIX}},
-            read_parameters(paper),
+            published_scale,
         ),
     }
     fragment = {

@@ -126,7 +126,14 @@ def findings_html(
     return (
         environment()
         .get_template("decorrelation_findings.html")
-        .render(rows=rows, verdict=verdict(results, level, margin), confidence=confidence, level=level, margin=margin)
+        .render(
+            rows=rows,
+            verdict=verdict(results, level, margin),
+            confidence=confidence,
+            level=level,
+            margin=margin,
+            usual=usual,
+        )
     )
 
 

@@ -35,11 +35,12 @@ PARAMETERS: dict[str, Any] = {
         "seed": 0,
     },
     "entities": {"confidence": 0.95},
+    "phrases": {"matching": "strict"},
     "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
     "train": {
         "models": {
-            "clip": {"synthetic_share": 0.5},
-            "vse": {"margin": 0.2, "batch_size": 64},
+            "clip": {"steps": 22130, "synthetic_share": 0.5},
+            "vse": {"steps": 22130, "margin": 0.2, "batch_size": 64},
         },
     },
     "fragment": {

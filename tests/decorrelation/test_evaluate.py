@@ -82,6 +82,17 @@ def test_a_row_is_the_mean_of_its_cells(made):
     assert "coco_clip_zero_synthetic_odmap@1_sd" not in metrics  # one seed
 
 
+def test_original_pictures_are_those_that_were_painted(made):
+    rows = read_table(made[0] / "evaluation.parquet").to_pylist()
+    for cell in CELLS:
+        pictures = {
+            kind: {row["picture"] for row in rows if (row["cell"], row["set"]) == (cell, kind)}
+            for kind in ("synthetic", "original")
+        }
+        assert pictures["original"]
+        assert pictures["original"] <= pictures["synthetic"]
+
+
 def test_recall_is_read_off_the_ranks(made):
     folder, metrics = made
     ranks = read_table(folder / "retrieved/coco_clip_ours_0/text_to_image.parquet")["rank"].to_numpy()

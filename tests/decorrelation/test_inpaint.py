@@ -142,7 +142,7 @@ def test_fillings_are_what_they_say(world):
     assert not painted(world / "out")["test", "3_dog"][1:6, 2:7].any()
     stage(world, "mean")
     before, mask = picture(3, *SIZES[3]), in_box("3_dog")
-    expected = np.rint(before[~mask].sum(axis=0) / (~mask).sum())
+    expected = np.rint(before[mask].sum(axis=0) / mask.sum())
     assert (painted(world / "out")["test", "3_dog"][mask] == expected).all()
 
 

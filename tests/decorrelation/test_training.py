@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from stages.decorrelation.corpora import read_corpus
 from stages.decorrelation.processes import place, run_in_processes
@@ -66,6 +67,12 @@ def run(model, world, work, curves=None, options=None, every=3, seed=0):
 def same(one, other):
     theirs = other.module.state_dict()
     return all(torch.equal(value, theirs[name]) for name, value in one.module.state_dict().items())
+
+
+@pytest.mark.parametrize("scale", ["workstation", "paper"])
+def test_on_real_data_rates_are_halved_every_2_epochs_of_10_and_half_epoch_of_blips_2(scale):
+    models = yaml.safe_load(Path(f"scales/{scale}.yaml").read_text())["decorrelation"]["train"]["models"]
+    assert {name: each["halve_every"] for name, each in models.items()} == {"clip": 0.2, "vse": 0.2, "blip": 0.25}
 
 
 def test_the_rate_is_halved_after_each_share_of_the_steps(world, tmp_path):
