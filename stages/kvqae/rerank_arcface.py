@@ -1,7 +1,7 @@
 """Image re-ranking by faces: the initial run's best passages in the order of ArcFace's cosines (kvqae.md §4).
 
 A passage stands for the image of its article, whoever that shows. Only questions whose image has a face are re-ranked,
-and of their passages only those whose article's image has one.
+and of their passages only those whose article is about a human and its image has one.
 """
 
 from pathlib import Path
@@ -27,10 +27,14 @@ class RerankArcfaceParameters(Parameters):
 
 
 def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:
-    """Features of the knowledge base's images and, for each passage, its article's image there; -1 without a face."""
+    """Features of the knowledge base's images and, for each passage, its article's image there.
+
+    -1 where the article is not about a human or shows no face: faces are compared with faces of humans only, as in
+    retrieval.
+    """
     base = read_illustrated_base(articles, passages, features)
     image_of = np.full(len(base.starts) - 1, -1, dtype=np.int64)
-    face = (base.images >= 0) & base.features.detected[base.images]
+    face = base.parts()["humans_with_face"]
     image_of[base.articles[face]] = base.images[face]
     return base.features, np.repeat(image_of, np.diff(base.starts))
 
@@ -47,7 +51,7 @@ def rerank(
         initial: over the questions with a face.
         faces: (questions, dimension) of the questions' images.
         base_faces: (images, dimension) of the knowledge base, memory-mapped; only the rows needed are read.
-        image_of: (passages,) row of the passage's image in `base_faces`, -1 without a face: left out.
+        image_of: (passages,) row of the passage's image in `base_faces`, -1 without a human's face: left out.
     """
     images = np.where(initial.documents == PADDING, -1, image_of[initial.documents])
     documents = np.where(images < 0, PADDING, initial.documents)

@@ -10,7 +10,8 @@ from stages.measures.runs import Run
 from stages.stage import BadInput
 from stages.tables import read_run, write_run, write_table
 
-# Article, image, passages: 0 and 4 have faces, 1 none, 2 no image delivered, 3 no passage, 5 shares the image of 0.
+# Article, image, passages: 0 and 4 have faces, 1 none, 2 no image delivered, 3 no passage, 5 shares the image of 0;
+# 6 has no image; 7 has a face and is not a human.
 ARTICLES = [
     ("ada.jpg", 2),
     ("tower.jpg", 2),
@@ -19,8 +20,15 @@ ARTICLES = [
     ("coin.jpg", 2),
     ("ada.jpg", 1),
     (None, 1),
+    ("statue.jpg", 1),
 ]
-KB = {"coin.jpg": (True, 50), "tower.jpg": (False, 0), "bob.jpg": (True, 0), "ada.jpg": (True, 20)}
+KB = {
+    "coin.jpg": (True, 50),
+    "tower.jpg": (False, 0),
+    "bob.jpg": (True, 0),
+    "ada.jpg": (True, 20),
+    "statue.jpg": (True, 30),
+}
 QUESTION_IMAGES = {"place.jpg": (False, 0), "face.jpg": (True, 30), "other.jpg": (True, 60)}
 QUESTIONS = {"face": 1, "place": 0, "lost": -1, "other": 2}  # row of the image
 
@@ -43,7 +51,7 @@ def write_features(folder, images):
 def files(tmp_path):
     images, lengths = zip(*ARTICLES, strict=True)
     numbers = list(range(len(ARTICLES)))
-    table = {"article": numbers, "image": images, "human": [True] * len(numbers)}
+    table = {"article": numbers, "image": images, "human": [image != "statue.jpg" for image in images]}
     write_table(tmp_path / "articles.parquet", pa.table(table))
     write_table(tmp_path / "passages.parquet", pa.table({"article": np.repeat(numbers, lengths)}))
     write_features(tmp_path / "kb", KB)
@@ -55,8 +63,8 @@ def files(tmp_path):
             "face": [name in ("face", "other") for name in QUESTIONS],
         }
         write_table(tmp_path / "routing" / f"{split}.parquet", pa.table(routing))
-        # Passages 0 1 | 2 3 | 4 | | 5 6 | 7 | 8 of the articles 0 to 6; 1 stands before 0.
-        ranked = {number: 1 - place / 10 for place, number in enumerate((5, 2, 1, 4, 7, 0, 8, 6, 3))}
+        # Passages 0 1 | 2 3 | 4 | | 5 6 | 7 | 8 | 9 of the articles 0 to 7; 1 stands before 0.
+        ranked = {number: 1 - place / 10 for place, number in enumerate((5, 2, 1, 4, 7, 0, 8, 6, 3, 9))}
         write_run(tmp_path / "run" / f"{split}.trec", Run.from_dict(dict.fromkeys(("face", "place", "lost"), ranked)))
     return {
         "run": tmp_path / "run",
@@ -69,7 +77,7 @@ def files(tmp_path):
     }
 
 
-def rerank(files, depth=9):
+def rerank(files, depth=10):
     metrics = main(RerankArcfaceParameters(depth=depth), None, **files)
     run = read_run(files["out"] / "test.trec")
     return metrics, {
@@ -82,6 +90,7 @@ def test_cosines_of_faces_and_the_initial_order_of_equal_images(files):
     metrics, found = rerank(files)
     assert list(found) == ["face"]
     # Articles 0 and 5 share an image 10° away, article 4 is 20° away; places in the initial list: 1 is third, ...
+    # The statue's face is the very face asked for: it is no human's, so passage 9 is not there.
     assert list(found["face"]) == [1, 7, 0, 5, 6]
     expected = [cosine(10) - 2e-8, cosine(10) - 4e-8, cosine(10) - 5e-8, cosine(20), cosine(20) - 7e-8]
     assert list(found["face"].values()) == pytest.approx(expected, abs=1e-3)  # features are float16
@@ -90,7 +99,7 @@ def test_cosines_of_faces_and_the_initial_order_of_equal_images(files):
     assert metrics["test_questions"] == 4
     assert metrics["test_questions_with_face"] == 2
     assert metrics["test_questions_without_result"] == 1  # "other" has no initial list
-    assert (metrics["test_passages"], metrics["test_passages_with_face"]) == (9, 5)
+    assert (metrics["test_passages"], metrics["test_passages_with_face"]) == (10, 5)
     assert {path.name for path in files["out"].iterdir()} == {"validation.trec", "test.trec"}
 
 
@@ -138,8 +147,8 @@ def test_bad_input(files):
     with pytest.raises(BadInput, match=r"run/test\.trec: the run is not about these questions.*stranger"):
         main(RerankArcfaceParameters(depth=9), None, **files)
     assert not files["out"].exists()
-    write_run(files["run"] / "test.trec", Run.from_dict({"face": {9: 1.0}}))
-    with pytest.raises(BadInput, match=r"run/test\.trec: no such passage; got 9; expected below 9"):
+    write_run(files["run"] / "test.trec", Run.from_dict({"face": {10: 1.0}}))
+    with pytest.raises(BadInput, match=r"run/test\.trec: no such passage; got 10; expected below 10"):
         main(RerankArcfaceParameters(depth=9), None, **files)
     matrix = np.load(files["kb_features"] / "arcface.npy")
     matrix[2, 1] = np.nan
