@@ -34,6 +34,7 @@ PARAMETERS = ReaderPretrainParameters(
     questions=4,
     steps=1,
     learning_rate=1e-5,
+    schedule="linear",
     warmup=0,
     clip=1.0,
     validate_every=1,

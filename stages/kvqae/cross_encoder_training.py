@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 from tqdm import tqdm
-from transformers import BertForSequenceClassification, BertTokenizer, get_linear_schedule_with_warmup
+from transformers import BertForSequenceClassification, BertTokenizer
 
 from stages.device import halving, pick_device
 from stages.kvqae.cross_encoder import check_positions, load_cross_encoder, save_cross_encoder
@@ -19,6 +19,7 @@ from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import read_questions
 from stages.kvqae.reader_data import Example, retrieved, sample_passages, split_by_relevance, texts_of, tokenize
 from stages.kvqae.reader_training import questions_of_step
+from stages.kvqae.schedules import Schedule, load_best, make_scheduler, save_best
 from stages.nets.cross_encoder import one_relevant_loss, relevance_scores
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Context, Parameters
@@ -36,7 +37,11 @@ class CrossEncoderTrainingParameters(Parameters):
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps")
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
-    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
+    weight_decay: float = Field(ge=0, description="AdamW's")
+    schedule: Schedule = Field(
+        description="Of the learning rate; constant also keeps the best weights on validation, linear the last ones"
+    )
+    warmup: float = Field(ge=0, lt=1, description="Linear only: share of the steps in which the learning rate rises")
     clip: float = Field(gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps between validations")
     validation_questions: int = Field(ge=1, description="Validation questions re-ranked, from the first on")
@@ -94,8 +99,9 @@ def train(
 ) -> dict[str, float]:
     """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
 
-    Passages are sampled anew at each step, from a generator of that step alone. The weights after the last step are
-    kept: the learning rate has fallen to 0 by then, and what validation says between steps is noise.
+    Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
+    after the last step are kept: the learning rate has fallen to 0 by then, and what a small validation says between
+    steps is noise. With a constant one the best on validation are, as published; the first at equality.
 
     Args:
         model, tokenizer: the cross-encoder.
@@ -107,7 +113,7 @@ def train(
         log: takes the step and named values.
 
     Returns:
-        `loss` of the last step, and `validation_mrr`.
+        `loss` of the last step, and `validation_mrr` of the weights kept.
 
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
@@ -117,10 +123,10 @@ def train(
             layer.p = parameters.dropout
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, fused=True)
-    scheduler = get_linear_schedule_with_warmup(
-        optimizer, round(parameters.warmup * parameters.steps), parameters.steps
+    optimizer = torch.optim.AdamW(
+        trained, lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
     )
+    scheduler = make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps)
     first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
     together = parameters.questions  # halved when GPU memory runs out
     for step in tqdm(range(first, parameters.steps), desc="cross-encoder", unit="step", mininterval=5, leave=False):
@@ -141,10 +147,17 @@ def train(
         scheduler.step()
         seen = {**seen, "loss": loss}
         if done % parameters.validate_every == 0 or done == parameters.steps:
-            seen["validation_mrr"] = validate()
-            log(done, validation_mrr=seen["validation_mrr"])
+            score = validate()
+            log(done, validation_mrr=score)
+            if parameters.schedule == "linear":
+                seen["validation_mrr"] = score
+            elif score > seen.get("validation_mrr", -1.0):
+                seen["validation_mrr"] = score
+                save_best(work, model)
         if done % parameters.checkpoint_every == 0:
             save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
+    if parameters.schedule == "constant":
+        load_best(work, model)
     return seen
 
 

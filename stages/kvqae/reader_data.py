@@ -22,7 +22,7 @@ from stages.tables import read_run_over
 
 @dataclass(frozen=True)
 class Example:
-    """A question and its retrieved passages, relevant or not, both in rank order."""
+    """A question and its passages, relevant or not; those that were retrieved are in rank order."""
 
     question: Question
     matcher: AnswerMatcher
@@ -69,45 +69,62 @@ def is_relevant(matcher: AnswerMatcher, passage: tuple[str, str]) -> bool:
 
 
 def split_by_relevance(
-    questions: Sequence[Question], run: Run, texts: PassageTexts
+    questions: Sequence[Question], run: Run, texts: PassageTexts, own: Sequence[NDArray[np.int64]] | None = None
 ) -> tuple[list[Example], dict[str, float]]:
     """Training examples from a run: passages that contain an answer, and those that do not.
 
+    Any alias counts as an answer; the authors' code takes the original answer only.
+
+    Args:
+        questions, run: same questions, same order.
+        texts: of all passages named by `run` and `own`.
+        own: passages of each question's own article; the relevant ones stand in where none was retrieved.
+
     Returns:
-        The examples, and counts: all questions, those dropped because nothing relevant was retrieved, and answers
-        that normalise to nothing, hence never match.
+        The examples, and counts: all questions, those dropped because nothing relevant was found, those that have
+        theirs from `own` (where it is given), and answers that normalise to nothing, hence never match.
     """
 
     @lru_cache(maxsize=1 << 16)  # questions share passages
     def normalized(passage: int) -> list[str]:
         return [normalize_answer(part) for part in texts[passage]]
 
-    examples, unmatchable = [], 0
-    lists = zip(questions, run.documents, strict=True)
-    for question, documents in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
+    def relevance(matcher: AnswerMatcher, passages: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.array(
+            [any(map(matcher.matches_normalized, normalized(passage))) for passage in passages.tolist()], dtype=np.bool_
+        )
+
+    examples, unmatchable, from_own = [], 0, 0
+    lists = zip(questions, run.documents, own or [np.empty(0, np.int64)] * len(questions), strict=True)
+    for question, documents, mine in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
         matcher = AnswerMatcher(question.answers)
         unmatchable += sum(not normalize_answer(answer) for answer in question.answers)
         found = documents[documents != PADDING]
-        relevant = np.array(
-            [any(map(matcher.matches_normalized, normalized(passage))) for passage in found.tolist()], dtype=np.bool_
-        )
-        if relevant.any():
-            examples.append(Example(question, matcher, found[relevant], found[~relevant]))
+        relevant = relevance(matcher, found)
+        positives = found[relevant]
+        if not len(positives):
+            positives = mine[relevance(matcher, mine)]
+            from_own += bool(len(positives))
+        if len(positives):
+            examples.append(Example(question, matcher, positives, found[~relevant]))
     counts = {
         "questions": len(questions),
         "questions_without_relevant": len(questions) - len(examples),
         "answers_normalised_to_nothing": unmatchable,
     }
+    if own is not None:
+        counts["questions_with_relevant_from_own_article"] = from_own
     return examples, {name: float(count) for name, count in counts.items()}
 
 
 def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """`relevant + irrelevant` passages at random, at most `relevant` of them relevant, irrelevant ones for the rest.
+    """At most so many relevant and so many irrelevant passages at random; fewer where the question has fewer.
 
-    Fewer only when the question has fewer. Relevant ones come first; the order plays no role in the loss.
+    Nothing fills up missing ones, so that the irrelevant never outweigh a question's only relevant passage more than
+    they may. Relevant ones come first; the order plays no role in the loss.
     """
     positives = rng.permutation(example.relevant)[:relevant]
-    negatives = rng.permutation(example.irrelevant)[: relevant + irrelevant - len(positives)]
+    negatives = rng.permutation(example.irrelevant)[:irrelevant]
     return np.concatenate([positives, negatives])
 
 

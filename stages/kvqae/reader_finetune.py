@@ -4,7 +4,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from stages.kvqae.questions import read_questions
 from stages.kvqae.reader_training import ReaderTrainingParameters, run_training
+from stages.kvqae.training_pairs import own_passages
 from stages.nets.reader import PassageReduction
 from stages.stage import BadInput, Context, run_stage
 
@@ -32,6 +34,8 @@ def main(
 ) -> dict[str, float]:
     """Go on from the zero-shot reader; the seed draws dropout, the order of questions, the passages.
 
+    Where nothing relevant was retrieved, a question learns from the relevant passages of its own article.
+
     Raises:
         BadInput: no loss is given for `reader`; see `run_training`.
     """
@@ -50,6 +54,7 @@ def main(
         articles=articles,
         out=out,
         data="ViQuAE",
+        own=own_passages(read_questions(questions / "train.jsonl"), passages, articles),
     )
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from pydantic import Field
 from tqdm import tqdm
-from transformers import BertForQuestionAnswering, BertTokenizer, get_linear_schedule_with_warmup
+from transformers import BertForQuestionAnswering, BertTokenizer
 
 from stages.device import autocast, halving, pick_device
 from stages.kvqae.passage_texts import PassageTexts
@@ -26,6 +27,7 @@ from stages.kvqae.reader_data import (
 )
 from stages.kvqae.reader_model import load_reader, save_reader
 from stages.kvqae.reader_validation import Validation
+from stages.kvqae.schedules import Schedule, load_best, make_scheduler, save_best
 from stages.nets.reader import PassageReduction, question_loss
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Context, Parameters
@@ -43,7 +45,10 @@ class ReaderTrainingParameters(Parameters):
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps")
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
-    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
+    schedule: Schedule = Field(
+        description="Of the learning rate; constant also keeps the best weights on validation, linear the last ones"
+    )
+    warmup: float = Field(ge=0, lt=1, description="Linear only: share of the steps in which the learning rate rises")
     clip: float = Field(gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps between validations")
     validation_questions: int = Field(ge=1, description="Validation questions asked, from the first on")
@@ -131,21 +136,21 @@ def train(
 ) -> dict[str, float]:
     """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
 
-    Passages are sampled anew at each step, from a generator of that step alone. The weights after the last step are
-    kept: the learning rate has fallen to 0 by then. `reduction`: how a question's passages make its loss.
+    Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
+    after the last step are kept: the learning rate has fallen to 0 by then. With a constant one the best on validation
+    are, as published; the first at equality. `reduction`: how a question's passages make its loss.
 
     Returns:
-        `loss` of the last step, `validation_em`, `passages_answers_cut` (seen relevant passages cut before the answer).
+        `loss` of the last step, `validation_em` of the weights kept, `passages_answers_cut` (seen relevant passages cut
+        before the answer).
 
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
     """
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate)
-    scheduler = get_linear_schedule_with_warmup(
-        optimizer, round(parameters.warmup * parameters.steps), parameters.steps
-    )
+    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=0)
+    scheduler = make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps)
     state = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler)
     first, seen = state or (0, {"passages_answers_cut": 0.0})
     together = parameters.questions  # halved when GPU memory runs out
@@ -167,10 +172,17 @@ def train(
         scheduler.step()
         seen = {**seen, "loss": loss, "passages_answers_cut": seen["passages_answers_cut"] + cut}
         if done % parameters.validate_every == 0 or done == parameters.steps:
-            seen["validation_em"] = validate()
-            log(done, validation_em=seen["validation_em"])
+            score = validate()
+            log(done, validation_em=score)
+            if parameters.schedule == "linear":
+                seen["validation_em"] = score
+            elif score > seen.get("validation_em", -1.0):
+                seen["validation_em"] = score
+                save_best(work, model)
         if done % parameters.checkpoint_every == 0:
             save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
+    if parameters.schedule == "constant":
+        load_best(work, model)
     return seen
 
 
@@ -188,8 +200,11 @@ def run_training(
     articles: Path,
     out: Path,
     data: str,
+    own: Sequence[NDArray[np.int64]] | None = None,
 ) -> dict[str, float]:
     """What both stages do: read questions and runs of the splits train and validation, train, export.
+
+    `own`: passages of each training question's own article, see `split_by_relevance`.
 
     Raises:
         BadInput: see `load_reader`, `retrieved`; no question has a relevant passage; a loss that is not finite.
@@ -202,8 +217,8 @@ def run_training(
         "train": retrieved(runs / "train.trec", asked["train"], parameters.depth),
         "validation": retrieved(runs / "validation.trec", asked["validation"], parameters.validation_passages),
     }
-    texts = texts_of(passages, articles, *(run.documents for run in lists.values()))
-    examples, counts = split_by_relevance(asked["train"], lists["train"], texts)
+    texts = texts_of(passages, articles, *(run.documents for run in lists.values()), *(own or ()))
+    examples, counts = split_by_relevance(asked["train"], lists["train"], texts, own)
     if not examples:
         raise BadInput("no question has a relevant passage", file=runs / "train.trec", got=0, expected="at least one")
     validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)

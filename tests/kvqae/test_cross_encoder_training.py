@@ -32,6 +32,8 @@ VALUES = {
     "questions": 4,
     "steps": 6,
     "learning_rate": 3e-3,
+    "weight_decay": 0.01,
+    "schedule": "linear",
     "warmup": 0.1,
     "clip": 1.0,
     "validate_every": 3,
@@ -131,6 +133,32 @@ def test_frozen_embeddings_do_not_move(world, tmp_path):
     assert torch.equal(base[name], frozen[f"bert.{name}"])
     assert not torch.equal(base[name], free[f"bert.{name}"])
     assert not torch.equal(base[layer], frozen[f"bert.{layer}"])
+
+
+def test_weight_decay_alone_moves_words_that_no_text_has(world, tmp_path):
+    base, name = load_file(world.base / "model.safetensors"), "embeddings.word_embeddings.weight"
+    _, decayed = train(world, tmp_path / "a")
+    _, kept = train(world, tmp_path / "b", weight_decay=0)
+    rows = (base[name] == kept[f"bert.{name}"]).all(dim=1)
+    rows[0] = False  # the padding's is zero
+    assert rows.any()
+    assert (base[name][rows].abs().sum(dim=1) > decayed[f"bert.{name}"][rows].abs().sum(dim=1)).all()
+
+
+@pytest.mark.parametrize(("schedule", "kept"), [("linear", 2), ("constant", 1)])
+def test_the_schedule_says_which_weights_are_kept(world, tmp_path, monkeypatch, schedule, kept):
+    seen, left = [], iter([0.1, 0.5, 0.5])  # the first at equality
+
+    def mrr(self, model, *rest, **named):
+        seen.append({name: value.clone() for name, value in model.state_dict().items()})
+        return next(left)
+
+    monkeypatch.setattr(Validation, "mrr", mrr)
+    metrics, weights = train(world, tmp_path, schedule=schedule, validate_every=2)
+    assert metrics["validation_mrr"] == 0.5
+    assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [
+        place == kept for place in range(3)
+    ]
 
 
 def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path):

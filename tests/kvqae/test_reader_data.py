@@ -122,7 +122,7 @@ def test_a_long_question_leaves_half_to_the_passage(tokenizer):
     assert int(pairs.token_type_ids.sum()) >= 14
 
 
-def test_samples_are_of_the_asked_ratio_and_filled_up():
+def test_samples_are_of_the_asked_ratio_and_nothing_fills_them_up():
     matcher, asked = AnswerMatcher(["x"]), Question("q", "?", ("x",), "x")
     many = Example(asked, matcher, np.arange(10), np.arange(100, 150))
     few = Example(asked, matcher, np.arange(1), np.arange(100, 150))
@@ -133,7 +133,7 @@ def test_samples_are_of_the_asked_ratio_and_filled_up():
         assert (len(set(sample)), (sample < 100).sum()) == (6, 2)
         seen.update(sample.tolist())
         sample = sample_passages(few, 2, 4, rng)
-        assert (len(set(sample)), (sample < 100).sum()) == (6, 1)
+        assert (len(set(sample)), (sample < 100).sum()) == (5, 1)  # no more than 4 irrelevant ones
     assert len(seen) == 60  # everything is drawn sooner or later
     assert len(sample_passages(Example(asked, matcher, np.arange(1), np.arange(100, 102)), 2, 4, rng)) == 3
 
@@ -146,6 +146,20 @@ def test_split_drops_and_counts_questions_without_relevant_passage(world):
         ("v0", [0], [1])
     ]
     assert counts == {"questions": 3, "questions_without_relevant": 2, "answers_normalised_to_nothing": 3}
+
+
+def test_own_article_stands_in_where_nothing_relevant_was_retrieved(world):
+    questions = read_questions(world.viquae / "train.jsonl")[:4]
+    run = Run.from_dict({"v0": {0: 2.0, 1: 1.0}, "v1": {7: 2.0, 1: 1.0}, "v2": {}, "v3": {9: 1.0}})
+    own = [np.array([1, 0]), np.array([2, 3]), np.array([5, 4]), np.array([7])]  # 7 does not hold the answer of v3
+    texts = texts_of(world.passages, world.articles, run.documents, *own)
+    examples, counts = split_by_relevance(questions, run, texts, own)
+    assert [(each.question.id, each.relevant.tolist(), each.irrelevant.tolist()) for each in examples] == [
+        ("v0", [0], [1]),  # what was retrieved suffices
+        ("v1", [2], [7, 1]),
+        ("v2", [4], []),
+    ]
+    assert (counts["questions_without_relevant"], counts["questions_with_relevant_from_own_article"]) == (1, 2)
 
 
 def test_an_alias_that_normalises_to_nothing_never_matches(world, tmp_path):

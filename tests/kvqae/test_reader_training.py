@@ -36,6 +36,7 @@ VALUES = {
     "questions": 4,
     "steps": 6,
     "learning_rate": 3e-3,
+    "schedule": "linear",
     "warmup": 0.1,
     "clip": 1.0,
     "validate_every": 3,
@@ -128,6 +129,47 @@ def test_frozen_embeddings_do_not_move(world, tmp_path):
     assert not torch.equal(base[layer], frozen[f"bert.{layer}"])
 
 
+def scripted(monkeypatch, scores):
+    """Validation says these, one after the other; returns what it saw of the weights."""
+    import stages.kvqae.reader_training as module
+
+    seen, left = [], iter(scores)
+
+    def exact_match(self, model, *rest, **named):
+        seen.append({name: value.clone() for name, value in model.state_dict().items()})
+        return next(left)
+
+    monkeypatch.setattr(module.Validation, "exact_match", exact_match)
+    return seen
+
+
+@pytest.mark.parametrize(("schedule", "kept"), [("linear", 2), ("constant", 1)])
+def test_the_schedule_says_which_weights_are_kept(world, tmp_path, monkeypatch, schedule, kept):
+    seen = scripted(monkeypatch, [0.1, 0.5, 0.5])  # the first at equality
+    metrics, weights = train(world, tmp_path, schedule=schedule, validate_every=2)
+    assert metrics["validation_em"] == 0.5
+    assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [
+        place == kept for place in range(3)
+    ]
+
+
+def test_a_constant_learning_rate_knows_no_warm_up(world, tmp_path):
+    ran = context(tmp_path / "work")
+    pretrain(
+        ReaderPretrainParameters(**{**PRETRAIN, "schedule": "constant"}), ran, **inputs(world), out=tmp_path / "model"
+    )
+    assert {rate for _, rate in ran.tracker.points["learning_rate"]} == {3e-3}
+
+
+def test_weights_do_not_decay(world, tmp_path):
+    """A word of the vocabulary that no text has gets no gradient: only decay could move its embedding."""
+    base, name = load_file(world.base / "model.safetensors"), "embeddings.word_embeddings.weight"
+    _, trained = train(world, tmp_path, learning_rate=1e-2)
+    unused = (base[name] == trained[f"bert.{name}"]).all(dim=1)
+    assert unused.any()
+    assert not unused.all()
+
+
 class Interrupted(Exception):
     pass
 
@@ -145,10 +187,11 @@ class Interrupting(Curves):
         super().log(step, **values)
 
 
-def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path):
-    whole_metrics, whole = train(world, tmp_path / "whole")
+@pytest.mark.parametrize("changes", [{}, {"schedule": "constant", "validate_every": 1}])
+def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path, changes):
+    whole_metrics, whole = train(world, tmp_path / "whole", **changes)
     stopped = context(tmp_path / "again" / "work")
-    parameters = ReaderPretrainParameters(**{**PRETRAIN, "seed": 1})
+    parameters = ReaderPretrainParameters(**{**PRETRAIN, "seed": 1, **changes})
     with pytest.raises(Interrupted):
         pretrain(
             parameters,
@@ -229,6 +272,18 @@ def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
     with pytest.raises(BadInput, match="no such reader; got 'other'.*few_shot_max"):
         finetune(parameters, context(tmp_path / "w"), **shared, reader="other", seed=0, out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_fine_tuning_takes_the_own_article_where_retrieval_found_nothing(world, tmp_path):
+    """The run `text` has no passage with an answer; passage 2n of the own article has it."""
+    train(world, tmp_path / "pretrained", steps=1)
+    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "text"}
+    shared["base"] = tmp_path / "pretrained" / "model"
+    del shared["published"]
+    parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
+    metrics = finetune(parameters, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few")
+    assert metrics["questions_with_relevant_from_own_article"] == 12
+    assert metrics["questions_without_relevant"] == 0
 
 
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):

@@ -1,0 +1,33 @@
+"""Learning rate by step, and which weights a training keeps, of the reader and the cross-encoder (kvqae.md §4–5)."""
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors.torch import load_model, save_model
+from torch.optim.lr_scheduler import LRScheduler
+from transformers import get_constant_schedule, get_linear_schedule_with_warmup
+
+from stages.tables import write_atomically
+
+# linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
+Schedule = Literal["linear", "constant"]
+BEST = "best.safetensors"
+
+
+def make_scheduler(optimizer: torch.optim.Optimizer, schedule: Schedule, *, warmup: float, steps: int) -> LRScheduler:
+    """The learning rate of each of `steps` steps; it rises over the share `warmup` of them if it is linear."""
+    if schedule == "constant":
+        return get_constant_schedule(optimizer)
+    return get_linear_schedule_with_warmup(optimizer, round(warmup * steps), steps)
+
+
+def save_best(work: Path, model: torch.nn.Module) -> None:
+    """Replace the best weights so far in the stage's work folder."""
+    with write_atomically(work / BEST) as beside:
+        save_model(model, str(beside))
+
+
+def load_best(work: Path, model: torch.nn.Module) -> None:
+    """Bring the model back to the weights of the last `save_best`."""
+    load_model(model, str(work / BEST))
