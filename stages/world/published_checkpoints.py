@@ -140,17 +140,24 @@ def fetch_checkpoints(
 
 
 def main(
-    parameters: PublishedCheckpointsParameters, context: Context, *, source: str, base: Path, out: Path
+    parameters: PublishedCheckpointsParameters, context: Context, *, source: str, dataset: str, base: Path, out: Path
 ) -> dict[str, float]:
     """Write the published checkpoints to --out, or `provenance.json` alone where they are not used.
 
     Raises:
-        BadInput: they are asked for in a world that is not --source hub; or see `fetch_checkpoints`.
+        BadInput: they are asked for in a world that is not --source hub, or with questions other than the released
+            ones, --dataset raw, which they were trained without; or see `fetch_checkpoints`.
     """
     if parameters.use and source != "hub":
         raise BadInput(
             "the published checkpoints go with the public data", field="kvqae.published_checkpoints.use", got=True,
             expected=f"false where world.kvqae is {source}",
+        )  # fmt: skip
+    if parameters.use and dataset != "raw":
+        raise BadInput(
+            "the published checkpoints were trained without the released questions, not without rebuilt ones",
+            field="kvqae.dataset", got=dataset, expected="kvqae.published_checkpoints.use: false, or another data set",
+            choices=["raw"],
         )  # fmt: skip
     if parameters.use:
         return fetch_checkpoints(base, out, context.work)

@@ -139,11 +139,30 @@ def test_another_checkpoint_is_refused(fields, files, message, fetch, tmp_path, 
 
 def test_without_use_nothing_is_fetched(tmp_path):
     out = tmp_path / "out"
-    assert main(PublishedCheckpointsParameters(use=False), None, source="hub", base=tmp_path, out=out) == {}
+    assert (
+        main(PublishedCheckpointsParameters(use=False), None, source="hub", dataset="rebuilt", base=tmp_path, out=out)
+        == {}
+    )
     assert [path.name for path in out.iterdir()] == ["provenance.json"]
 
 
 @pytest.mark.parametrize("source", ["sample", "local"])
 def test_only_the_hub_has_them(tmp_path, source):
     with pytest.raises(BadInput, match=r"published_checkpoints.use.*false where world.kvqae is"):
-        main(PublishedCheckpointsParameters(use=True), None, source=source, base=tmp_path, out=tmp_path / "out")
+        main(
+            PublishedCheckpointsParameters(use=True),
+            None,
+            source=source,
+            dataset="raw",
+            base=tmp_path,
+            out=tmp_path / "out",
+        )
+
+
+def test_they_may_have_seen_rebuilt_questions(tmp_path):
+    with pytest.raises(BadInput, match=r"kvqae.dataset.*not without rebuilt ones; got 'rebuilt'.*\(choices: raw\)"):
+        main(
+            PublishedCheckpointsParameters(use=True), None,
+            source="hub", dataset="rebuilt", base=tmp_path, out=tmp_path / "out",
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()
