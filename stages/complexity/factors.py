@@ -18,7 +18,7 @@ from stages.complexity.arcs import arcs
 from stages.complexity.conllu import Sentence, read_conllu
 from stages.complexity.corpora import read_examples, read_texts
 from stages.complexity.factor_table import FACTORS, names_of, schema
-from stages.complexity.inflections import Inflections, known_inflections
+from stages.complexity.inflections import Inflections, Presence, known_inflections
 from stages.complexity.records import AnnotatedText, Example
 from stages.measures.association import cramers_v
 from stages.measures.even_cut import even_cut
@@ -119,7 +119,8 @@ def factor_rows(
         asked = corpora.inflections.presence(unit.lemma, example.question)
         answered = corpora.inflections.presence(unit.lemma, example.answer_text)
         entropy = bits.get(example.frame.frame)
-        both = None if (asked is None) != (answered is None) else asked is None
+        absent, absent_there = _absent(asked), _absent(answered)
+        both = absent if absent == absent_there else None
         seen.update({"f0_absent": count == 0, "f3_other_reading": both is None})
         seen.update([f"f3_{asked}", f"f4_{way.case}"])
         rows.append(
@@ -131,7 +132,7 @@ def factor_rows(
                 "f0": None if cut is None else count <= cut,
                 "f1": bool(example.chain),
                 "f2": {"noun": True, "verb": False}.get(unit.part_of_speech),
-                "f3": both if parameters.f3_reading == "both" else asked is None,
+                "f3": both if parameters.f3_reading == "both" else absent,
                 "f4": way.count >= parameters.f4_arcs if way.case == "path" and way.count is not None else None,
                 "f5": elements <= parameters.f5_elements,
                 "f6": None if entropy is None or threshold is None else entropy > threshold,
@@ -157,6 +158,11 @@ def factor_rows(
     used = {"f0": cut, "f4": parameters.f4_arcs, "f5": parameters.f5_elements, "f6": threshold}
     metrics |= {f"{name}_threshold": float(value) for name, value in used.items() if value is not None}
     return rows, metrics | summary(rows)
+
+
+def _absent(found: Presence | None) -> bool | None:
+    """Whether the trigger is absent; None when a stem alone was found, which may be that of a derivation."""
+    return None if found == "stem" else found is None
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -2,11 +2,12 @@
 
 No lemmatiser of French comes without a download, and questions are not parsed. What is parsed are the texts: their
 syntax and their annotated triggers say of each form which lemmas it has. A word is an inflection of the trigger when
-that table gives it the trigger's lemma; a word that the table does not hold is one when its Snowball stem is that of
-the lemma or of one of its known forms. Homographs of another lemma count ("arrivée" of `arriver` and of `arrivée`), for
-the reader sees the same word; they are told apart so that they can be counted. A table made of texts may know such a
-form by the other lemma alone ("attaque", never seen as a verb): so it counts, too, when it is spelt as a regular form.
-Stems would not do there: they take "installation" for a form of `installer`.
+that table gives it the trigger's lemma. Homographs of another lemma count ("arrivée" of `arriver` and of `arrivée`),
+for the reader sees the same word; they are told apart so that they can be counted. A table made of texts may know such
+a form by the other lemma alone ("attaque", never seen as a verb), or not at all: so it counts, too, when it is spelt as
+a regular form. A word that the table does not hold and that has but the Snowball stem of the lemma, or of one of its
+known forms, may be an inflection ("assiégea") or a derivation ("attaqué" of the noun `attaque`, "installation" of
+`installer`): it is told apart, so that f3 can leave the question out.
 """
 
 from collections import defaultdict
@@ -19,8 +20,8 @@ from stages.complexity.conllu import Sentence
 from stages.complexity.records import AnnotatedText
 from stages.measures.french import words
 
-Presence = Literal["lemma", "homograph", "stem", "spelling"]
-_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "stem", "spelling")  # from sure to unsure
+Presence = Literal["lemma", "homograph", "spelling", "stem"]
+_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "spelling", "stem")  # from sure to unsure
 _ENDINGS = ("e", "es", "é", "ée", "és", "ées")  # of verbs in -er, those that nouns and adjectives have as well
 _STEMMER = snowballstemmer.stemmer("french")
 
@@ -46,9 +47,10 @@ class Inflections:
     def presence(self, lemma: str, text: str) -> Presence | None:
         """How the lemma occurs in a text, at the best; None when it does not.
 
-        "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "stem": an unknown
-        form with its stem; "spelling": a form known by other lemmas alone, spelt as a regular form of this one. Of a
-        lemma of several words ("prendre fin") each must occur, and the least sure one counts.
+        "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "spelling": a form
+        unknown or known by other lemmas alone, spelt as a regular form of this one; "stem": an unknown form with its
+        stem, an inflection or a derivation. Of a lemma of several words ("prendre fin") each must occur, and the least
+        sure one counts.
         """
         found = words(text)
         kinds = [self._word(part, found) for part in words(lemma)]
@@ -62,11 +64,11 @@ class Inflections:
             return "lemma"
         if forms:
             return "homograph"
+        if _regular_forms(lemma) & set(found):
+            return "spelling"
         unknown = [word for word in found if word not in self._lemmas]
         stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
-        if stems & set(_STEMMER.stemWords(unknown)):
-            return "stem"
-        return "spelling" if _regular_forms(lemma) & set(found) else None
+        return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None
 
 
 def _regular_forms(lemma: str) -> set[str]:

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 from math import log2
-from operator import eq
 
 import pyarrow as pa
 import pytest
@@ -14,7 +13,7 @@ from stages.complexity.corpora import write_examples, write_texts
 from stages.complexity.factor_table import FACTORS, SCHEMA, names_of, read_factors, read_names
 from stages.complexity.factors import Corpora, FactorsParameters, factor_rows, lexical_units, main, rare_cut
 from stages.complexity.inflections import Inflections, known_inflections
-from stages.complexity.records import LexicalUnit, Span
+from stages.complexity.records import AnnotatedText, LexicalUnit, Span
 from stages.stage import BadInput
 from stages.tables import read_table, write_table
 from stages.world.sample.french import build_french
@@ -111,12 +110,11 @@ def test_f2_of_an_adjective_is_neither():
 
 
 def test_f3_is_a_trigger_that_the_question_lacks():
-    # q0 "assiégea" by stem (the form is unknown), q2 "pris" and q3 "prennent" by lemma, q4 "siège" itself.
+    # q0 "assiégea" by stem alone (the form is unknown): neither. q2 "pris" and q3 "prennent" by lemma, q4 "siège" itself.
     values, metrics = column("f3")
-    assert values == [False, True, False, False, False, True]
-    assert metrics["f3_found_by_stem"] == 1
+    assert values == [None, True, False, False, False, True]
+    assert metrics["f3_found_by_stem"] == 1 == metrics["f3_uncounted"]
     assert metrics["f3_found_by_homograph"] == 0
-    assert metrics["f3_uncounted"] == 0
 
 
 def test_f3_both_leaves_out_what_is_in_one_of_them():
@@ -166,6 +164,42 @@ def test_other_forms_are_judged_by_the_table(form, lemma):
     assert found == ("lemma" if form == lemma else None)
 
 
+@pytest.mark.parametrize("reading", ["question", "both"])
+@pytest.mark.parametrize(
+    ("lemma", "part_of_speech", "question", "pair", "unknown", "known"),
+    [
+        ("attaque", "noun", "Qui a attaqué la ville ?", ("attaqué", "attaquer"), None, True),
+        ("installer", "verb", "Quelle installation ?", ("installation", "installation"), None, True),
+        ("attaquer", "verb", "Qui l’attaquait ?", ("attaquait", "attaquer"), None, False),
+        ("attaquer", "verb", "À quand remonte l’attaque ?", ("attaque", "attaque"), False, False),
+        ("attaquer", "verb", "Qui fut attaqué ?", ("attaqué", "attaquer"), False, False),
+    ],
+)
+def test_f3_does_not_turn_on_whether_the_texts_hold_a_word(
+    reading, lemma, part_of_speech, question, pair, unknown, known
+):
+    # The answer says what the question says, so that both readings agree.
+    text = AnnotatedText("t", "", question, (), ())
+    unit = LexicalUnit(lemma, part_of_speech, SIEGE.lexical_unit.span)
+    asked = replace(
+        EXAMPLES[0],
+        text=text,
+        frame=replace(SIEGE, lexical_unit=unit),
+        question=question,
+        answer=Span(0, len(question)),
+    )
+    for pairs, expected in (([], unknown), ([pair], known)):
+        values, metrics = column("f3", examples=[asked], inflections=Inflections(pairs), f3_reading=reading)
+        assert values == [expected]
+        assert metrics["f3_found_by_stem"] == metrics["f3_uncounted"] == (expected is None)
+
+
+def test_the_least_sure_word_counts():
+    known = Inflections([("aide", "aide")])
+    assert known.presence("aider attaquer", "Qui aide et attaquait ?") == "stem"
+    assert known.presence("attaquer", "Quelle attaque attaquait ?") == "spelling"
+
+
 def test_f3_counts_what_it_finds_by_spelling():
     known = Inflections([("camp", "camp"), ("siège", "siège")])
     unit = LexicalUnit("camper", "verb", SIEGE.lexical_unit.span)
@@ -179,13 +213,15 @@ def test_f3_counts_what_it_finds_by_spelling():
 def test_f3_agrees_with_the_gold_lemmas_of_the_sample_world():
     world = build_french(0, train=300, validation=60, evaluation=300, frame_texts=200)
     known = known_inflections(world.syntax, [*world.texts["train"], *world.texts["test"]])
-    found = [known.presence(each.frame.lexical_unit.lemma, each.question) is None for each in world.examples]
+    found = [known.presence(each.frame.lexical_unit.lemma, each.question) for each in world.examples]
     gold = [
         each.frame.lexical_unit.lemma
         not in {token.lemma for tree in world.question_syntax[each.id] for token in tree.tokens}
         for each in world.examples
     ]
-    assert sum(map(eq, found, gold)) >= 0.97 * len(gold)
+    right = [(kind is None) == absent for kind, absent in zip(found, gold, strict=True) if kind != "stem"]
+    assert len(right) >= 0.95 * len(gold)
+    assert sum(right) >= 0.97 * len(right)
 
 
 @pytest.mark.parametrize("form", ["assiégea", "ASSIÉGEA", "assie\u0301gea"])
