@@ -24,7 +24,9 @@ def main(
 
     Returns:
         `questions`, `empty` (answers without a letter), `verbatim` (share found in the text as they stand),
-        `answers_per_second`.
+        `answers_per_second`; of readers that write, 0 for others: `contexts_cut` (the end of the text did not fit into
+        the prompt), `answers_behind_cut` (so that the reference answer was not read, or not all of it), `not_ended`
+        (answers cut at their longest).
     """
     examples = read_examples(questions, texts)
     reader = load_reader(model)
@@ -32,13 +34,17 @@ def main(
     began = time.perf_counter()
     answers = reader.answer(readings, parameters.batch_size)
     seconds = time.perf_counter() - began
-    write_predictions(out, {reading.id: answer for reading, answer in zip(readings, answers, strict=True)})
-    found = sum(bool(answer) and answer in each.context for each, answer in zip(readings, answers, strict=True))
+    pairs = list(zip(examples, answers, strict=True))
+    write_predictions(out, {each.id: answer.text for each, answer in pairs})
+    found = sum(bool(answer.text) and answer.text in each.text.text for each, answer in pairs)
     return {
         "questions": float(len(answers)),
-        "empty": float(sum(not answer.strip() for answer in answers)),
+        "empty": float(sum(not answer.text.strip() for answer in answers)),
         "verbatim": found / len(answers),
         "answers_per_second": len(answers) / seconds,
+        "contexts_cut": float(sum(answer.read < len(each.text.text) for each, answer in pairs)),
+        "answers_behind_cut": float(sum(answer.read < each.answer.end for each, answer in pairs)),
+        "not_ended": float(sum(not answer.ended for answer in answers)),
     }
 
 

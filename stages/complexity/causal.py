@@ -27,7 +27,7 @@ from stages.complexity.generation import (
     padded,
     pairs_of,
 )
-from stages.complexity.reader import Feature, Features, Reading, read_settings, write_settings
+from stages.complexity.reader import Answer, Feature, Features, Reading, read_settings, write_settings
 from stages.complexity.reader_settings import CausalSettings
 from stages.complexity.squad import SquadQuestion
 from stages.device import autocast, pick_device
@@ -117,7 +117,7 @@ class CausalReader:
         return answer_loss(output.logits, labels[:, first + 1 :])
 
     @torch.inference_mode()
-    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[str]:
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """What the model writes, greedily; empty when the context is. In bf16, batches may differ by a near-tie."""
         self.module.eval()
         return answers_of(self.tokenizer, readings, self.settings, batch_size, self._write)

@@ -19,7 +19,7 @@ from torch import Tensor
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from stages.complexity.reader import Feature, Features, Reading, read_settings, write_settings
+from stages.complexity.reader import Answer, Feature, Features, Reading, read_settings, write_settings
 from stages.complexity.reader_settings import ExtractiveSettings
 from stages.complexity.squad import SquadQuestion
 from stages.complexity.windows import Window, windows_of
@@ -132,8 +132,8 @@ class ExtractiveReader:
         return -(starts[rows, places[:, 0]] + ends[rows, places[:, 1]]).mean() / 2
 
     @torch.inference_mode()
-    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[str]:
-        """The best span of each context, as it is written there; empty when the context is."""
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
+        """The best span of each context, as it is written there; empty when the context is. Windows cover it all."""
         self.module.eval()
         windows, _ = self._windows([each.question for each in readings], [each.context for each in readings])
         windows = sorted((each for each in windows if each.last > each.first), key=lambda each: -each.tokens)
@@ -145,7 +145,8 @@ class ExtractiveReader:
                 # Equal scores: the earlier span, whatever the order of the windows.
                 found = (-score, left, right, answer)
                 best[window.owner] = min(found, best.get(window.owner, found))
-        return [best[owner][-1] if owner in best else "" for owner in range(len(readings))]
+        spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
+        return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
     def _windows(self, questions: Sequence[str], contexts: Sequence[str]) -> tuple[list[Window], int]:
         return windows_of(

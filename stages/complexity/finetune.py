@@ -50,11 +50,12 @@ def validation_scores(reader: Reader, questions: Sequence[SquadQuestion], batch_
     """Mean loss, and mean ROUGE-L, EM and F1 of the answers against each question's first reference."""
     features = reader.features(questions).items
     answers = reader.answer([Reading(each.id, each.question, each.context) for each in questions], batch_size)
+    texts = [answer.text for answer in answers]
     references = [each.answers[0][0] for each in questions]
-    pairs = list(zip(answers, references, strict=True))
+    pairs = list(zip(texts, references, strict=True))
     losses = {"loss": mean_loss(reader, features)} if features else {}
     return losses | {
-        "rouge_l": float(rouge_l(references, answers).mean()),
+        "rouge_l": float(rouge_l(references, texts).mean()),
         "em": fmean(exact_match(answer, reference) for answer, reference in pairs),
         "f1": fmean(f1(answer, reference) for answer, reference in pairs),
     }

@@ -14,10 +14,10 @@ from torch import Tensor
 from transformers import AutoTokenizer, GenerationConfig
 from transformers.utils import logging
 
-from stages.complexity.reader import Features, Reading
+from stages.complexity.reader import Answer, Features, Reading
 from stages.complexity.reader_settings import CausalSettings, Seq2SeqSettings
 from stages.complexity.squad import SquadQuestion
-from stages.complexity.templates import prompts_of
+from stages.complexity.templates import Prompt, prompts_of
 from stages.device import halving_batches
 from stages.stage import BadInput
 
@@ -110,7 +110,7 @@ def answers_of(
     settings: Seq2SeqSettings | CausalSettings,
     batch_size: int,
     generate: Callable[[list[list[int]]], Tensor],
-) -> list[str]:
+) -> list[Answer]:
     """Answers in the order of the readings, written in batches of similar length.
 
     Args:
@@ -118,17 +118,18 @@ def answers_of(
         readings: what is asked; an empty context has an empty answer.
         settings: the reader's.
         batch_size: readings at a time, halved when GPU memory runs out.
-        generate: from prompts to what is written after them, (prompts, tokens).
+        generate: from prompts to what is written after them, (prompts, tokens), the end-of-text token included.
     """
     questions, contexts = [each.question for each in readings], [each.context for each in readings]
-    prompts = prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens)
-    asked = [(row, prompt.ids) for row, prompt in enumerate(prompts) if contexts[row].strip()]
-    asked.sort(key=lambda each: -len(each[1]))
-    answers = [""] * len(readings)
+    prompts = list(prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens))
+    asked = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
+    asked.sort(key=lambda each: -len(each[1].ids))
+    answers = [Answer("", len(prompt.context)) for prompt in prompts]
 
-    def write(batch: Sequence[tuple[int, list[int]]]) -> Iterator[tuple[int, str]]:
-        texts = generate([ids for _, ids in batch]).tolist()
-        return ((row, written(tokenizer, text)) for (row, _), text in zip(batch, texts, strict=True))
+    def write(batch: Sequence[tuple[int, Prompt]]) -> Iterator[tuple[int, Answer]]:
+        texts = generate([prompt.ids for _, prompt in batch]).tolist()
+        for (row, prompt), ids in zip(batch, texts, strict=True):
+            yield row, Answer(written(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
 
     for batch in halving_batches(asked, batch_size, write):
         for row, answer in batch:

@@ -39,6 +39,21 @@ class Reading:
     context: str
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a reader answers, and what it could not do.
+
+    Attributes:
+        text: the answer; may be empty.
+        read: characters of the context, from its start, that the reader saw.
+        ended: False when writing was stopped at the longest answer.
+    """
+
+    text: str
+    read: int
+    ended: bool = True
+
+
 class Feature(Protocol):
     """A training example as the network reads it; only its own reader looks inside."""
 
@@ -98,8 +113,8 @@ class Reader(Protocol):
         """
         ...
 
-    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[str]:
-        """One answer a reading, in order, the same whatever the batch size; may be empty. In evaluation mode."""
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
+        """One answer a reading, in order, the same whatever the batch size. In evaluation mode."""
         ...
 
     def save(self, folder: Path) -> None:

@@ -23,7 +23,7 @@ from stages.complexity.generation import (
     padded,
     pairs_of,
 )
-from stages.complexity.reader import Feature, Features, Reading, read_settings, write_settings
+from stages.complexity.reader import Answer, Feature, Features, Reading, read_settings, write_settings
 from stages.complexity.reader_settings import Seq2SeqSettings
 from stages.complexity.squad import SquadQuestion
 from stages.device import autocast, pick_device
@@ -75,14 +75,15 @@ class Seq2SeqReader:
         return answer_loss(output.logits, labels)
 
     @torch.inference_mode()
-    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[str]:
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """What the model writes, greedily; empty when the context is. In bf16, batches may differ by a near-tie."""
         self.module.eval()
         return answers_of(self.tokenizer, readings, self.settings, batch_size, self._write)
 
     def _write(self, prompts: list[list[int]]) -> Tensor:
         with autocast(self.module.device):
-            return self.module.generate(**self._prompts(prompts))
+            # Without the token that it starts from, which is the end-of-text token of some networks.
+            return self.module.generate(**self._prompts(prompts))[:, 1:]
 
     def _prompts(self, prompts: Sequence[Any]) -> dict[str, Tensor]:
         ids = padded(prompts, filler_of(self.tokenizer))

@@ -25,6 +25,7 @@ from stages.report.complexity_partitions import illustrations_html, partitions_h
 from stages.report.complexity_readers import (
     FINETUNED,
     MEASURES,
+    cuts,
     display_names,
     first_answers,
     first_seeds,
@@ -137,7 +138,9 @@ def main(
             weak_exact=parameters.weak_exact,
             measure=analysed,
             other_measure=section["validate"]["measure"] != FIGURE_2,
-            replies=[(labels[model], *rest) for model, *rest in replies(asked, found["prompt"])],
+            replies=[
+                (labels[model], *rest) for model, *rest in [*cuts(folder, first), *replies(asked, found["prompt"])]
+            ],
             leaks=leaks(found["world"]),
             sample_seed=section["world"]["seed"] if world == "sample" else None,
         ),

@@ -28,6 +28,11 @@ _REPLIES = (
     ("empty", "empty"),
     ("refused", "refused, scored as no answer"),
 )
+_CUTS = (
+    ("contexts_cut", "about a text whose end did not fit into the prompt"),
+    ("answers_behind_cut", "whose reference answer lies behind that cut, in part at least: not to be answered"),
+    ("not_ended", "answers cut at the longest answer"),
+)
 _LEAKS = (
     ("calor_test_texts_in_fquad", "evaluation texts are also contexts of the adaptation corpus"),
     ("calor_texts_in_train_and_test", "are also among the frame parser’s training texts"),
@@ -123,6 +128,21 @@ def replies(models: Iterable[str], metrics: Metrics) -> list[tuple[str, int, lis
         for model in models
         if metrics[f"{model}_run"]
     ]
+
+
+def cuts(folder: Path, seeds: Mapping[str, int]) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """Of each fine-tuned model that could not read or write to the end: questions asked, and how often, as `replies`.
+
+    Args:
+        folder: of the metrics of stage answer.
+        seeds: {fine-tuned model: the seed that is told of}.
+    """
+    told = []
+    for model, seed in seeds.items():
+        found = read_json(folder / f"answer_{model}_{seed}.json")
+        if counts := [(text, int(found[name])) for name, text in _CUTS if found[name]]:
+            told.append((model, int(found["questions"]), counts))
+    return told
 
 
 def leaks(metrics: Metrics) -> list[tuple[int, str]]:

@@ -1,5 +1,7 @@
 """Stage complexity-answer: an answer a question, in order, and what is counted."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -7,7 +9,7 @@ from stages.complexity import answer
 from stages.complexity.answer import AnswerParameters
 from stages.complexity.corpora import read_examples, write_examples, write_texts
 from stages.complexity.extractive import ExtractiveReader
-from stages.complexity.reader import Reading, load_reader
+from stages.complexity.reader import Answer, Reading, load_reader
 from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.stage import BadInput
 from stages.tables import read_json_lines
@@ -52,17 +54,32 @@ def test_every_question_is_answered_in_order(world):
     examples = read_examples(world / "questions.jsonl", world / "texts.jsonl")
     assert [line["id"] for line in lines] == [each.id for each in examples]
     readings = [Reading(each.id, each.question, each.text.text) for each in examples]
-    assert [line["prediction"] for line in lines] == load_reader(world / "model").answer(readings, 1)
+    answers = load_reader(world / "model").answer(readings, 1)
+    assert [line["prediction"] for line in lines] == [each.text for each in answers]
     assert metrics["questions"] == 9
     assert metrics["verbatim"] == 1
     assert metrics["empty"] == 0
+    assert metrics["contexts_cut"] == metrics["answers_behind_cut"] == metrics["not_ended"] == 0
     assert metrics["answers_per_second"] > 0
 
 
 def test_silence_is_counted(world, monkeypatch):
-    monkeypatch.setattr(ExtractiveReader, "answer", lambda self, readings, size: ["", " ", *["hors texte"] * 7])
+    said = [Answer(text, 999) for text in ("", " ", *["hors texte"] * 7)]
+    monkeypatch.setattr(ExtractiveReader, "answer", lambda self, readings, size: said)
     metrics = ask(world)
     assert (metrics["empty"], metrics["verbatim"]) == (2, pytest.approx(1 / 9))
+
+
+def test_what_was_not_read_and_what_did_not_end_is_counted(world, monkeypatch):
+    examples = read_examples(world / "questions.jsonl", world / "texts.jsonl")
+    said = [Answer("x", len(each.text.text)) for each in examples]
+    said[0] = Answer("x", examples[0].answer.end)  # the last word of the reference is the last that was read
+    said[1] = Answer("x", examples[1].answer.end - 1)
+    said[2] = Answer("x", examples[2].answer.start, ended=False)
+    said[3] = replace(said[3], ended=False)
+    monkeypatch.setattr(ExtractiveReader, "answer", lambda self, readings, size: said)
+    metrics = ask(world)
+    assert [metrics[name] for name in ("contexts_cut", "answers_behind_cut", "not_ended")] == [3, 2, 2]
 
 
 def test_a_folder_without_reader(world):

@@ -103,8 +103,26 @@ def test_answers_are_written_greedily_whatever_the_padding(reader):
         expected.append(reader.tokenizer.decode(ids[length:], skip_special_tokens=True).strip())
     assert len(set(expected)) > 3
     for size in (12, 5, 1):
-        assert reader.answer(asked, size) == expected
-    assert reader.answer(asked[::-1], 5) == expected[::-1]
+        assert [each.text for each in reader.answer(asked, size)] == expected
+    assert [each.text for each in reader.answer(asked[::-1], 5)] == expected[::-1]
+
+
+def test_answers_tell_how_much_was_read_and_whether_they_end(base):
+    reader = CausalReader.start(base, causal_settings(max_tokens=64))
+    short, long = "La reine fuit.", " ".join(each.context for each in questions(9))
+    reader.tokenizer.pad_token = None  # filled up with the end of text: only what has ended is
+    end = reader.tokenizer.eos_token_id
+
+    def generate(input_ids, attention_mask):
+        return torch.cat([input_ids, torch.tensor([[9, end, end], [9, 9, 9]])], 1)
+
+    reader.module.generate = generate
+    cut, whole = reader.answer([Reading("l", "Qui ?", long), Reading("s", "Qui ?", short)], 2)
+    assert (whole.read, whole.ended, cut.ended) == (len(short), False, True)
+    features = reader.features([SquadQuestion("q", "t", long, "Qui ?", ((long[0], 0),))])
+    asked = reader.tokenizer.decode(features.items[0].prompt, skip_special_tokens=True)
+    assert f"Contexte : {long[: cut.read]}\nQuestion" in asked
+    assert cut.read < len(long)
 
 
 def test_a_tokenizer_without_padding_will_do(reader):

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from stages.complexity.extractive import ExtractiveReader, best_spans
-from stages.complexity.reader import Reading, load_reader
+from stages.complexity.reader import Answer, Reading, load_reader
 from stages.complexity.squad import SquadQuestion
 from stages.complexity.windows import question_limit, windows_of
 from stages.stage import BadInput
@@ -165,8 +165,8 @@ def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):
                     left, right = window.characters(i, j)
                     if score > best[0] + 1e-6:
                         best = (score, reading.context[left:right].strip())
-        assert answer == best[1]
-        assert answer in reading.context
+        assert answer == Answer(best[1], len(reading.context))
+        assert answer.text in reading.context
 
 
 def test_answers_do_not_depend_on_batch_or_order(reader):
@@ -182,7 +182,7 @@ def test_answers_do_not_depend_on_batch_or_order(reader):
 def test_an_empty_context_has_an_empty_answer(reader):
     asked = readings(questions(2))
     answers = reader.answer([asked[0], Reading("e", "Qui ?", ""), asked[1]], batch_size=8)
-    assert answers[1] == ""
+    assert answers[1] == Answer("", 0)
     assert [answers[0], answers[2]] == reader.answer(asked, batch_size=8)
 
 

@@ -161,7 +161,7 @@ def test_it_learns_to_read(base, tmp_path):
     run(reader, tmp_path / "work", count=240)
     asked = questions(40, seed=8)
     answers = reader.answer([Reading(each.id, each.question, each.context) for each in asked], 16)
-    right = [answer == each.answers[0][0] for answer, each in zip(answers, asked, strict=True)]
+    right = [answer.text == each.answers[0][0] for answer, each in zip(answers, asked, strict=True)]
     assert sum(right) / len(right) > 0.8
     assert mean_loss(reader, reader.features(questions(20, seed=9)).items) < before / 3
 
@@ -213,7 +213,7 @@ def test_from_files_to_a_reader_with_a_card(files, base, tmp_path):
     assert "a tiny one" in card
     assert "hardly reads" in card
     (asked,) = [Reading(each.id, each.question, each.context) for each in questions(1)]
-    assert load_reader(tmp_path / "out").answer([asked], 2)[0] in asked.context
+    assert load_reader(tmp_path / "out").answer([asked], 2)[0].text in asked.context
 
     # The same seed, the same reader; another seed, another.
     again = stage(files, base, tmp_path / "again")

@@ -57,7 +57,7 @@ def test_piaf(real, tmp_path, monkeypatch):
     kept = [each for each in features.items if each.end or rng.random() < EMPTY]
     trained = fit(reader, kept, tmp_path / "second")
     seconds = time.perf_counter() - began
-    answers = reader.answer([Reading(each.id, each.question, each.context) for each in asked], 16)
+    answers = [each.text for each in reader.answer([Reading(e.id, e.question, e.context) for e in asked], 16)]
 
     assert all(answer in each.context for answer, each in zip(answers, asked, strict=True))
     references = [each.answers[0][0] for each in asked]

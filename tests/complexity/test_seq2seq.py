@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from stages.complexity.reader import Reading, load_reader
+from stages.complexity.reader import Answer, Reading, load_reader
 from stages.complexity.seq2seq import Seq2SeqReader
 from stages.complexity.squad import SquadQuestion
 from stages.complexity.templates import prompts_of
@@ -89,7 +89,7 @@ def test_answers_are_written_greedily(reader):
                 logits = reader.module(input_ids=ids, decoder_input_ids=torch.tensor([written])).logits
             written.append(int(logits[0, -1].argmax()))
         expected.append(reader.tokenizer.decode(written[1:], skip_special_tokens=True).strip())
-    assert reader.answer(asked, 4) == expected
+    assert [each.text for each in reader.answer(asked, 4)] == expected
 
 
 def test_answers_do_not_depend_on_batch_or_order(reader):
@@ -110,7 +110,7 @@ def test_the_folders_own_way_of_generating_does_not_count(mt5, tmp_path):
 
 
 def test_an_empty_context_has_an_empty_answer(reader):
-    assert reader.answer([Reading("e", "Qui ?", " "), *readings(questions(1))], 8)[0] == ""
+    assert reader.answer([Reading("e", "Qui ?", " "), *readings(questions(1))], 8)[0] == Answer("", 1)
 
 
 def test_a_saved_reader_answers_alike(reader, tmp_path):
@@ -135,6 +135,17 @@ def test_long_contexts_lose_their_end_and_lost_answers_are_left_out(mt5):
     text = reader.tokenizer.decode(pair.prompt, skip_special_tokens=True)
     assert f"question: Qui ? contexte: {early.context}".startswith(text)
     assert len(pair.prompt) > 40
+
+
+def test_answers_tell_how_much_was_read_and_whether_they_end(mt5):
+    reader = Seq2SeqReader.start(mt5, seq2seq_settings(max_tokens=48))
+    long = " ".join(each.context for each in questions(9))
+    (cut,) = prompts_of(reader.tokenizer, reader.settings.template, ["Qui ?"], [long], 48)
+    short, end = "La reine fuit.", reader.tokenizer.eos_token_id
+    reader.module.generate = lambda input_ids, attention_mask: torch.tensor([[0, 9, end, 0], [end, 9, 9, 9]])
+    found = reader.answer([Reading("s", "Qui ?", short), Reading("l", "Qui ?", long)], 2)
+    assert [(each.read, each.ended) for each in found] == [(len(short), False), (len(cut.context), True)]
+    assert 0 < len(cut.context) < len(long)
 
 
 def test_a_long_question_leaves_room_for_the_context(mt5):

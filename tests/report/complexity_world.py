@@ -106,6 +106,7 @@ WORLD = {
     "fquad_contexts_in_train_and_validation": 1.0,
 }
 FINETUNED = {"parameters": 1_234_567.0, "parameters_trained": 1_234_567.0, "steps": 750.0, "epochs": 2.857}
+ANSWERED = {"questions": 48.0, "contexts_cut": 0.0, "answers_behind_cut": 0.0, "not_ended": 0.0}
 SYNTAX = {
     "parser_conllu": 1.0,
     "parser_stanza": 0.0,
@@ -215,6 +216,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     metrics = {"frame_parser": FRAME_PARSER, "syntax": SYNTAX, "world": WORLD}
     metrics["prompt"] = {"mixtral_run": 0.0, "gpt_run": 0.0}
     metrics |= {"finetune_camembert_0": FINETUNED, "finetune_t5_0": FINETUNED | {"parameters_trained": 45_000.0}}
+    metrics |= {"answer_camembert_0": ANSWERED, "answer_t5_0": ANSWERED | {"contexts_cut": 7.0, "not_ended": 5.0}}
     metrics["score"] = score.main(
         score.ScoreParameters(**PARAMETERS["score"]),
         None,

@@ -269,6 +269,15 @@ def test_replies_of_prompted_models_that_ran_stand_beneath_table_1(world, tmp_pa
     assert "<strong>Mixtral</strong>" not in html
 
 
+def test_what_readers_could_not_read_or_write_stands_beneath_table_1(sections):
+    html = " ".join(sections["table-1"].split())
+    assert (
+        "<strong>T5 &lt;tiny&gt;</strong>, asked 48 questions: 7 about a text whose end did not fit into the prompt; "
+        "5 answers cut at the longest answer.</p>"
+    ) in html
+    assert "<strong>CamemBERT</strong>" not in html
+
+
 @pytest.mark.parametrize(
     ("measure", "name"), [("rouge_l_paper", "ROUGE-L in the paper’s setting"), ("em", "EM"), ("f1", "F1")]
 )

@@ -17,7 +17,7 @@ from stages.report.complexity_factors import held_for_most, marks
 from stages.report.complexity_findings import findings
 from stages.report.complexity_instrument import planted
 from stages.report.complexity_models import frame_points, order
-from stages.report.complexity_readers import display_names, leaks, replies, trainings, weakness
+from stages.report.complexity_readers import cuts, display_names, leaks, replies, trainings, weakness
 from stages.report.complexity_reasons import SHARED, Corpus, breakdowns, composition, reason, rival_spans
 from stages.report.figures import forest, profile, trends
 from stages.tables import write_json
@@ -242,6 +242,15 @@ def test_trainings_tell_size_and_steps(tmp_path):
         "llama": "4.2 M of 6.7 B parameters, 400 steps = 1.5 epochs",
         "t5": "45 k parameters, 400 steps = 1.5 epochs",
     }
+
+
+def test_cuts_are_told_of_readers_that_met_some(tmp_path):
+    found = {"questions": 90.0, "contexts_cut": 3.0, "answers_behind_cut": 2.0, "not_ended": 0.0}
+    write_json(tmp_path / "answer_t5_7.json", found)
+    write_json(tmp_path / "answer_llama_0.json", dict.fromkeys(found, 0.0) | {"questions": 90.0})
+    [(model, asked, told)] = cuts(tmp_path, {"llama": 0, "t5": 7})
+    assert (model, asked, [count for _, count in told]) == ("t5", 90, [3, 2])
+    assert "reference answer" in told[1][0]
 
 
 def test_replies_are_told_of_prompted_models_that_ran():
