@@ -117,10 +117,10 @@ class _Pipeline:
             project.made(f"models/kvqae/reader/few_shot/seed-{project.read.seeds[0]}"), project.read.max_tokens
         )
         torch.nn.Module.to(self._reader, pick_device())
-        self._row = project.read.rows[project.read.sweep_row]
+        self._row = project.read.rows[project.read.asked_row]
         self._depth = self._row.passages
         if self._depth == "validation":
-            self._depth = int(read_json(project.made("metrics/kvqae/read.json"))["passages"])
+            self._depth = int(read_json(project.made("metrics/kvqae/read.json"))[f"{project.read.asked_row}_passages"])
         self._text_systems = {
             system: Bm25(project) if system == "bm25" else Dpr(project, system)
             for system in self._systems

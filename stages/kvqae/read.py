@@ -9,13 +9,23 @@ from typing import Annotated
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from pydantic import Field
 
 from stages.device import pick_device
 from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.reader_answers import Seed, Values, measure, summarize, write_answers, write_curve, write_per_query
+from stages.kvqae.reader_answers import (
+    CurvePoint,
+    Seed,
+    Values,
+    measure,
+    summarize,
+    write_answers,
+    write_curve,
+    write_per_query,
+)
 from stages.kvqae.reader_data import retrieved, split_by_relevance, texts_of
 from stages.kvqae.reader_model import load_reader
 from stages.kvqae.reader_rows import Row, Selection, select_passages
@@ -34,9 +44,10 @@ class ReadParameters(Parameters):
 
     rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
-    sweep_row: str = Field(description="Row on which the number of passages is chosen, on validation, by exact match")
+    asked_row: str = Field(description="Row that `make ask` reads as: its number of passages, weighted or not")
     sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        min_length=1, description="Numbers of passages tried"
+        min_length=1,
+        description="Numbers of passages tried on validation, by exact match, for each row that reads the best of them",
     )
     sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
     compared: tuple[tuple[str, str], ...] = Field(
@@ -82,19 +93,61 @@ def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *
 
 def sweep(
     selections: Mapping[int, Sequence[Selection]], readings: Sequence[dict[Pair, Reading]], *, weighted: bool
-) -> tuple[int, list[dict[str, float]]]:
-    """The number of passages with the best exact match, fewer at equality; and the curve.
+) -> tuple[int, list[CurvePoint]]:
+    """The number of passages with the best exact match, fewer at equality; and the points of its curve.
 
     Args:
         selections: by number of passages.
         readings: of each seed's reader.
         weighted: as the row is.
     """
-    curve: list[dict[str, float]] = []
+    curve: list[CurvePoint] = []
     for passages, selected in sorted(selections.items()):
         values = [measure(selected, answer_all(selected, each, weighted=weighted)) for each in readings]
         curve.append({"passages": passages, **{name: float(np.mean([v[name] for v in values])) for name in values[0]}})
     return int(max(curve, key=lambda point: point["em"])["passages"]), curve
+
+
+def choose_passages(
+    lists: Mapping[str, Run],
+    validation: Sequence[Question],
+    own: Mapping[str, NDArray[np.int64]],
+    folders: Mapping[str, Mapping[Seed, Path]],
+    texts: PassageTexts,
+    parameters: ReadParameters,
+) -> tuple[dict[str, int], list[CurvePoint]]:
+    """For each row its number of passages, by `sweep` on its own list; and the points of all rows.
+
+    A reader reads what its rows select together, each pair once.
+
+    Args:
+        lists: by row, over the validation questions.
+        validation: the first `sweep_questions` are asked.
+        own: passages of the articles that oracles fall back to.
+        folders: of the readers.
+        texts: of all these passages.
+        parameters: of the stage.
+    """
+    questions = validation[: parameters.sweep_questions]
+    tried = {
+        name: {
+            number: select_passages(
+                parameters.rows[name], questions, run.select(each.id for each in questions), texts, own, number
+            )
+            for number in parameters.sweep_passages
+        }
+        for name, run in lists.items()
+    }
+    chosen: dict[str, int] = {}
+    points: list[CurvePoint] = []
+    for model in dict.fromkeys(parameters.rows[name].model for name in lists):
+        names = [name for name in lists if parameters.rows[name].model == model]
+        together = [each for name in names for selected in tried[name].values() for each in selected]
+        readings = [read_selections(folder, together, texts, parameters) for folder in folders[model].values()]
+        for name in names:
+            chosen[name], curve = sweep(tried[name], readings, weighted=parameters.rows[name].weighted)
+            points += [{"row": name, **point} for point in curve]
+    return chosen, points
 
 
 def answer_rows(
@@ -141,22 +194,23 @@ def _compare(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Va
     return metrics
 
 
-def _check(parameters: ReadParameters, runs: Collection[str], validation_run: str) -> None:
+def _check(parameters: ReadParameters, runs: Collection[str], validation_runs: Collection[str]) -> None:
     compared = [row for pair in parameters.compared for row in pair]
-    for field, names in (("sweep_row", [parameters.sweep_row]), ("compared", compared)):
+    for field, names in (("asked_row", [parameters.asked_row]), ("compared", compared)):
         for name in names:
             if name not in parameters.rows:
                 raise BadInput("no such row", field=f"kvqae.read.{field}", got=name, choices=parameters.rows)
     for name, row in parameters.rows.items():
         if row.run not in runs:
             raise BadInput("no such run", field=f"kvqae.read.rows.{name}.run", got=row.run, choices=runs)
-    if (run := parameters.rows[parameters.sweep_row].run) != validation_run:
-        raise BadInput(
-            "no validation run of the sweep's row", field="kvqae.read.sweep_row", got=run, choices=[validation_run]
-        )
-    questions = {parameters.rows[name].questions for name in (*compared, parameters.sweep_row)}
+        if row.passages == "validation" and (row.questions != "viquae" or row.run not in validation_runs):
+            raise BadInput(
+                "no validation run about ViQuAE to choose the number of passages on",
+                field=f"kvqae.read.rows.{name}.run", got=row.run, choices=validation_runs,
+            )  # fmt: skip
+    questions = {parameters.rows[name].questions for name in (*compared, parameters.asked_row)}
     if questions != {"viquae"}:
-        raise BadInput("not a row about ViQuAE", field="kvqae.read.compared and sweep_row", got=sorted(questions))
+        raise BadInput("not a row about ViQuAE", field="kvqae.read.compared and asked_row", got=sorted(questions))
 
 
 def main(
@@ -171,18 +225,19 @@ def main(
     few_shot: Path,
     few_shot_max: Path,
     runs: Sequence[Path],
-    validation_run: Path,
+    validation_runs: Sequence[Path],
     out: Path,
     out_curve: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
-    """Choose the number of passages on validation, then answer the test questions of every row.
+    """Choose numbers of passages on validation, then answer the test questions of every row.
 
-    `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder; `validation_run` is of
-    the sweep's row. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
+    `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder. The lists of BM25 that
+    rows about TriviaQA read are measured under the first such row's name.
     """
     test_runs = {path.parent.name: path for path in runs}
-    _check(parameters, test_runs, validation_run.parent.name)
+    tuning_runs = {path.parent.name: path for path in validation_runs}
+    _check(parameters, test_runs, tuning_runs)
     folders: dict[str, dict[Seed, Path]] = {
         "zero_shot": {None: zero_shot},
         **{
@@ -192,33 +247,30 @@ def main(
     }
     asked = {"viquae": read_questions(viquae / "test.jsonl"), "triviaqa": read_questions(triviaqa / "test.jsonl")}
     validation = read_questions(viquae / "validation.jsonl")
-    rows, swept = parameters.rows, parameters.rows[parameters.sweep_row]
+    rows = parameters.rows
     depth = max([*parameters.sweep_passages, *(row.passages for row in rows.values() if isinstance(row.passages, int))])
     lists = {name: retrieved(test_runs[row.run], asked[row.questions], depth) for name, row in rows.items()}
-    swept_list = retrieved(validation_run, validation, depth)
+    swept = {
+        name: retrieved(tuning_runs[row.run], validation, depth)
+        for name, row in rows.items()
+        if row.passages == "validation"
+    }
     first_reader = {row.run: name for name, row in reversed(rows.items()) if row.questions == "triviaqa"}
     trivia_ids = [question.id for question in asked["triviaqa"]]
     initial = {name: read_run_over(test_runs[run], trivia_ids) for run, name in first_reader.items()}
     subjects = {each.wikipedia_id for each in (*validation, *asked["viquae"]) if each.wikipedia_id is not None}
     own = passages_of_articles(passages, articles, subjects)
-    read_lists = [run.documents for run in (swept_list, *lists.values(), *initial.values())]
+    read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
     texts = texts_of(passages, articles, *read_lists, *own.values())
 
-    validation = validation[: parameters.sweep_questions]
-    swept_list = swept_list.select(question.id for question in validation)
-    tried = {
-        number: select_passages(swept, validation, swept_list, texts, own, number)
-        for number in parameters.sweep_passages
-    }
-    together = [each for selected in tried.values() for each in selected]
-    readings = [read_selections(folder, together, texts, parameters) for folder in folders[swept.model].values()]
-    best, curve = sweep(tried, readings, weighted=swept.weighted)
-    for point in curve:
-        context.tracker.log(int(point["passages"]), sweep_em=point["em"], sweep_f1=point["f1"])
+    chosen, points = choose_passages(swept, validation, own, folders, texts, parameters)
+    for point in points:
+        name = point["row"]
+        context.tracker.log(point["passages"], **{f"{name}_sweep_em": point["em"], f"{name}_sweep_f1": point["f1"]})
 
     selections = {}
     for name, row in rows.items():
-        number = best if row.passages == "validation" else row.passages
+        number = chosen[name] if row.passages == "validation" else row.passages
         selections[name] = select_passages(row, asked[row.questions], lists[name], texts, own, number)
     answers = answer_rows(rows, selections, folders, texts, parameters)
     measured = {
@@ -227,9 +279,9 @@ def main(
     }
     write_answers(out, selections, answers, measured)
     write_per_query(out_per_query, selections, measured)
-    write_curve(out_curve, curve)
-    metrics: dict[str, float] = {"passages": best}
-    metrics |= {f"validation_em@{point['passages']}": point["em"] for point in curve}
+    write_curve(out_curve, points)
+    metrics: dict[str, float] = {f"{name}_passages": number for name, number in chosen.items()}
+    metrics |= {f"{point['row']}_validation_em@{point['passages']}": point["em"] for point in points}
     for name, by_seed in measured.items():
         metrics |= summarize(name, list(by_seed.values()))
         metrics[f"{name}_questions_without_passage"] = sum(not len(each.passages) for each in selections[name])

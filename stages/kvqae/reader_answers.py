@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from stages.measures.answers import exact_match, f1
 from stages.tables import write_atomically, write_table
 
 Values = Mapping[str, NDArray[np.float64]]  # em and f1, each (questions,)
+CurvePoint = Mapping[str, Any]  # row, passages, em, f1
 _INTEGERS = pa.list_(pa.int64())
 Seed = int | None  # None: the zero-shot reader, which has but one
 
@@ -91,9 +93,9 @@ def write_per_query(
     write_table(path, pa.concat_tables(tables))
 
 
-def write_curve(path: Path, curve: Sequence[Mapping[str, float]]) -> None:
-    """The points of a curve as CSV, one column a quantity."""
+def write_curve(path: Path, points: Sequence[CurvePoint]) -> None:
+    """EM and F1 on validation by row and number of passages, as CSV."""
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(curve[0]))
+        writer = csv.DictWriter(file, ["row", "passages", "em", "f1"])
         writer.writeheader()
-        writer.writerows(curve)
+        writer.writerows(points)

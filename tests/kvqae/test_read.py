@@ -30,6 +30,7 @@ PARAMETERS = {
         "zero_shot_fused": {**ROW, "model": "zero_shot"},
         "few_shot_max_fused": {**ROW, "model": "few_shot_max"},
         "few_shot_fused": {**ROW, "passages": "validation"},
+        "few_shot_text_chosen": {**ROW, "run": "text", "passages": "validation"},
         "few_shot_fused_weighted": {**ROW, "weighted": True},
         "few_shot_text": {**ROW, "run": "text"},
         "few_shot_semi_oracle": {**ROW, "run": "text", "oracle": "semi"},
@@ -38,7 +39,7 @@ PARAMETERS = {
         "triviaqa_weighted": {**TRIVIAQA, "weighted": True},
     },
     "seeds": [0, 1],
-    "sweep_row": "few_shot_fused",
+    "asked_row": "few_shot_fused",
     "sweep_passages": [1, 2, 4],
     "sweep_questions": 6,
     "compared": [["few_shot_fused", "few_shot_text"]],
@@ -88,7 +89,7 @@ def arguments(world, out):
         "few_shot": world.models / "few",
         "few_shot_max": world.models / "max",
         "runs": [world.runs / name / "test.trec" for name in ("fused", "text", "bm25_triviaqa")],
-        "validation_run": world.runs / "fused" / "validation.trec",
+        "validation_runs": [world.runs / name / "validation.trec" for name in ("fused", "text")],
         "out": out / "answers",
         "out_curve": out / "curve.csv",
         "out_per_query": out / "per_query.parquet",
@@ -136,9 +137,32 @@ def test_lists_are_measured_to_their_end_by_hand(world):
 def test_number_of_passages_comes_from_validation(done):
     metrics, out = done
     curve = list(csv.DictReader((out / "curve.csv").open()))
-    assert [int(point["passages"]) for point in curve] == [1, 2, 4]
-    assert float(curve[0]["em"]) == metrics["validation_em@1"] == 1.0
-    assert metrics["passages"] == 1  # all equal: the fewest
+    rows = ["few_shot_fused"] * 3 + ["few_shot_text_chosen"] * 3
+    assert [(point["row"], int(point["passages"])) for point in curve] == list(zip(rows, [1, 2, 4] * 2, strict=True))
+    assert float(curve[0]["em"]) == metrics["few_shot_fused_validation_em@1"] == 1.0
+    assert metrics["few_shot_fused_passages"] == 1  # all equal: the fewest
+    assert metrics["few_shot_text_chosen_validation_em@4"] == 0.0
+
+
+def test_each_row_is_swept_on_the_list_of_its_own_run(world, tmp_path):
+    """On validation the run `text` has the answer in third place: one row reads one passage, the other four."""
+    lists = {f"v{n}": {2 * n + 1: 3.0, (2 * n + 3) % 24: 2.0, 2 * n: 1.0} for n in range(12)}
+    write_run(tmp_path / "text" / "validation.trec", Run.from_dict(lists, name="text"))
+    given = arguments(world, tmp_path)
+    given["validation_runs"][1] = tmp_path / "text" / "validation.trec"
+    metrics = main(ReadParameters(**PARAMETERS), context(tmp_path / "work"), **given)
+    assert (metrics["few_shot_fused_passages"], metrics["few_shot_text_chosen_passages"]) == (1, 4)
+    answers = pq.read_table(tmp_path / "answers" / "few_shot_text_chosen.parquet")
+    assert {len(read) for read in answers["passages"].to_pylist()} == {3}  # all that the test list has
+
+
+def test_no_row_chosen_on_validation(world, tmp_path):
+    rows = {name: {**row, "passages": 2} for name, row in PARAMETERS["rows"].items()}
+    metrics = main(
+        ReadParameters(**{**PARAMETERS, "rows": rows}), context(tmp_path / "work"), **arguments(world, tmp_path)
+    )
+    assert not [name for name in metrics if name.endswith("_passages")]
+    assert (tmp_path / "curve.csv").read_text().split() == ["row,passages,em,f1"]
 
 
 def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
@@ -206,8 +230,11 @@ def test_sweep_takes_the_best_and_the_fewest_at_equality():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sweep_row": "other"}, "field 'kvqae.read.sweep_row': no such row; got 'other'"),
-        ({"sweep_row": "few_shot_text"}, "no validation run of the sweep's row; got 'text'"),
+        ({"asked_row": "other"}, "field 'kvqae.read.asked_row': no such row; got 'other'"),
+        (
+            {"rows": {**PARAMETERS["rows"], "triviaqa": {**TRIVIAQA, "passages": "validation"}}},
+            "rows.triviaqa.run': no validation run about ViQuAE .*got 'bm25_triviaqa' .choices: fused, text",
+        ),
         ({"compared": [["few_shot_text", "x"]]}, "field 'kvqae.read.compared': no such row"),
         ({"compared": [["few_shot_text", "triviaqa"]]}, "not a row about ViQuAE"),
         ({"rows": {**PARAMETERS["rows"], "few_shot_text": {**ROW, "run": "nope"}}}, "no such run; got 'nope'"),

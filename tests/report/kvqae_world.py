@@ -172,14 +172,17 @@ def write_world(folder: Path) -> dict[str, Any]:
         folder / "overlap.parquet",
         pa.table({"system": ["bm25", "bm25"], "relevant": [True, False], "overlap": [0.5, 0.25]}),
     )
-    csv.write_csv(pa.table({"passages": [1, 2], "em": [0.1, 0.2], "f1": [0.2, 0.3]}), folder / "sweep.csv")
+    csv.write_csv(
+        pa.table({"row": ["few_shot_fused_chosen"] * 2, "passages": [1, 2], "em": [0.1, 0.2], "f1": [0.2, 0.3]}),
+        folder / "sweep.csv",
+    )
     numbers = dict.fromkeys(("delta", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high"), 0.5)
     factor = {"factor": "no_face", "yes": 1, "no": 2, **numbers}
     verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
     csv.write_csv(pa.Table.from_pylist([factor | verdicts]), folder / "difficulty.csv")
     used = {
-        "evaluate": {"significance": 0.01},
-        "evaluate_reranking": {"significance": 0.01},
+        "evaluate": {"significance": 0.01, "confidence": 0.95},
+        "evaluate_reranking": {"significance": 0.01, "confidence": 0.95},
         "read": {"seeds": [0, 1]},
         "rerank_finetune": {"validation_questions": 40, "validation_passages": 20},
         "difficulty": {"confidence": 0.95},

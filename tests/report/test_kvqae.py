@@ -1,12 +1,13 @@
 """KVQAE's fragment: what it computes from the stages' numbers, and how it shows them."""
 
+import pyarrow as pa
 import pytest
 import yaml
 
 from stages.report.kvqae import KvqaeFragmentParameters, main
 from stages.report.kvqae_construction import ABSENT, construction_html, statistics_html
 from stages.report.kvqae_findings import RERANKING, Finding, reading_findings, reranking_findings
-from stages.report.kvqae_reading import READING_ROWS, reading_html
+from stages.report.kvqae_reading import READING_ROWS, reading_html, sweep_html
 from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
 from stages.tables import read_json
@@ -95,11 +96,14 @@ def test_findings_come_from_the_blocks_and_metrics_that_exist():
 
 def test_reranking_stands_beside_the_paper_s_rows():
     (shown,) = RERANKED_TABLES["table-6"][1]
-    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, RERANKED_LABELS))
+    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS))
     assert "Text + F·A + RRT 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 52.7 43.7" in html
-    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][1][0]], 0.01, RERANKED_LABELS))
+    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][1][0]], 0.01, 0.95, RERANKED_LABELS))
     assert "52.4 43.0 13.3 77.4" in face
-    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], 0.01, RERANKED_LABELS)
+    assert "in brackets the 95 % bootstrap interval" in face
+    other = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.975, RERANKED_LABELS))
+    assert "in brackets the 97.5 % bootstrap interval" in other
+    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS)
 
 
 def verdicts(html):
@@ -121,10 +125,12 @@ def test_retrieval_on_the_papers_data_gets_a_verdict(text_mrr, expected):
     made = block("Text", {"initial": 0.1, "text": 0.0, "beyond": 0.5})
     made["rows"][1]["values"] = paper | {"mrr": text_mrr}
     shown = Shown("passage", "table_6")
-    html = retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, RERANKED_LABELS, sample=False)
+    html = retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS, sample=False)
     # The initial list: Hits@20 10 against the paper's 65.7. A row that the paper lacks has no verdict.
     assert verdicts(html) == ["off by up to 55.7 points", expected]
-    assert verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, RERANKED_LABELS, sample=True)) == []
+    assert (
+        verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS, sample=True)) == []
+    )
 
 
 def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
@@ -163,12 +169,12 @@ def test_every_published_name_exists():
 
 
 def test_other_blocks_are_the_split_by_overlap():
-    html = overlap_blocks_html(RERANKED, PUBLISHED, 0.01)
+    html = overlap_blocks_html(RERANKED, PUBLISHED, 0.01, 0.95)
     assert "Persons &lt;known&gt;" in html
     assert "25.7" in html
     assert "Persons &lt;known&gt;: Re-ranking by text and image equals text re-ranking in P@1: 30.0 %" in html
     assert html.count("<table") == 1
-    assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, 0.01) == ""
+    assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, 0.01, 0.95) == ""
 
 
 def test_the_choice_stands_before_the_paper_s_way():
@@ -213,6 +219,15 @@ def test_lists_behind_the_triviaqa_rows_stand_below_table_7(mrr, sample, verdict
     assert "lists of the questions behind" not in text(reading_html(READ, PUBLISHED, READING_ROWS, 2, sample=sample))
 
 
+def test_the_sweep_has_a_line_a_row_and_says_what_was_tried():
+    rows = ["few_shot_fused_chosen"] * 2 + ["few_shot_reranked_chosen"] * 2
+    table = pa.table({"row": rows, "passages": [1, 2] * 2, "em": [0.1, 0.2, 0.3, 0.2], "f1": [0.2, 0.3, 0.4, 0.3]})
+    html = text(sweep_html(table))
+    for line in ("EM, initial list", "F1, initial list", "EM, re-ranked list", "F1, re-ranked list"):
+        assert line in html
+    assert "tried on the row’s own list; every other row reads a fixed number" in html
+
+
 def test_funnel_counts_shares_and_reasons():
     html = text(construction_html(METRICS, PUBLISHED))
     assert "mentions of their question 1 500 900 0.90 a question 0.9 a question –" in html
@@ -245,5 +260,5 @@ def test_reading_shows_deviations_and_what_was_not_run():
 
 
 def test_hostile_block_titles_are_escaped():
-    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], 0.01, {})
+    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], 0.01, 0.95, {})
     assert "<script" not in html
