@@ -45,16 +45,16 @@ def section(name: str, title: str, html: str) -> Section:
 
 
 def reranking_sections(
-    blocks: dict[str, Any], tuned: str, printed: dict[str, Any], level: float, *, sample: bool
+    blocks: dict[str, Any], tuned: str, printed: dict[str, Any], level: float, confidence: float, *, sample: bool
 ) -> list[Section]:
     """Tables 5 and 6, what they show, what was seen on validation (`tuned`, HTML), and the split by overlap."""
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
         found = reranking_findings(blocks, RERANKING[name], level)
-        tables = retrieval_html(blocks, printed, wanted, level, RERANKED_LABELS, sample=sample)
+        tables = retrieval_html(blocks, printed, wanted, level, confidence, RERANKED_LABELS, sample=sample)
         made.append(section(name, title, findings_html(found, INITIAL) + tables))
     made[-1]["html"] += tuned
-    overlap = overlap_blocks_html(blocks, printed, level)
+    overlap = overlap_blocks_html(blocks, printed, level, confidence)
     return [*made, section("overlap", "Overlap with the encoders’ pretraining", overlap)] if overlap else made
 
 
@@ -162,7 +162,11 @@ def main(
         section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),
         section("construction", "From TriviaQA to the data set", construction_html(steps, printed)),
         *(
-            section(name, title, retrieval_html(blocks, printed, wanted, level, LABELS, sample=sample))
+            section(
+                name,
+                title,
+                retrieval_html(blocks, printed, wanted, level, kvqae["evaluate"]["confidence"], LABELS, sample=sample),
+            )
             for name, (title, wanted) in TABLES.items()
         ),
         *reranking_sections(
@@ -170,6 +174,7 @@ def main(
             tuning_html(read_json(reranking_choice)) + text_alone,
             printed,
             kvqae["evaluate_reranking"]["significance"],
+            kvqae["evaluate_reranking"]["confidence"],
             sample=sample,
         ),
     ]

@@ -62,7 +62,7 @@ def _named(name: str) -> str:
     return LABELS.get(name, name.replace("_", " "))
 
 
-def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], level: float) -> str:
+def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], level: float, confidence: float) -> str:
     """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
     shown = {each.block for _, wanted in RERANKED_TABLES.values() for each in wanted}
     rest = [Shown(key) for key in blocks if key not in shown]
@@ -70,4 +70,4 @@ def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], le
         return ""
     note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
     found = reranking_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
-    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, RERANKED_LABELS)
+    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, confidence, RERANKED_LABELS)

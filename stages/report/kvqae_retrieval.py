@@ -96,6 +96,7 @@ def retrieval_html(
     published: Mapping[str, Any],
     wanted: Sequence[Shown],
     level: float,
+    confidence: float,
     labels: Mapping[str, str],
     *,
     sample: bool = True,
@@ -107,6 +108,7 @@ def retrieval_html(
         published: the paper's tables.
         wanted: which blocks, in order.
         level: of the significance test.
+        confidence: of the intervals.
         labels: of the rows.
         sample: our numbers are of a sample world, which gives no verdict.
     """
@@ -137,6 +139,7 @@ def retrieval_html(
                 labels=labels,
                 beyond=BEYOND,
                 level=level,
+                confidence=confidence,
             )
         )
     return "\n".join(parts)
