@@ -160,7 +160,7 @@ def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[
 
 
 def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], most: int) -> tuple[Tensor, Tensor, int]:
-    """Start and end targets, (pairs, tokens) bool: tokens that hold an answer's first and last character.
+    """Start and end targets, (pairs, most): tokens that hold the first and last character of each answer, else −1.
 
     Args:
         pairs: as tokenised.
@@ -170,10 +170,7 @@ def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], m
     Returns:
         Targets for start and end, [CLS] alone in a pair without answer; and how many pairs lost all theirs to the cut.
     """
-    starts, ends = (
-        torch.zeros_like(pairs.input_ids, dtype=torch.bool),
-        torch.zeros_like(pairs.input_ids, dtype=torch.bool),
-    )
+    starts, ends = torch.full((2, len(pairs.input_ids), most), -1).unbind()
     cut = 0
     for row, spans in enumerate(answers):
         tokens = np.flatnonzero(pairs.pieces[row].numpy())
@@ -183,9 +180,9 @@ def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], m
             # The first token that ends after the answer's start; the first that ends at or after the answer's end.
             begin, finish = np.searchsorted(last, start, side="right"), np.searchsorted(last, end, side="left")
             if found < most and finish < len(tokens) and first[begin] < end:
-                starts[row, tokens[begin]] = ends[row, tokens[finish]] = True
+                starts[row, found], ends[row, found] = int(tokens[begin]), int(tokens[finish])
                 found += 1
         if not found:
-            starts[row, 0] = ends[row, 0] = True
+            starts[row, 0] = ends[row, 0] = 0
             cut += bool(spans)
     return starts, ends, cut

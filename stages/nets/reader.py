@@ -37,24 +37,42 @@ def marginal_losses(log_probabilities: Tensor, targets: Tensor) -> Tensor:
     return -log_probabilities.masked_fill(~targets, -torch.inf).logsumexp(dim=1)
 
 
+def as_targets(places: Tensor, tokens: int) -> Tensor:
+    """The set of each passage's places, (passages, tokens) bool, of places (passages, slots) with −1 for none."""
+    targets = places.new_zeros(len(places), tokens + 1, dtype=torch.bool)
+    return targets.scatter(1, places.masked_fill(places < 0, tokens), True)[:, :tokens]
+
+
 def question_loss(
     start_logits: Tensor,
     end_logits: Tensor,
     mask: Tensor,
-    start_targets: Tensor,
-    end_targets: Tensor,
+    starts: Tensor,
+    ends: Tensor,
     reduction: PassageReduction = "mean",
 ) -> Tensor:
-    """Loss of one question: start plus end, each the mean of its passages' marginal losses; all (passages, tokens).
+    """Loss of one question.
 
-    One sum over the targets of all passages together would let the many [CLS] win: hence a term a passage. With `max`
-    only the worst passage counts, as in the authors' first code.
+    `mean`: start plus end, each the mean of its passages' marginal losses. One sum over the targets of all passages
+    together would let the many [CLS] win: hence a term a passage.
+
+    `max`, as in the authors' first code: `−log Σ_k min_m P(start_mk)·P(end_mk)` over the k-th answers of the passages m
+    that have so many: of each k only the worst passage counts.
+
+    Args:
+        start_logits, end_logits, mask: (passages, tokens).
+        starts, ends: (passages, slots) first and last token of each answer, −1 where there are fewer.
+        reduction: over the passages.
     """
-    loss = start_logits.new_zeros((), dtype=torch.float32)
-    for logits, targets in ((start_logits, start_targets), (end_logits, end_targets)):
-        losses = marginal_losses(shared_log_softmax(logits, mask), targets)
-        loss = loss + (losses.mean() if reduction == "mean" else losses.max())
-    return loss
+    log_starts, log_ends = shared_log_softmax(start_logits, mask), shared_log_softmax(end_logits, mask)
+    if reduction == "mean":
+        tokens = mask.shape[1]
+        of_starts = marginal_losses(log_starts, as_targets(starts, tokens))
+        return of_starts.mean() + marginal_losses(log_ends, as_targets(ends, tokens)).mean()
+    spans = log_starts.gather(1, starts.clamp(min=0)) + log_ends.gather(1, ends.clamp(min=0))
+    absent = starts < 0
+    worst = spans.masked_fill(absent, torch.inf).amin(dim=0)
+    return -worst[~absent.all(dim=0)].logsumexp(dim=0)
 
 
 def answer_pieces(input_ids: Tensor, token_type_ids: Tensor, separator: int) -> Tensor:

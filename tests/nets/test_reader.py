@@ -25,6 +25,12 @@ def positions(passages, tokens, *places):
     return targets
 
 
+def slots(targets):
+    """The places of each passage's targets, filled up with −1."""
+    rows = [torch.where(row)[0] for row in targets]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+
+
 def test_softmax_is_shared_over_the_passages():
     log_p = shared_log_softmax(logits_of([[1.0, 3.0], [4.0, 2.0]]), whole(2, 2))
     assert torch.allclose(log_p.exp(), torch.tensor([[0.1, 0.3], [0.4, 0.2]]))
@@ -42,10 +48,28 @@ def test_loss_is_the_mean_over_passages_of_the_marginal_likelihood():
     ends = logits_of([[0.2, 0.2, 0.2], [0.1, 0.1, 0.2]])
     start_targets, end_targets = positions(2, 3, (0, 1), (0, 2), (1, 0)), positions(2, 3, (0, 2), (1, 0))
     start_losses, end_losses = [-LOG(0.3 + 0.2), -LOG(0.1)], [-LOG(0.2), -LOG(0.1)]
-    mean = question_loss(starts, ends, whole(2, 3), start_targets, end_targets)
+    mean = question_loss(starts, ends, whole(2, 3), slots(start_targets), slots(end_targets))
     assert mean.item() == pytest.approx(sum(start_losses) / 2 + sum(end_losses) / 2)
-    worst = question_loss(starts, ends, whole(2, 3), start_targets, end_targets, "max")
-    assert worst.item() == pytest.approx(max(start_losses) + max(end_losses))
+
+
+def test_max_takes_the_worst_passage_of_each_answer():
+    """Passages with three answers, two, and none: the k-th are compared with each other, start and end together."""
+    starts = logits_of([[0.05, 0.25], [0.1, 0.2], [0.1, 0.3]])
+    ends = logits_of([[0.1, 0.2], [0.15, 0.25], [0.05, 0.25]])
+    start_slots = torch.tensor([[1, 0, 0, -1], [0, 1, -1, -1], [0, -1, -1, -1]])
+    end_slots = torch.tensor([[1, 1, 0, -1], [1, 1, -1, -1], [0, -1, -1, -1]])
+    # P(start)·P(end): first answers .25·.2, .1·.25, [CLS] .1·.05; second .05·.2, .2·.25; third .05·.1.
+    first, second, third = min(0.05, 0.025, 0.005), min(0.01, 0.05), 0.005
+    loss = question_loss(starts, ends, whole(3, 2), start_slots, end_slots, "max")
+    assert loss.item() == pytest.approx(-LOG(first + second + third))
+
+
+def test_gradient_of_max_is_finite_where_answers_are_missing():
+    logits = logits_of([[0.1, 0.3], [0.2, 0.4]]).requires_grad_()
+    places = torch.tensor([[1, -1], [0, -1]])
+    question_loss(logits, logits, whole(2, 2), places, places, "max").backward()
+    # Only passage 1's [CLS] counts, P = .2 as start and as end: 2 (P(t) − [t is it]).
+    assert torch.allclose(logits.grad, 2 * torch.tensor([[0.1, 0.3], [0.2 - 1, 0.4]]), atol=1e-6)
 
 
 def test_loss_is_not_one_sum_over_all_passages():
@@ -53,7 +77,9 @@ def test_loss_is_not_one_sum_over_all_passages():
     cls_wins = logits_of([[0.001, 0.001], [0.499, 0.0001], [0.4989, 0.0]]).clamp(min=-20)
     balanced = logits_of([[0.001, 0.332], [0.332, 0.001], [0.332, 0.002]])
     targets = positions(3, 2, (0, 1), (1, 0), (2, 0))
-    losses = [question_loss(each, each, whole(3, 2), targets, targets).item() for each in (cls_wins, balanced)]
+    losses = [
+        question_loss(each, each, whole(3, 2), slots(targets), slots(targets)).item() for each in (cls_wins, balanced)
+    ]
     assert losses[1] < losses[0]
 
 
@@ -82,17 +108,17 @@ def random_question(passages=5, tokens=14, seed=0):
 @pytest.mark.parametrize("reduction", ["mean", "max"])
 def test_loss_ignores_passage_order_and_padding(reduction):
     starts, ends, mask, _, targets = random_question()
-    loss = question_loss(starts, ends, mask, targets, targets.flip(0), reduction)
+    first, last = slots(targets), slots(targets.flip(0))
+    loss = question_loss(starts, ends, mask, first, last, reduction)
     order = torch.tensor([3, 0, 4, 2, 1])
-    shuffled = question_loss(starts[order], ends[order], mask[order], targets[order], targets.flip(0)[order], reduction)
+    shuffled = question_loss(starts[order], ends[order], mask[order], first[order], last[order], reduction)
     assert torch.allclose(loss, shuffled)
 
     def longer(tensor, value):
         return torch.nn.functional.pad(tensor, (0, 3), value=value)
 
     padded = question_loss(
-        longer(starts, 50.0), longer(ends, 50.0), longer(mask, False), longer(targets, False),
-        longer(targets.flip(0), False), reduction,
+        longer(starts, 50.0), longer(ends, 50.0), longer(mask, False), first, last, reduction,
     )  # fmt: skip
     assert torch.allclose(loss, padded)
 
