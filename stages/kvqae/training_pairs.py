@@ -54,6 +54,9 @@ def make_pairs(
 ) -> tuple[pa.Table, dict[str, float]]:
     """Positives and hard negatives of each question.
 
+    Two departures from the authors' code, which takes the original answer for relevance and turns to the own article
+    only where BM25 finds nothing relevant: here every alias counts, and positives come from both.
+
     Args:
         questions: to learn from.
         run: BM25's, over these questions.
