@@ -34,20 +34,37 @@ def write_atomically(path: Path) -> Iterator[Path]:
     What an earlier writer of the same target left when it was killed is removed first: a target has one writer.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
-        _remove(left)
-    beside = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial{path.suffix}"
+    _remove_left(path)
+    beside = _beside(path)
     try:
         yield beside
-        if path.is_dir():
-            shutil.rmtree(path)
-        beside.replace(path)
+        if path.is_dir():  # moved away in one step: a kill while it is removed must not leave half of it at the target
+            path.rename(_beside(path))
+            beside.replace(path)
+            _remove_left(path)
+        else:
+            beside.replace(path)
     except Exception as error:
         if _disk_full(error, path.parent):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         raise
     finally:
         _remove(beside)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, and what an earlier call had not finished; a kill leaves it whole or gone."""
+    folder.rename(_beside(folder))
+    _remove_left(folder)
+
+
+def _beside(path: Path) -> Path:
+    return path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial{path.suffix}"
+
+
+def _remove_left(path: Path) -> None:
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
+        _remove(left)
 
 
 def _disk_full(error: Exception, folder: Path) -> bool:
@@ -85,19 +102,30 @@ def read_json(path: Path) -> Any:
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream (row from 1, object) from a file with one JSON object a line; blank lines are passed over."""
-    with path.open("rb") as lines:
+    for row, line in _lines(path):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
+        if not isinstance(value, dict):
+            raise BadInput("not a JSON object", file=path, row=row, got=value)
+        yield row, value
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Stream (row from 1, line); `BadInput` when there is no such file, or at the row that is not UTF-8."""
+    try:
+        lines = path.open("rb")
+    except FileNotFoundError:
+        raise BadInput("no such file", file=path) from None
+    with lines:
         for row, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
             try:
-                value = json.loads(line.decode("utf-8"))
+                yield row, line.decode("utf-8")
             except UnicodeDecodeError as error:
                 raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path, row=row) from None
-            except json.JSONDecodeError as error:
-                raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
-            if not isinstance(value, dict):
-                raise BadInput("not a JSON object", file=path, row=row, got=value)
-            yield row, value
 
 
 def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
@@ -154,27 +182,26 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
         vocabulary: numbers of string documents, extended as needed; without it documents must be integers.
 
     Raises:
-        BadInput: wrong number of columns, a document or score that is not a number, NaN, a document twice for one
-            query, or no line at all.
+        BadInput: no such file, not UTF-8, wrong number of columns, a document or score that is not a number, NaN, a
+            document twice for one query, or no line at all.
     """
     lists: dict[str, dict[int, float]] = defaultdict(dict)
     tag = ""
-    with path.open(encoding="utf-8") as lines:
-        for row, line in enumerate(lines, 1):
-            columns = line.split()
-            if len(columns) != 6:
-                raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="6 (TREC run)")
-            query, _, label, _, score_text, tag = columns
-            document = _document(label, vocabulary, path, row)
-            try:
-                score = float(score_text)
-            except ValueError:
-                raise BadInput("not a number", file=path, row=row, field="score", got=score_text) from None
-            if score != score:
-                raise BadInput("NaN score", file=path, row=row, field="score")
-            if document in lists[query]:
-                raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
-            lists[query][document] = score
+    for row, line in _lines(path):
+        columns = line.split()
+        if len(columns) != 6:
+            raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="6 (TREC run)")
+        query, _, label, _, score_text, tag = columns
+        document = _document(label, vocabulary, path, row)
+        try:
+            score = float(score_text)
+        except ValueError:
+            raise BadInput("not a number", file=path, row=row, field="score", got=score_text) from None
+        if score != score:
+            raise BadInput("NaN score", file=path, row=row, field="score")
+        if document in lists[query]:
+            raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
+        lists[query][document] = score
     if not lists:
         raise BadInput("empty run", file=path, expected="at least one retrieved document")
     return Run.from_dict(lists, depth=max(map(len, lists.values())), name=name or tag)
@@ -215,21 +242,18 @@ def write_qrels(path: Path, qrels: Qrels) -> None:
 def read_qrels(path: Path, vocabulary: dict[str, int] | None = None) -> Qrels:
     """Read TREC qrels; grade > 0 is relevant, queries keep their order in the file."""
     lists: dict[str, set[int]] = {}
-    with path.open(encoding="utf-8") as lines:
-        for row, line in enumerate(lines, 1):
-            columns = line.split()
-            if len(columns) != 4:
-                raise BadInput(
-                    "wrong number of columns", file=path, row=row, got=len(columns), expected="4 (TREC qrels)"
-                )
-            query, _, label, grade = columns
-            relevant = lists.setdefault(query, set())
-            try:
-                positive = int(grade) > 0
-            except ValueError:
-                raise BadInput("not an integer", file=path, row=row, field="grade", got=grade) from None
-            if positive:
-                relevant.add(_document(label, vocabulary, path, row))
+    for row, line in _lines(path):
+        columns = line.split()
+        if len(columns) != 4:
+            raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="4 (TREC qrels)")
+        query, _, label, grade = columns
+        relevant = lists.setdefault(query, set())
+        try:
+            positive = int(grade) > 0
+        except ValueError:
+            raise BadInput("not an integer", file=path, row=row, field="grade", got=grade) from None
+        if positive:
+            relevant.add(_document(label, vocabulary, path, row))
     return Qrels(tuple(lists), tuple(np.array(sorted(documents), dtype=np.int64) for documents in lists.values()))
 
 
