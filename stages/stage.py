@@ -8,12 +8,13 @@ import argparse
 import errno
 import hashlib
 import inspect
+import math
 import os
 import random
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
@@ -27,6 +28,7 @@ from stages.engine import Engine, LocalEngine
 from stages.tracking import Tracker, track
 
 CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
+RECORDED = "pins.lock.yaml"  # the one file beside the code that stages write
 _ABSENT = object()
 P = TypeVar("P", bound="Parameters")
 
@@ -103,12 +105,14 @@ def read_parameters(path: Path) -> dict[str, Any]:
     """Read a whole `params.yaml`.
 
     Raises:
-        BadInput: the file is absent, is not YAML, or is not a mapping.
+        BadInput: the file is absent, is not UTF-8, is not YAML, or is not a mapping.
     """
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadInput("no such parameter file", file=path) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
     except yaml.YAMLError as error:
         raise BadInput(f"not YAML: {error}", file=path) from None
     if not isinstance(tree, dict):
@@ -206,18 +210,25 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
 
 
+def _code(folder: Path) -> Iterator[Path]:
+    """Modules and the data files beside them, but for what Python or a run itself writes there."""
+    for file in _files(folder):
+        if "__pycache__" not in file.parts and not file.name.startswith(".") and file.name != RECORDED:
+            yield file
+
+
 def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any], main: Callable[..., Any]) -> str:
     """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code."""
     digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[CPU_BF16])).encode())
-    for code in (Path(inspect.getfile(main)), *sorted(Path(__file__).parent.rglob("*.py"))):
+    for code in (Path(inspect.getfile(main)), *_code(Path(__file__).parent)):
         digest.update(code.read_bytes())
     for name, value in sorted(arguments.items()):
         digest.update(repr((name, str(value))).encode())
         if _is_output(name):
             continue
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, Path):
-                for file in _files(item):
+            if isinstance(item, Path) or (isinstance(item, str) and item):  # a folder of one's own may be named by text
+                for file in _files(Path(item)):
                     status = file.stat()
                     digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode())
     return digest.hexdigest()[:16]
@@ -233,7 +244,7 @@ def execute(
     main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
 ) -> dict[str, float]:
     """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line)."""
-    from stages.tables import write_json
+    from stages.tables import remove_folder, write_json
 
     arguments = vars(_parser(main, section).parse_args(argv))
     parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")
@@ -256,9 +267,13 @@ def execute(
         context = Context(tracker=tracker, work=work, engine=LocalEngine(run.workers))
         metrics = main(parameters, context, **arguments) or {}
         tracker.final(metrics, seconds=time.perf_counter() - started)
-    if metrics_file is not None:
-        write_json(metrics_file, metrics)
-    shutil.rmtree(work, ignore_errors=True)
+        if metrics_file is not None:
+            for name, value in metrics.items():
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise BadInput("not a finite number", file=metrics_file, field=name, got=value)
+            write_json(metrics_file, metrics)
+    with suppress(OSError):  # the stage has succeeded
+        remove_folder(work)
     return metrics
 
 

@@ -1,12 +1,15 @@
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from pydantic import Field
 
+from stages import stage
 from stages.stage import BadInput, Context, Parameters, execute
+from stages.tracking import Tracker
 
 
 class CountParameters(Parameters):
@@ -14,7 +17,12 @@ class CountParameters(Parameters):
 
 
 def main(
-    parameters: CountParameters, context: Context, *, lines: Path, extra: list[Path] | None = None
+    parameters: CountParameters,
+    context: Context,
+    *,
+    lines: Path,
+    extra: list[Path] | None = None,
+    local: str = "",
 ) -> dict[str, float]:
     """Count lines."""
     (context.work / "shard").write_text("done")
@@ -50,19 +58,31 @@ def test_a_failed_stage_keeps_its_work_and_finds_it_again(folder):
     assert main.work == first
 
 
-@pytest.mark.parametrize("change", ["input", "parameters"])
-def test_work_of_other_inputs_or_parameters_is_not_resumed(folder, change):
-    arguments = ["--lines", "in.txt", "--extra", "in.txt"]
+@pytest.mark.parametrize(
+    ("changed", "resumed"),
+    [
+        ("in.txt", False),
+        ("params.yaml", False),
+        ("mine/file", False),
+        ("stages/world/words.yaml", False),
+        ("stages/stage.py", False),
+        ("stages/world/pins.lock.yaml", True),
+        ("stages/__pycache__/stage.pyc", True),
+    ],
+)
+def test_work_of_other_inputs_parameters_or_code_is_not_resumed(folder, monkeypatch, changed, resumed):
+    monkeypatch.setattr(stage, "__file__", str(folder / "stages" / "stage.py"))
+    file = folder / changed
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    arguments = ["--lines", "in.txt", "--extra", "in.txt", "--local", "mine"]
     with pytest.raises(BadInput):
         execute(main, "toy.count", CountParameters, arguments)
     first = main.work
-    if change == "input":
-        (folder / "in.txt").write_text("other text\n")
-    else:
-        (folder / "params.yaml").write_text("toy:\n  count: {least: 3}\n")
+    file.write_text("toy:\n  count: {least: 3}\n")
     with pytest.raises(BadInput):
         execute(main, "toy.count", CountParameters, arguments)
-    assert main.work != first
+    assert (main.work == first) == resumed
 
 
 @pytest.mark.parametrize(
@@ -86,6 +106,35 @@ def test_bad_parameters_name_key_and_choices(folder, params, message):
     (folder / "params.yaml").write_text(params)
     with pytest.raises(BadInput, match=f"(?s){message}"):
         execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
+
+
+def test_parameters_that_are_not_utf_8(folder):
+    (folder / "params.yaml").write_bytes("toy: été".encode("latin-1"))
+    with pytest.raises(BadInput, match="params.yaml: not UTF-8: .* at byte 5"):
+        execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_metric_that_is_not_finite_is_named_and_fails_the_run(folder, monkeypatch, value):
+    def diverging(parameters: CountParameters, context: Context, *, lines: Path) -> dict[str, float]:
+        return {"good": 1.0, "loss": value}
+
+    statuses = []
+
+    @contextmanager
+    def track(*_, **__):
+        try:
+            yield Tracker()
+            statuses.append("FINISHED")
+        except BadInput:
+            statuses.append("FAILED")
+            raise
+
+    monkeypatch.setattr(stage, "track", track)
+    with pytest.raises(BadInput, match="m.json: field 'loss': not a finite number; got (nan|inf)"):
+        execute(diverging, "toy.count", CountParameters, ["--lines", "in.txt", "--metrics", "m.json"])
+    assert statuses == ["FAILED"]
+    assert not (folder / "m.json").exists()
 
 
 def test_missing_input_is_named(folder):
