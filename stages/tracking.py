@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +22,9 @@ import yaml
 SPOOL = Path(".work") / "tracking"
 """Where stages leave their events, below the project's root."""
 
+LOCK_WAIT = 15.0
+"""Seconds after which `dvc.lock` is read although DVC holds its lock: a stage must go on."""
+
 
 class Tracker:
     """Sends curves and final metrics of one stage execution to MLflow, or nowhere."""
@@ -29,25 +32,37 @@ class Tracker:
     def __init__(self, events: IO[str] | None = None) -> None:
         self._events = events
 
-    def _send(self, kind: str, **fields: Any) -> None:
-        if self._events is not None:
+    def _send(self, kind: str, fields: Mapping[str, Any]) -> None:
+        if self._events is None:
+            return
+        try:
             self._events.write(json.dumps({"kind": kind, "time": int(time.time() * 1000), **fields}) + "\n")
             self._events.flush()
+        except OSError as error:
+            with suppress(OSError):  # what it could not write it tries again
+                self._events.close()
+            self._events = None
+            _warn(f"not tracked from here on: {error}")
+
+    def _point(self, step: int, values: Mapping[str, float]) -> None:
+        finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
+        self._send("point", {"step": step, "values": finite})
 
     def log(self, step: int, **values: float) -> None:
         """One point of one or more curves; values that are not finite are left out of the curve."""
-        finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
-        self._send("point", step=step, values=finite)
+        self._point(step, values)
 
     def final(self, metrics: Mapping[str, float], *, seconds: float) -> None:
-        """The stage's flat metrics and its duration."""
-        numbers = {name: value for name, value in metrics.items() if isinstance(value, (int, float))}
-        self.log(0, **numbers, seconds=seconds)
+        """The stage's flat metrics, as `final/<name>` (a curve may bear the name itself), and its duration."""
+        numbers = {f"final/{name}": value for name, value in metrics.items() if isinstance(value, (int, float))}
+        self._point(0, {**numbers, "seconds": seconds})
 
 
 @contextmanager
 def track(section: str, values: Mapping[str, Any], inputs: Sequence[Path], *, enabled: bool) -> Iterator[Tracker]:
     """Open a run for a stage execution; it is marked failed when the block raises.
+
+    Tracking that fails is told on stderr; the stage goes on.
 
     Args:
         section: the stage's section of `params.yaml`; its first part names the MLflow experiment.
@@ -59,35 +74,48 @@ def track(section: str, values: Mapping[str, Any], inputs: Sequence[Path], *, en
         yield Tracker()
         return
     root = project_root()
-    stage = os.environ.get("DVC_STAGE", section)
-    with _event_file(root / SPOOL) as events:
-        tracker = Tracker(events)
-        tracker._send(
-            "start",
-            pipeline=section.split(".")[0],
-            name=f"{os.environ.get('DVC_EXP_NAME') or 'repro'}/{stage}",
-            parameters={f"{section}.{key}": str(value) for key, value in values.items()},
-            tags={
-                "dvc.stage": stage,
-                "dvc.experiment": os.environ.get("DVC_EXP_NAME", ""),
-                "git.baseline": os.environ.get("DVC_EXP_BASELINE_REV") or _git("rev-parse", "HEAD"),
-                "git.dirty": str(bool(_git("status", "--porcelain", "--untracked-files=no"))),
-                **_input_hashes(inputs),
-            },
-        )
-        writer = _wake_writer(root)
+    with ExitStack() as stack:
+        tracker, writer = Tracker(), None
+        try:
+            tracker = Tracker(stack.enter_context(_event_file(root / SPOOL)))
+            tracker._send("start", _start(section, values, inputs))
+            writer = _wake_writer(root)
+        except OSError as error:
+            _warn(f"incomplete: {error}")
         status = "FAILED"
         try:
             yield tracker
             status = "FINISHED"
         finally:
             # The writer goes on by itself; waiting for it would cost every stage its import time.
-            tracker._send("end", status=status)
+            tracker._send("end", {"status": status})
             if writer is not None and writer.poll():
-                print(
-                    f"tracking: MLflow's writer failed, see {writer_log(root)}; the run waits in {root / SPOOL}",
-                    file=sys.stderr,
-                )
+                _warn(f"MLflow's writer failed, see {writer_log(root)}; the run waits in {root / SPOOL}")
+
+
+def _start(section: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> dict[str, Any]:
+    stage = os.environ.get("DVC_STAGE", section)
+    try:
+        hashes = _input_hashes(inputs)
+    except Exception as error:  # a `dvc.lock` that is half written may be anything
+        _warn(f"no hashes of inputs, dvc.lock cannot be read: {error}")
+        hashes = {}
+    return {
+        "pipeline": section.split(".")[0],
+        "name": f"{os.environ.get('DVC_EXP_NAME') or 'repro'}/{stage}",
+        "parameters": {f"{section}.{key}": str(value) for key, value in values.items()},
+        "tags": {
+            "dvc.stage": stage,
+            "dvc.experiment": os.environ.get("DVC_EXP_NAME", ""),
+            "git.baseline": os.environ.get("DVC_EXP_BASELINE_REV") or _git("rev-parse", "HEAD"),
+            "git.dirty": str(bool(_git("status", "--porcelain", "--untracked-files=no"))),
+            **hashes,
+        },
+    }
+
+
+def _warn(problem: str) -> None:
+    print(f"tracking: {problem}", file=sys.stderr)
 
 
 @contextmanager
@@ -130,10 +158,10 @@ def writer_log(root: Path) -> Path:
     return root / SPOOL / "writer.log"
 
 
-def locked(file: IO[str]) -> bool:
+def locked(file: IO[str], kind: int = fcntl.LOCK_EX) -> bool:
     """Whether the lock was free, and is now held until the file is closed."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -154,9 +182,28 @@ def _git(*arguments: str) -> str:
 
 
 def _input_hashes(inputs: Sequence[Path]) -> dict[str, str]:
-    lock = Path("dvc.lock")
+    """Hashes of the outputs in `dvc.lock` that inputs are or lie in (the innermost), or else of those in them."""
     # libyaml, where it is there: PyYAML's own parser would cost every stage most of a second.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    stages = (yaml.load(lock.read_text(encoding="utf-8"), loader) or {}).get("stages", {}) if lock.exists() else {}
-    known = {out["path"]: out.get("md5", "") for stage in stages.values() for out in stage.get("outs", [])}
-    return {f"input.{path.as_posix()}": known[path.as_posix()] for path in inputs if path.as_posix() in known}
+    stages = (yaml.load(_dvc_lock(), loader) or {}).get("stages", {})
+    known = {Path(out["path"]): out.get("md5", "") for stage in stages.values() for out in stage.get("outs", [])}
+    outputs: set[Path] = set()
+    for path in inputs:
+        around = next((place for place in (path, *path.parents) if place in known), None)
+        outputs.update([around] if around else [output for output in known if path in output.parents])
+    return {f"input.{output.as_posix()}": known[output] for output in sorted(outputs)}
+
+
+def _dvc_lock() -> str:
+    """The text of `dvc.lock`; another DVC, which rewrites it in place under its own lock, is waited for."""
+    file = Path("dvc.lock")
+    if not file.exists():
+        return ""
+    with ExitStack() as stack:
+        guard = Path(".dvc") / "tmp" / "lock"
+        if guard.exists():
+            lock = stack.enter_context(guard.open(encoding="utf-8"))
+            deadline = time.monotonic() + LOCK_WAIT
+            while not locked(lock, fcntl.LOCK_SH) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        return file.read_text(encoding="utf-8")

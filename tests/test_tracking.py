@@ -6,7 +6,11 @@ import time
 from pathlib import Path
 
 import pytest
+from mlflow.exceptions import MlflowException
+from mlflow.protos.databricks_pb2 import TEMPORARILY_UNAVAILABLE
+from mlflow.tracking import MlflowClient
 
+from stages import tracking, tracking_writer
 from stages.stage import execute
 from stages.tracking import SPOOL, Tracker, locked, writer_lock
 from stages.tracking_writer import prepare, write_events
@@ -26,7 +30,7 @@ def curve_main(parameters, context, *, lines):
         context.tracker.log(step, loss=3.0 - step, skipped=float("nan"))
     if lines.read_text() == "fail":
         raise RuntimeError
-    return {"bm25_mrr@100": 0.25}
+    return {"bm25_mrr@100": 0.25, "loss": 0.5, "step": 7.0, "kind": 1.0}
 
 
 curve_main.__annotations__ = count_main.__annotations__ | {}
@@ -43,8 +47,6 @@ def finished(tmp_path, monkeypatch):
     subprocess.run(["git", "init", "-q"], check=True)
     run(curve_main, tmp_path)
     run(curve_main, tmp_path)
-    from mlflow.tracking import MlflowClient
-
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if (tmp_path / "mlflow.db").exists():
@@ -65,7 +67,9 @@ def test_one_run_a_stage_execution_with_curve_tags_and_absolute_artifacts(finish
     assert run.data.params == {"kvqae.toy.least": "2"}
     assert run.data.tags["input.in.txt"] == "abc123"
     assert run.data.tags["dvc.experiment"] == "bold-idea"
-    assert run.data.metrics["bm25_mrr_at_100"] == 0.25
+    final = {name: value for name, value in run.data.metrics.items() if name.startswith("final/")}
+    assert final == {"final/bm25_mrr_at_100": 0.25, "final/loss": 0.5, "final/step": 7.0, "final/kind": 1.0}
+    assert run.data.metrics["seconds"] > 0
     assert [point.value for point in client.get_metric_history(run.info.run_id, "loss")] == [3.0, 2.0, 1.0]
     assert "skipped" not in run.data.metrics
 
@@ -101,9 +105,69 @@ def test_a_run_that_mlflow_refuses_is_kept_and_stops_no_other(tmp_path, capsys):
     refused = spool(tmp_path, START, POINT | {"values": {"not(a)name": 1.0}}, END, name="1-1.jsonl")
     spool(tmp_path, START | {"name": "good"}, POINT, END, name="2-1.jsonl")
     write_events(tmp_path, linger=0.1)
-    assert {run.info.run_name: run.info.status for run in runs_of(tmp_path)}["good"] == "FINISHED"
+    assert {run.info.run_name: run.info.status for run in runs_of(tmp_path)} == {
+        "good": "FINISHED",
+        "by hand": "FAILED",
+    }
     assert refused.with_suffix(".refused").read_text().count("\n") == 3
     assert "MLflow refused a run" in capsys.readouterr().err
+
+
+@pytest.fixture
+def unavailable(monkeypatch):
+    """Let calls of MLflow's client fail after they did their work: the answer is lost, the worst case."""
+    monkeypatch.setattr(tracking_writer, "RETRY", 0.0)
+    left = {}
+
+    def let_fail(name, times):
+        left[name] = times
+        call = getattr(MlflowClient, name)
+
+        def fail(*arguments, **named):
+            result = call(*arguments, **named)
+            if left[name] and "params" not in named:  # of batches those of points, which must not be there twice
+                left[name] -= 1
+                raise MlflowException("database is locked", TEMPORARILY_UNAVAILABLE)
+            return result
+
+        monkeypatch.setattr(MlflowClient, name, fail)
+        return left
+
+    return let_fail
+
+
+CALLS = ["create_run", "log_batch", "set_terminated"]
+
+
+def logged_once(root):
+    (run,) = runs_of(root)
+    assert run.info.status == "FINISHED"
+    assert run.data.params == {"least": "2"}
+    assert [point.value for point in prepare(root).get_metric_history(run.info.run_id, "loss")] == [0.5]
+    return True
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_mlflow_cannot_take_now_it_gets_later_and_once(tmp_path, unavailable, name):
+    waiting = spool(tmp_path, START | {"parameters": {"least": "2"}}, POINT, END)
+    left = unavailable(name, 1)
+    write_events(tmp_path, linger=1)
+    assert left == {name: 0}
+    assert logged_once(tmp_path)
+    assert not waiting.exists()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_mlflow_could_not_take_waits_for_the_next_writer(tmp_path, unavailable, name, capsys):
+    waiting = spool(tmp_path, START | {"parameters": {"least": "2"}}, POINT, END)
+    left = unavailable(name, 1_000_000)
+    write_events(tmp_path, linger=0.1)
+    assert waiting.exists()
+    assert capsys.readouterr().err.count("MLflow cannot take a run now") == 1
+    left[name] = 0
+    write_events(tmp_path, linger=0.1)
+    assert logged_once(tmp_path)
+    assert not waiting.exists()
 
 
 def test_only_one_writer_is_at_work(tmp_path):
@@ -145,6 +209,96 @@ with _event_file(Path(root) / SPOOL) as events:
     print("held", flush=True)
     time.sleep(300)
 """
+
+
+LOCK_FILE = """
+stages:
+  world:
+    outs: [{path: data/raw, md5: a.dir}, {path: models/base, md5: b.dir}]
+  inner:
+    outs: [{path: data/raw/inner, md5: c.dir}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "tags"),
+    [
+        ("data/raw", {"input.data/raw": "a.dir"}),
+        ("data/raw/viquae/train.json", {"input.data/raw": "a.dir"}),
+        ("data/raw/inner/x", {"input.data/raw/inner": "c.dir"}),
+        ("data", {"input.data/raw": "a.dir", "input.data/raw/inner": "c.dir"}),
+        ("data/rawer", {}),
+    ],
+)
+def test_an_input_bears_the_hash_of_the_output_around_it_or_of_those_in_it(tmp_path, monkeypatch, path, tags):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dvc.lock").write_text(LOCK_FILE)
+    assert tracking._input_hashes([Path(path)]) == tags
+
+
+@pytest.fixture
+def tracked(tmp_path, monkeypatch):
+    """Run a tracked stage without a writer; its events come back."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    monkeypatch.setattr(tracking, "_wake_writer", lambda root: None)
+
+    def run_it():
+        run(curve_main, tmp_path)
+        (file,) = (tmp_path / SPOOL).glob("*.jsonl")
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    return run_it
+
+
+@pytest.mark.parametrize("text", ["stages: {a: [", "stages: []", "stages:\n  a:\n    outs: [{md5: a}]", "\0", "5"])
+def test_a_lock_file_that_cannot_be_read_costs_the_tags_and_no_more(tmp_path, tracked, text, capsys):
+    (tmp_path / "dvc.lock").write_text(text)
+    start, *_, end = tracked()
+    assert [tag for tag in start["tags"] if tag.startswith("input.")] == []
+    assert end["status"] == "FINISHED"
+    assert "no hashes of inputs, dvc.lock cannot be read" in capsys.readouterr().err
+
+
+def test_a_lock_file_that_dvc_rewrites_is_waited_for(tmp_path, monkeypatch):
+    from dvc.lock import Lock
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".dvc" / "tmp").mkdir(parents=True)
+    lock = Lock(str(tmp_path / ".dvc" / "tmp" / "lock"))
+    (tmp_path / "dvc.lock").write_text(LOCK_FILE[:60])
+    lock.lock()
+
+    def finish():
+        time.sleep(0.5)
+        (tmp_path / "dvc.lock").write_text(LOCK_FILE)
+        lock.unlock()
+
+    other = threading.Thread(target=finish)
+    other.start()
+    assert tracking._input_hashes([Path("data/raw")]) == {"input.data/raw": "a.dir"}
+    other.join()
+    lock.lock()  # the reader has let go of it
+    monkeypatch.setattr(tracking, "LOCK_WAIT", 0.1)
+    assert tracking._input_hashes([Path("data/raw")]) == {"input.data/raw": "a.dir"}
+    lock.unlock()
+
+
+def test_a_spool_that_cannot_be_written_stops_no_stage(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path / "file"))
+    (tmp_path / "file").touch()
+    run(curve_main, tmp_path)
+    assert "tracking: incomplete: " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_events_that_find_no_room_stop_no_stage(capsys):
+    with Path("/dev/full").open("w") as full:
+        tracker = Tracker(full)
+        tracker.log(1, loss=1.0)
+        tracker.log(2, loss=1.0)
+    assert capsys.readouterr().err.count("not tracked from here on: ") == 1
 
 
 def test_off_means_off(tmp_path, monkeypatch):
