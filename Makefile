@@ -39,10 +39,15 @@ setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by them
 # memory is for one at a time.
 LANES := 'kvqae-*' decorrelation-evaluate 'complexity-*'
 
+PIPELINES := kvqae|decorrelation|complexity
+
+# DVC runs the whole graph when a glob matches no stage. Jobs of a script ignore Ctrl-C: the lanes get SIGTERM for it.
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
+	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
 	@if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; \
 	elif nvidia-smi >/dev/null 2>&1 || dvc status --quiet; then dvc repro; \
 	else \
+		trap 'trap - INT TERM; kill 0' INT TERM; \
 		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; lag=0; for lane in $(LANES); do \
 			STAGE_NICENESS=$$lag dvc --wait-for-lock repro --glob "$$lane" 2>&1 | sed -u "s/^/[$${lane%%-*}] /" & lag=$$((lag + 5)); \
 		done; wait; \
@@ -90,5 +95,5 @@ plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: m
 thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P=kvqae for one pipeline
 	@python -m stages.thorough $(if $(P),--pipelines $(P))
 
-clean:  ## remove half-done work of killed stages (data, models and caches stay)
-	@rm -rf .work
+clean:  ## remove half-done work of killed stages (data, models, caches, runs for MLflow and `make thorough` stay)
+	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough -exec rm -rf {} +
