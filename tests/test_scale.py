@@ -88,6 +88,15 @@ def test_bad_scale_changes_nothing(text, message, files):
     assert params.read_text() == PARAMS
 
 
+@pytest.mark.parametrize("text", [b"a: [", "a: été".encode("latin-1")])
+@pytest.mark.parametrize("broken", [0, 1])
+def test_the_file_that_cannot_be_read_is_the_one_named(text, broken, files):
+    pair = files("world: {kvqae: hub}")
+    pair[broken].write_bytes(text)
+    with pytest.raises(BadInput, match=f"^{pair[broken]}: not (YAML|UTF-8)"):
+        rescale(*pair)
+
+
 def test_unknown_scale_lists_those_there_are(files):
     params, scale = files("")
     with pytest.raises(BadInput, match=r"papers.yaml: no such file \(choices: paper\)"):
