@@ -39,14 +39,18 @@ def page(fragments: Sequence[dict[str, Any]]) -> str:
 
 
 def thorough_html(result: dict[str, Any]) -> str:
-    """What `make thorough` found: mean and standard deviation over world seeds, with commit and date."""
+    """What `make thorough` found, with commit and date: its sections, and metrics over world seeds if there are several.
+
+    Of one world the sections show what matters; thousands of metrics of single trainings stay in the file.
+    """
     seeds = sorted(result["seeds"], key=int)
-    names = [name for name in result["seeds"][seeds[0]] if all(name in result["seeds"][seed] for seed in seeds)]
     rows = []
-    for name in names:
-        values = np.array([result["seeds"][seed][name] for seed in seeds])
-        deviation = float(values.std(ddof=1)) if len(values) > 1 else None
-        rows.append({"name": name, "values": values.tolist(), "mean": float(values.mean()), "deviation": deviation})
+    if len(seeds) > 1:
+        names = [name for name in result["seeds"][seeds[0]] if all(name in result["seeds"][seed] for seed in seeds)]
+        for name in names:
+            values = np.array([result["seeds"][seed][name] for seed in seeds])
+            mean, deviation = float(values.mean()), float(values.std(ddof=1))
+            rows.append({"name": name, "values": values.tolist(), "mean": mean, "deviation": deviation})
     return environment().get_template("thorough.html").render(result=result, seeds=seeds, rows=rows)
 
 

@@ -63,6 +63,29 @@ def test_thorough_results_are_dated_and_averaged(tmp_path):
     assert "<summary>Table 1 &lt;all seeds&gt;</summary>\n<b>rendered</b>" in html
 
 
+def test_thorough_results_of_one_world_are_their_sections(tmp_path):
+    write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
+    sections = [{"id": "toy-table-1", "title": "Table 1", "html": "<b>rendered</b>"}]
+    result = {
+        "pipeline": "toy",
+        "commit": "abc123",
+        "date": "2030-01-02",
+        "seeds": {"3": {"evaluate.one_training": 0.25}},
+    }
+    write_json(tmp_path / "thorough" / "toy.json", result | {"sections": sections})
+    main(
+        PageParameters(),
+        None,
+        fragments=tmp_path / "fragments",
+        thorough=tmp_path / "thorough",
+        out=tmp_path / "page.html",
+    )
+    html = (tmp_path / "page.html").read_text()
+    assert "<b>rendered</b>" in html
+    assert "world seed 3." in html
+    assert "evaluate.one_training" not in html
+
+
 def test_incomplete_fragment(tmp_path):
     write_json(tmp_path / "a.json", {"pipeline": "a"})
     with pytest.raises(BadInput, match=r"fragment lacks keys; got \['sections', 'title', 'world'\]"):
