@@ -39,7 +39,7 @@ def page(fragments: Sequence[dict[str, Any]]) -> str:
 
 
 def thorough_html(result: dict[str, Any]) -> str:
-    """What `make thorough` found, with commit and date: its sections, and metrics over world seeds if there are several.
+    """What `make thorough` found, with commit and date: its sections, and metrics if world seeds are several.
 
     Of one world the sections show what matters; thousands of metrics of single trainings stay in the file.
     """

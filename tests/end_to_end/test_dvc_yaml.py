@@ -68,7 +68,8 @@ def test_commands_give_what_main_takes(name):
     stage = STAGES[name]
     tree = ast.parse((ROOT / file_of(module_of(stage))).read_text())
     (main,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
-    taken = {each.arg.replace("_", "-"): default for each, default in zip(main.args.kwonlyargs, main.args.kw_defaults)}
+    arguments = zip(main.args.kwonlyargs, main.args.kw_defaults, strict=True)
+    taken = {each.arg.replace("_", "-"): default for each, default in arguments}
     given = {word.removeprefix("--") for word in str(stage["cmd"]).split() if word.startswith("--")} - {"metrics"}
     assert sorted(given - set(taken)) == []
     assert sorted(each for each, default in taken.items() if default is None and each not in given) == []
