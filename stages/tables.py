@@ -103,15 +103,19 @@ def read_json(path: Path) -> Any:
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream (row from 1, object) from a file with one JSON object a line; blank lines are passed over."""
     for row, line in _lines(path):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
-        if not isinstance(value, dict):
-            raise BadInput("not a JSON object", file=path, row=row, got=value)
-        yield row, value
+        if line.strip():
+            yield row, parse_object(line, path, row)
+
+
+def parse_object(line: str, path: Path, row: int) -> dict[str, Any]:
+    """The JSON object of a line; `BadInput` names file and row where it is none."""
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
+    if not isinstance(value, dict):
+        raise BadInput("not a JSON object", file=path, row=row, got=value)
+    return value
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import read_questions
 from stages.kvqae.reader_data import Example, retrieved, sample_passages, split_by_relevance, texts_of, tokenize
 from stages.kvqae.reader_training import questions_of_step
-from stages.kvqae.schedules import Schedule, load_best, make_scheduler, save_best
+from stages.kvqae.schedules import Schedule, keep_weights, load_best, make_scheduler
 from stages.nets.cross_encoder import one_relevant_loss, relevance_scores
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Context, Parameters
@@ -149,11 +149,7 @@ def train(
         if done % parameters.validate_every == 0 or done == parameters.steps:
             score = validate()
             log(done, validation_mrr=score)
-            if parameters.schedule == "linear":
-                seen["validation_mrr"] = score
-            elif score > seen.get("validation_mrr", -1.0):
-                seen["validation_mrr"] = score
-                save_best(work, model)
+            keep_weights(parameters.schedule, score, seen, "validation_mrr", work=work, model=model)
         if done % parameters.checkpoint_every == 0:
             save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
     if parameters.schedule == "constant":

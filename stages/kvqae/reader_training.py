@@ -27,7 +27,7 @@ from stages.kvqae.reader_data import (
 )
 from stages.kvqae.reader_model import load_reader, save_reader
 from stages.kvqae.reader_validation import Validation
-from stages.kvqae.schedules import Schedule, load_best, make_scheduler, save_best
+from stages.kvqae.schedules import Schedule, keep_weights, load_best, make_scheduler
 from stages.nets.reader import PassageReduction, question_loss
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Context, Parameters
@@ -174,11 +174,7 @@ def train(
         if done % parameters.validate_every == 0 or done == parameters.steps:
             score = validate()
             log(done, validation_em=score)
-            if parameters.schedule == "linear":
-                seen["validation_em"] = score
-            elif score > seen.get("validation_em", -1.0):
-                seen["validation_em"] = score
-                save_best(work, model)
+            keep_weights(parameters.schedule, score, seen, "validation_em", work=work, model=model)
         if done % parameters.checkpoint_every == 0:
             save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
     if parameters.schedule == "constant":

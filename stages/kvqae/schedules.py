@@ -22,12 +22,21 @@ def make_scheduler(optimizer: torch.optim.Optimizer, schedule: Schedule, *, warm
     return get_linear_schedule_with_warmup(optimizer, round(warmup * steps), steps)
 
 
-def save_best(work: Path, model: torch.nn.Module) -> None:
-    """Replace the best weights so far in the stage's work folder."""
-    with write_atomically(work / BEST) as beside:
-        save_model(model, str(beside))
+def keep_weights(
+    schedule: Schedule, score: float, seen: dict[str, float], name: str, *, work: Path, model: torch.nn.Module
+) -> None:
+    """Note a validation's score, at least 0, of the weights to keep; write them to `work` if they are the best so far.
+
+    With a linear schedule the last weights are kept, whatever their score.
+    """
+    if schedule == "linear":
+        seen[name] = score
+    elif score > seen.get(name, -1.0):
+        seen[name] = score
+        with write_atomically(work / BEST) as beside:
+            save_model(model, str(beside))
 
 
 def load_best(work: Path, model: torch.nn.Module) -> None:
-    """Bring the model back to the weights of the last `save_best`."""
+    """Bring the model back to the weights that `keep_weights` wrote last."""
     load_model(model, str(work / BEST))

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import tarfile
 import zlib
 from collections import Counter
@@ -14,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from stages.stage import BadInput
-from stages.tables import read_json_lines
+from stages.tables import parse_object, read_json_lines
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
 
@@ -31,23 +30,13 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         elif path.name.endswith((".jsonl.gz", ".json.gz")):
             with gzip.open(path, "rt", encoding="utf-8") as lines:
                 for row, line in enumerate(lines, 1):
-                    yield row, _parse(line, path, row)
+                    yield row, parse_object(line, path, row)
         elif path.suffix in {".parquet", ".arrow"}:
             yield from enumerate(_rows(path), 1)
         else:
             raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
     except (EOFError, gzip.BadGzipFile, zlib.error, pa.ArrowInvalid) as error:
         raise BadInput(f"broken file: {error}", file=path) from None
-
-
-def _parse(line: str, path: Path, row: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
-    if not isinstance(value, dict):
-        raise BadInput("not a JSON object", file=path, row=row, got=value)
-    return value
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
