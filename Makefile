@@ -18,7 +18,7 @@ help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 # In-painting's worker cannot share the lock: its environment lies in uv's cache, and shares its packages with .venv.
-WORKER := stages/decorrelation/inpaint_worker.py
+WORKER := stages/decorrelation/painting/worker.py
 
 $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }

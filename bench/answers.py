@@ -16,12 +16,12 @@ from typing import Any
 import torch
 
 from bench import harness
-from stages.complexity.answer_cache import AnswerCache, key_of
+from stages.complexity.corpus.squad import write_squad
 from stages.complexity.finetune import FinetuneParameters
 from stages.complexity.prompt import PromptParameters, ask_all
-from stages.complexity.prompts import messages_of
-from stages.complexity.reader import Reader, Reading, reader_of
-from stages.complexity.squad import write_squad
+from stages.complexity.prompting.answer_cache import AnswerCache, key_of
+from stages.complexity.prompting.prompts import messages_of
+from stages.complexity.readers.interface import Reader, Reading, reader_of
 from stages.stage import read_parameters, section_of, validate
 from stages.world.complexity_base_models import ComplexityBaseModelsParameters, make_stand_ins
 from stages.world.sample.french import build_french

@@ -15,10 +15,10 @@ import torch
 from safetensors.torch import save_file
 
 from bench import harness
-from stages.decorrelation.model_settings import ClipSettings
-from stages.decorrelation.models import start
-from stages.decorrelation.training import backward, optimiser_of
-from stages.decorrelation.training_batches import Batch
+from stages.decorrelation.models.interface import start
+from stages.decorrelation.models.settings import ClipSettings
+from stages.decorrelation.training.batches import Batch
+from stages.decorrelation.training.loop import backward, optimiser_of
 from stages.device import pick_device
 from stages.tables import write_json
 

@@ -17,11 +17,11 @@ from transformers import BertConfig, BertModel, BertTokenizer
 
 from bench import harness
 from stages.device import pick_device
-from stages.kvqae.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
-from stages.kvqae.cross_encoder_training import loss_of
 from stages.kvqae.passage_texts import SEPARATOR, PassageTexts
 from stages.kvqae.questions import Question
-from stages.kvqae.reader_data import Example
+from stages.kvqae.reader.data import Example
+from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
+from stages.kvqae.rerankers.cross_encoder_training import loss_of
 from stages.measures.answers import AnswerMatcher
 from stages.stage import CPU_BF16
 

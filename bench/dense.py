@@ -18,9 +18,9 @@ from transformers import BertConfig, BertModel, BertTokenizer
 
 from bench import harness
 from stages.device import pick_device
-from stages.kvqae.dense import exact_search
+from stages.kvqae.dense_retrieval.neighbours import exact_search
+from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, tokenize
 from stages.kvqae.dpr_encode import DprEncodeParameters, encode_passages
-from stages.kvqae.text_encoder import encode, load_text_encoder, tokenize
 from stages.tables import read_matrix, write_matrix, write_table
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from bench import harness
+from stages.decorrelation.datasets.records import Caption
+from stages.decorrelation.language.word_lists import WORDS, word_lists
 from stages.decorrelation.phrases import Row, Settings, read_shard
-from stages.decorrelation.records import Caption
-from stages.decorrelation.word_lists import WORDS, word_lists
 from stages.engine import LocalEngine
 from stages.stage import read_parameters
 from stages.world.sample.render.canvas import Dice

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import harness
-from stages.decorrelation.caption_search import top_captions
+from stages.decorrelation.retrieval.caption_search import top_captions
 from stages.measures.odmap import odmap
 from stages.tables import read_matrix, write_matrix
 

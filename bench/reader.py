@@ -16,10 +16,10 @@ from bench import harness
 from stages.device import autocast, pick_device
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
-from stages.kvqae.reader_data import Example, tokenize
+from stages.kvqae.reader.data import Example, tokenize
+from stages.kvqae.reader.reading import read_pairs
+from stages.kvqae.reader.training import loss_of
 from stages.kvqae.reader_pretrain import ReaderPretrainParameters
-from stages.kvqae.reader_training import loss_of
-from stages.kvqae.reading import read_pairs
 from stages.measures.answers import AnswerMatcher
 
 LAYERS, HIDDEN, TOKENS, PASSAGES, BATCH = 3, 384, 64, 240, 24

@@ -21,7 +21,7 @@ from typing import Literal
 
 import psutil
 
-from stages.decorrelation.inpainter import WORKER, find_uv
+from stages.decorrelation.painting.inpainter import WORKER, find_uv
 from stages.on_request import holdings
 from stages.plan import plan_files
 from stages.stage import BadInput, read_parameters

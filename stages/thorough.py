@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from stages.complexity.answer_cache import JOURNAL, AnswerCache
+from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache
 from stages.scale import rescale
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json

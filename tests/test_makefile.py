@@ -21,10 +21,10 @@ PROGRAMS = {  # DVC notes what it was asked for; with the file `slow` it stays a
 @pytest.fixture
 def project(tmp_path):
     """A folder whose environment is ready."""
-    for name in ("Makefile", "uv.lock", "pyproject.toml", "stages/decorrelation/inpaint_worker.py.lock"):
+    for name in ("Makefile", "uv.lock", "pyproject.toml", "stages/decorrelation/painting/worker.py.lock"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "stages/decorrelation/inpaint_worker.py").touch()
+    (tmp_path / "stages/decorrelation/painting/worker.py").touch()
     binaries = tmp_path / ".venv" / "bin"
     binaries.mkdir(parents=True)
     for name, script in PROGRAMS.items():

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from stages import thorough
-from stages.complexity.answer_cache import JOURNAL, AnswerCache, Reply
+from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply
 from tests import tiny_project
 from tests.tiny_project import commit, run
 
@@ -36,7 +36,7 @@ sections = [{"id": f"kvqae-{name}", "title": name, "html": str(kvqae["world"]["s
 # A question is answered at a cost, which the metric counts; then it breaks off unless a file is there.
 PROMPT = """
 import json, pathlib, sys, yaml
-from stages.complexity.answer_cache import JOURNAL, AnswerCache, Reply
+from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply
 from stages.tracking import project_root
 seed = yaml.safe_load(open("params.yaml"))["complexity"]["world"]["seed"]
 cache = AnswerCache(project_root() / JOURNAL)

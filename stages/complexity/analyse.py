@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from stages.complexity.conllu import Sentence, read_conllu
-from stages.complexity.effect_rows import effect_metrics, effect_rows, shares, write_effects
-from stages.complexity.free_factors import free_factors
-from stages.complexity.predictions import Predictions, read_predictions
-from stages.complexity.squad import SquadQuestion, read_squad
+from stages.complexity.corpus.conllu import Sentence, read_conllu
+from stages.complexity.corpus.predictions import Predictions, read_predictions
+from stages.complexity.corpus.squad import SquadQuestion, read_squad
+from stages.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
+from stages.complexity.features.free_factors import free_factors
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import Setting, mangled, rouge_l
 from stages.stage import BadInput, Context, Parameters, run_stage

@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 from pydantic import Field
 
-from stages.complexity.frame_labels import UNKNOWN
-from stages.complexity.frame_model import FrameParser, load_parser
-from stages.complexity.frame_parsing import parse
-from stages.complexity.frame_windows import windows_of
-from stages.complexity.records import FrameInstance
-from stages.complexity.squad import SquadQuestion, read_squad
+from stages.complexity.corpus.records import FrameInstance
+from stages.complexity.corpus.squad import SquadQuestion, read_squad
+from stages.complexity.frames.labels import UNKNOWN
+from stages.complexity.frames.model import FrameParser, load_parser
+from stages.complexity.frames.parsing import parse
+from stages.complexity.frames.windows import windows_of
 from stages.device import pick_device
 from stages.measures.frames import entropy_bits
 from stages.stage import BadInput, Context, Parameters, run_stage

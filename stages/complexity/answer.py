@@ -5,9 +5,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from stages.complexity.corpora import read_examples
-from stages.complexity.predictions import write_predictions
-from stages.complexity.reader import Reading, load_reader
+from stages.complexity.corpus.corpora import read_examples
+from stages.complexity.corpus.predictions import write_predictions
+from stages.complexity.readers.interface import Reading, load_reader
 from stages.stage import Context, Parameters, run_stage
 
 

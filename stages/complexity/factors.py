@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from stages.complexity.arcs import arcs
-from stages.complexity.conllu import Sentence, read_conllu
-from stages.complexity.corpora import read_examples, read_texts
-from stages.complexity.factor_table import FACTORS, names_of, schema
-from stages.complexity.inflections import Inflections, Presence, known_inflections
-from stages.complexity.records import AnnotatedText, Example
+from stages.complexity.corpus.conllu import Sentence, read_conllu
+from stages.complexity.corpus.corpora import read_examples, read_texts
+from stages.complexity.corpus.records import AnnotatedText, Example
+from stages.complexity.effects.factor_table import FACTORS, names_of, schema
+from stages.complexity.features.arcs import arcs
+from stages.complexity.features.inflections import Inflections, Presence, known_inflections
 from stages.measures.association import cramers_v
 from stages.measures.even_cut import even_cut
 from stages.measures.frames import entropy_bits

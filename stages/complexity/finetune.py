@@ -9,10 +9,10 @@ import torch
 from pydantic import Field, model_validator
 
 from stages.cards import write_card
-from stages.complexity.reader import Reader, Reading, reader_of
-from stages.complexity.reader_settings import AnyReaderSettings, ReaderSettings
-from stages.complexity.squad import SquadQuestion, read_squad
-from stages.complexity.training import mean_loss, train
+from stages.complexity.corpus.squad import SquadQuestion, read_squad
+from stages.complexity.readers.interface import Reader, Reading, reader_of
+from stages.complexity.readers.settings import AnyReaderSettings, ReaderSettings
+from stages.complexity.readers.training import mean_loss, train
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import rouge_l
 from stages.stage import BadInput, Context, Parameters, run_stage

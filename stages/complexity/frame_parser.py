@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from pydantic import Field
 
-from stages.complexity.corpora import read_texts
-from stages.complexity.frame_data import place_frames, teach
-from stages.complexity.frame_labels import collect_labels
-from stages.complexity.frame_model import FrameParser, save_parser, start_parser
-from stages.complexity.frame_parsing import parse
-from stages.complexity.frame_scores import elements_in, evaluate, frames_in, score_texts, total
-from stages.complexity.frame_training import FrameTrainingParameters, train
-from stages.complexity.frame_windows import windows_of
-from stages.complexity.records import AnnotatedText
+from stages.complexity.corpus.corpora import read_texts
+from stages.complexity.corpus.records import AnnotatedText
+from stages.complexity.frames.data import place_frames, teach
+from stages.complexity.frames.labels import collect_labels
+from stages.complexity.frames.model import FrameParser, save_parser, start_parser
+from stages.complexity.frames.parsing import parse
+from stages.complexity.frames.scores import elements_in, evaluate, frames_in, score_texts, total
+from stages.complexity.frames.training import FrameTrainingParameters, train
+from stages.complexity.frames.windows import windows_of
 from stages.device import pick_device
 from stages.stage import BadInput, Context, run_stage
 from stages.tables import write_atomically

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from stages.complexity.corpora import read_examples
-from stages.complexity.judgement_files import Answers, Judgement, read_judgements
-from stages.complexity.label_studio import VERDICTS, labelling_config, task
-from stages.complexity.records import Example
+from stages.complexity.corpus.corpora import read_examples
+from stages.complexity.corpus.records import Example
+from stages.complexity.judging.files import Answers, Judgement, read_judgements
+from stages.complexity.judging.label_studio import VERDICTS, labelling_config, task
 from stages.measures.clustered import clustered_interval
 from stages.measures.kappa import fleiss_kappa
 from stages.stage import Context, Parameters, run_stage

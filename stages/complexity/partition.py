@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from stages.complexity.corpora import read_examples, read_texts
-from stages.complexity.factor_table import FACTORS, FactorTable, read_factors, read_names
+from stages.complexity.corpus.corpora import read_examples, read_texts
+from stages.complexity.corpus.records import AnnotatedText, Example
+from stages.complexity.corpus.squad import as_squad, write_squad
+from stages.complexity.effects.factor_table import FACTORS, FactorTable, read_factors, read_names
 from stages.complexity.factors import lexical_units
 from stages.complexity.partition_card import Part, card
-from stages.complexity.records import AnnotatedText, Example
-from stages.complexity.score_table import Measure, ScoreTable, read_scores
-from stages.complexity.squad import as_squad, write_squad
+from stages.complexity.scoring.score_table import Measure, ScoreTable, read_scores
 from stages.measures.effects import NO, YES
 from stages.measures.frames import entropy_bits
 from stages.stage import BadInput, Context, Parameters, run_stage

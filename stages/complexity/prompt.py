@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
-from stages.complexity.answer_cache import JOURNAL, AnswerCache, Reply, key_of
-from stages.complexity.corpora import read_examples
-from stages.complexity.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
-from stages.complexity.extracts import KINDS, extract
-from stages.complexity.predictions import write_predictions
-from stages.complexity.prompts import Messages, draw_examples, messages_of
-from stages.complexity.records import Example
-from stages.complexity.squad import read_squad
+from stages.complexity.corpus.corpora import read_examples
+from stages.complexity.corpus.predictions import write_predictions
+from stages.complexity.corpus.records import Example
+from stages.complexity.corpus.squad import read_squad
+from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply, key_of
+from stages.complexity.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
+from stages.complexity.prompting.extracts import KINDS, extract
+from stages.complexity.prompting.prompts import Messages, draw_examples, messages_of
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_json
 from stages.tracking import project_root

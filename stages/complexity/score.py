@@ -15,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from stages.complexity import systems
-from stages.complexity.baselines import ALONE, same_group_donors
-from stages.complexity.corpora import read_examples
-from stages.complexity.frame_spread import FRAME_COLUMNS, frame_means, spread
-from stages.complexity.squad import as_squad, write_squad
-from stages.complexity.systems import System
+from stages.complexity.corpus.corpora import read_examples
+from stages.complexity.corpus.squad import as_squad, write_squad
+from stages.complexity.scoring import systems
+from stages.complexity.scoring.baselines import ALONE, same_group_donors
+from stages.complexity.scoring.frame_spread import FRAME_COLUMNS, frame_means, spread
+from stages.complexity.scoring.systems import System
 from stages.measures.clustered import clustered_interval
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import mangled, rouge_l

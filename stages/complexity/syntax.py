@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from stages.complexity.conllu import Sentence, load_conllu, write_conllu
-from stages.complexity.corpora import read_texts
+from stages.complexity.corpus.conllu import Sentence, load_conllu, write_conllu
+from stages.complexity.corpus.corpora import read_texts
 from stages.measures.attachment import PlacedWord, attachment_scores
 from stages.stage import BadInput, Context, Parameters, run_stage
 
@@ -37,7 +37,7 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
     """
     listed = list(texts.values())
     if parameters.parser == "stanza":
-        from stages.complexity.syntax_stanza import load_stanza, parse_stanza
+        from stages.complexity.parsers.syntax_stanza import load_stanza, parse_stanza
 
         pipeline = load_stanza(Path(parameters.stanza_folder), parameters.stanza_package)
         found = [
@@ -46,7 +46,7 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
             for sentences in parse_stanza(pipeline, listed[first : first + parameters.batch])
         ]
     else:
-        from stages.complexity.syntax_spacy import load_spacy, parse_spacy
+        from stages.complexity.parsers.syntax_spacy import load_spacy, parse_spacy
 
         found = parse_spacy(load_spacy(parameters.spacy_model), listed, parameters.batch)
     return dict(zip(texts, found, strict=True))

@@ -10,9 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from stages.complexity.analysis import Effects, analyse
-from stages.complexity.factor_table import FACTORS, read_factors
-from stages.complexity.score_table import Measure, read_scores
+from stages.complexity.effects.analysis import Effects, analyse
+from stages.complexity.effects.factor_table import FACTORS, read_factors
+from stages.complexity.scoring.score_table import Measure, read_scores
 from stages.measures.effects import floor_points
 from stages.measures.hardness import HardnessAgreement, hardness_agreement
 from stages.stage import Context, Parameters, run_stage

@@ -18,11 +18,11 @@ from PIL import Image
 from pydantic import Field
 
 from stages.device import pick_device
-from stages.kvqae.dense import exact_search
+from stages.kvqae.dense_retrieval.neighbours import exact_search
 from stages.kvqae.illustrated_base import ImageFeatures
-from stages.kvqae.images import decode
+from stages.kvqae.pictures.images import decode
+from stages.kvqae.pictures.visual_encoders import load_clip
 from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.visual_encoders import load_clip
 from stages.measures.significance import bootstrap_interval, fisher_randomization
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, read_table, write_json, write_table

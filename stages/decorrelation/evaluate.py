@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from stages.decorrelation.cells import Cell, groups, read_cells
-from stages.decorrelation.co_occurrence import count_co_occurrence, partners
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.evaluate_cells import Answers, per_query, read_answers, read_data_set
-from stages.decorrelation.evaluate_comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
-from stages.decorrelation.evaluate_metrics import (
+from stages.decorrelation.datasets.co_occurrence import count_co_occurrence, partners
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.datasets.records import Corpus
+from stages.decorrelation.evaluation.cells import Answers, per_query, read_answers, read_data_set
+from stages.decorrelation.evaluation.comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
+from stages.decorrelation.evaluation.metrics import (
     CLASS_COLUMNS,
     by_class,
     cell_metrics,
@@ -26,7 +27,6 @@ from stages.decorrelation.evaluate_metrics import (
     group_metrics,
     set_metrics,
 )
-from stages.decorrelation.records import Corpus
 from stages.stage import Context, Parameters, run_stage
 from stages.tables import write_atomically, write_json, write_table
 

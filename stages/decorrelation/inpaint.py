@@ -18,15 +18,15 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from stages.decorrelation import masks
-from stages.decorrelation.fillings import BASELINES, FILLINGS, Filling, composite, dilated
-from stages.decorrelation.inpaint_frames import Pixels
-from stages.decorrelation.inpainter import Inpainter
-from stages.decorrelation.masks import Mask
-from stages.decorrelation.records import Removal
-from stages.decorrelation.removal_table import read_removals
+from stages.decorrelation.datasets import masks
+from stages.decorrelation.datasets.masks import Mask
+from stages.decorrelation.datasets.records import Removal
+from stages.decorrelation.painting.fillings import BASELINES, FILLINGS, Filling, composite, dilated
+from stages.decorrelation.painting.frames import Pixels
+from stages.decorrelation.painting.inpainter import Inpainter
+from stages.decorrelation.regions.removal_table import read_removals
 from stages.engine import Engine, LocalEngine
-from stages.kvqae.images import Unreadable, decode
+from stages.kvqae.pictures.images import Unreadable, decode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, write_atomically, write_images, write_json
 

@@ -14,10 +14,10 @@ from PIL import Image
 from pydantic import Field
 from tqdm import tqdm
 
-from stages.decorrelation.phrase_removal import remove_phrases
-from stages.decorrelation.prompt_templates import prompt
-from stages.decorrelation.records import Phrase, Removal
-from stages.decorrelation.removal_table import read_removals
+from stages.decorrelation.captions.phrase_removal import remove_phrases
+from stages.decorrelation.captions.prompt_templates import prompt
+from stages.decorrelation.datasets.records import Phrase, Removal
+from stages.decorrelation.regions.removal_table import read_removals
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, read_table, write_table
 
@@ -71,7 +71,7 @@ class _Painted:
     """Captions of painted pictures, a batch at a time."""
 
     def __init__(self, painted: Path, captioner: Path, parameters: PairsParameters) -> None:
-        from stages.decorrelation.captioner import Captioner
+        from stages.decorrelation.captions.captioner import Captioner
 
         self._images = Images(painted / "train")
         self._captioner = Captioner(captioner, beams=parameters.beams, max_tokens=parameters.max_tokens)

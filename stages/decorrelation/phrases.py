@@ -16,13 +16,13 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from stages.decorrelation.chunker import Chunker, ChunkerName, RuleChunker, chosen_chunker
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.matching import Matcher
-from stages.decorrelation.records import Caption, Corpus, Phrase
-from stages.decorrelation.sentences import Sentence, read_sentence
-from stages.decorrelation.word_forms import CLOSED
-from stages.decorrelation.word_lists import Mode
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.datasets.records import Caption, Corpus, Phrase
+from stages.decorrelation.language.chunker import Chunker, ChunkerName, RuleChunker, chosen_chunker
+from stages.decorrelation.language.matching import Matcher
+from stages.decorrelation.language.sentences import Sentence, read_sentence
+from stages.decorrelation.language.word_forms import CLOSED
+from stages.decorrelation.language.word_lists import Mode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_table
 
@@ -75,7 +75,7 @@ def chunker_of(name: ChunkerName, spacy_model: str) -> Chunker:
     """The chunker of this name, made once a process."""
     if name == "rules":
         return RuleChunker()
-    from stages.decorrelation.chunker_spacy import SpacyChunker
+    from stages.decorrelation.language.chunker_spacy import SpacyChunker
 
     return SpacyChunker(spacy_model, batch=256)
 

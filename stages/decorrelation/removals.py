@@ -9,13 +9,13 @@ from typing import Literal
 from pydantic import Field
 from tqdm import tqdm
 
-from stages.decorrelation import eligibility, empty_boxes
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.eligibility import Limits
-from stages.decorrelation.empty_boxes import find_empty_boxes
-from stages.decorrelation.records import Picture, Split
-from stages.decorrelation.removal_search import Drawing, Tally, find_removals
-from stages.decorrelation.removal_table import write_removals
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.datasets.records import Picture, Split
+from stages.decorrelation.regions import eligibility, empty_boxes
+from stages.decorrelation.regions.eligibility import Limits
+from stages.decorrelation.regions.empty_boxes import find_empty_boxes
+from stages.decorrelation.regions.removal_search import Drawing, Tally, find_removals
+from stages.decorrelation.regions.removal_table import write_removals
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_table, write_atomically
 

@@ -16,12 +16,12 @@ import torch
 from pydantic import Field
 
 from stages.decorrelation.cells import read_cells
-from stages.decorrelation.corpora import IMAGES, read_corpus
-from stages.decorrelation.gallery import captions_of, encode_gallery
-from stages.decorrelation.models import load
-from stages.decorrelation.records import Corpus, Picture, Removal
-from stages.decorrelation.removal_table import read_removals
-from stages.decorrelation.retrieval import PictureSet, Retriever
+from stages.decorrelation.datasets.corpora import IMAGES, read_corpus
+from stages.decorrelation.datasets.records import Corpus, Picture, Removal
+from stages.decorrelation.models.interface import load
+from stages.decorrelation.regions.removal_table import read_removals
+from stages.decorrelation.retrieval.gallery import captions_of, encode_gallery
+from stages.decorrelation.retrieval.ranking import PictureSet, Retriever
 from stages.device import pick_device
 from stages.engine import LocalEngine
 from stages.measures.recall import Ranks

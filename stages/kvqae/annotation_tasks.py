@@ -11,9 +11,9 @@ from urllib.parse import quote
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from stages.kvqae.annotation_project import annotation_task, instructions, labelling_config
-from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
-from stages.kvqae.images import Unreadable, decode
+from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
+from stages.kvqae.annotation.project import annotation_task, instructions, labelling_config
+from stages.kvqae.pictures.images import Unreadable, decode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, write_atomically, write_json
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from stages.stage import BadInput
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
-    from stages.kvqae.ask_records import Answer, Support
+    from stages.kvqae.asking.records import Answer, Support
 
 WIDTH = 100  # of a line of text
 
@@ -36,7 +36,7 @@ def lines(answer: "Answer") -> Iterator[str]:
 
 
 def _contributions(contributions: Mapping[str, float]) -> str:
-    from stages.kvqae.ask_systems import LABELS
+    from stages.kvqae.asking.systems import LABELS
 
     return "  ".join(f"{LABELS[system]} {value:+.2f}" for system, value in contributions.items() if value)
 
@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if not arguments.question.strip():  # said before anything is loaded
             raise BadInput("the question is empty")
         image = None if arguments.image is None else read_image(arguments.image)
-        from stages.kvqae.asking import Asker
+        from stages.kvqae.asking.pipeline import Asker
 
         with Asker(Path.cwd(), arguments.row) as asker:
             answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank)

@@ -24,7 +24,7 @@ from stages.stage import BadInput
 if TYPE_CHECKING:
     import gradio
 
-    from stages.kvqae.asking import Asker
+    from stages.kvqae.asking.pipeline import Asker
 
 SAMPLES = 8  # test questions to pick from
 HOUR = 3600
@@ -42,8 +42,8 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
         rerank: whether the re-rankers have their say.
         uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
     """
-    from stages.kvqae.ask_html import answer_html, problem_html
-    from stages.kvqae.asking import MAX_CHARACTERS
+    from stages.kvqae.asking.html import answer_html, problem_html
+    from stages.kvqae.asking.pipeline import MAX_CHARACTERS
 
     question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
@@ -65,7 +65,7 @@ def _read_upload(path: Path, uploads: Path) -> bytes:
 
 def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
     """[path, question] of the first test questions with a picture; the pictures are written to `folder`."""
-    from stages.kvqae.ask_project import made
+    from stages.kvqae.asking.project import made
     from stages.kvqae.questions import read_questions
     from stages.tables import Images
 
@@ -139,8 +139,8 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
         os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder}  # read when gradio is imported
         import gradio
 
-        from stages.kvqae.ask_html import style
-        from stages.kvqae.asking import MAX_BYTES, Asker
+        from stages.kvqae.asking.html import style
+        from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
 
         with Asker(root, row) as asker:
             (Path(folder) / "samples").mkdir()

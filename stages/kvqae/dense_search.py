@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from stages.kvqae.dense import build_ivf, exact_search, ivf_search
+from stages.kvqae.dense_retrieval.neighbours import build_ivf, exact_search, ivf_search
 from stages.measures.runs import Run
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_matrix, read_table, write_atomically, write_run

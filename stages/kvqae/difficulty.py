@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from stages.complexity.effect_rows import effect_metrics, effect_rows, shares, write_effects
+from stages.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
 from stages.kvqae.lexical_overlap import content_stems, overlap
 from stages.kvqae.passage_texts import read_passage_texts
 from stages.kvqae.questions import Question, read_questions

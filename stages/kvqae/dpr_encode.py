@@ -11,9 +11,9 @@ from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from stages.device import pick_device
+from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, tokenize
 from stages.kvqae.passage_texts import knowledge_base_size, stream_passages
 from stages.kvqae.questions import read_questions
-from stages.kvqae.text_encoder import encode, load_text_encoder, tokenize
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_matrix, write_atomically, write_matrix, write_table
 

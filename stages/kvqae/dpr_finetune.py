@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stages.kvqae.dpr_training import DprParameters, train_dual_encoder
+from stages.kvqae.dense_retrieval.training import DprParameters, train_dual_encoder
 from stages.nets.dual_encoder import TOWERS
 from stages.stage import Context, run_stage
 

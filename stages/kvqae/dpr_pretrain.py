@@ -4,10 +4,10 @@ from pathlib import Path
 
 from stages.cards import write_card
 from stages.device import pick_device
-from stages.kvqae.dpr_pairs import read_pairs
-from stages.kvqae.dpr_training import DprParameters, train_dual_encoder, validation_mrr
+from stages.kvqae.dense_retrieval.pairs import read_pairs
+from stages.kvqae.dense_retrieval.text_encoder import load_text_encoder, save_text_encoder
+from stages.kvqae.dense_retrieval.training import DprParameters, train_dual_encoder, validation_mrr
 from stages.kvqae.passage_texts import read_passage_texts
-from stages.kvqae.text_encoder import load_text_encoder, save_text_encoder
 from stages.nets.dual_encoder import TOWERS, DualEncoder
 from stages.stage import Context, run_stage
 from stages.tables import write_atomically

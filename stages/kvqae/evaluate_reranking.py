@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.kvqae.evaluate import Block, EvaluateParameters, measure_blocks, subsets
-from stages.kvqae.overlap_lists import IDENTITIES, LANDMARKS, read_entities
 from stages.kvqae.questions import read_questions
-from stages.kvqae.reranking_fusion import complete, read_lists
+from stages.kvqae.rerankers.fusion import complete, read_lists
+from stages.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS, read_entities
 from stages.measures.articles import best_passages
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, run_stage

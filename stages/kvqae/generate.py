@@ -11,7 +11,9 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field
 
-from stages.kvqae.ambiguous_mention import (
+from stages.kvqae.annotation.generated_questions import name_pattern
+from stages.kvqae.candidate_images import SCHEMA as CANDIDATES
+from stages.kvqae.construction.ambiguous_mention import (
     MENTION_TYPES,
     AmbiguousMention,
     draw_mention,
@@ -19,9 +21,7 @@ from stages.kvqae.ambiguous_mention import (
     repeat_mention,
     replace_mentions,
 )
-from stages.kvqae.candidate_images import SCHEMA as CANDIDATES
-from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, read_mentions
-from stages.kvqae.generated_questions import name_pattern
+from stages.kvqae.construction.records import MENTION_SCHEMA, Mention, read_mentions
 from stages.kvqae.subjects import SUBJECT_SCHEMA
 from stages.measures.answers import AnswerMatcher
 from stages.stage import BadInput, Context, Parameters, run_stage

@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from stages.kvqae.align import align
-from stages.kvqae.images import REASONS, Unreadable, decode
+from stages.kvqae.pictures.align import align
+from stages.kvqae.pictures.images import REASONS, Unreadable, decode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, read_matrix, read_table, write_atomically, write_matrix, write_table
 
 if TYPE_CHECKING:  # seconds to import, and only the workers need them
-    from stages.kvqae.faces import FaceDetector, FaceEncoder
-    from stages.kvqae.visual_encoders import ImageEncoder
+    from stages.kvqae.pictures.faces import FaceDetector, FaceEncoder
+    from stages.kvqae.pictures.visual_encoders import ImageEncoder
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 MATRICES = ("arcface", "imagenet", "clip")
@@ -79,8 +79,8 @@ def load_encoders(arcface: Path, imagenet: Path, clip: Path, parameters: ImageFe
     import torch
 
     from stages.device import pick_device
-    from stages.kvqae.faces import FaceDetector, FaceEncoder
-    from stages.kvqae.visual_encoders import load_clip, load_imagenet
+    from stages.kvqae.pictures.faces import FaceDetector, FaceEncoder
+    from stages.kvqae.pictures.visual_encoders import load_clip, load_imagenet
 
     if multiprocessing.parent_process() is not None:
         torch.set_num_threads(1)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field
 
-from stages.kvqae.dense import exact_search
+from stages.kvqae.dense_retrieval.neighbours import exact_search
 from stages.kvqae.illustrated_base import IllustratedBase, ImageFeatures, read_illustrated_base
 from stages.kvqae.questions import read_questions
 from stages.measures.runs import Run

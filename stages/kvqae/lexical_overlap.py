@@ -55,7 +55,7 @@ def spacy_lemmas(model: str) -> Lemmatize:
     """
     import spacy
 
-    from stages.kvqae.spacy_pipeline import POINTER, load_pipeline
+    from stages.kvqae.construction.spacy_pipeline import POINTER, load_pipeline
 
     field, folder = "kvqae.lexical_overlap.spacy_model", Path(model)
     try:

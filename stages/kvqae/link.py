@@ -18,9 +18,14 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 from pydantic import Field
 
-from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, read_mentions
-from stages.kvqae.linked_articles import LinkedArticle, page_title, read_linked_articles, without_parentheses
-from stages.kvqae.triviaqa import TriviaQuestion, read_triviaqa
+from stages.kvqae.construction.linked_articles import (
+    LinkedArticle,
+    page_title,
+    read_linked_articles,
+    without_parentheses,
+)
+from stages.kvqae.construction.records import MENTION_SCHEMA, Mention, read_mentions
+from stages.kvqae.construction.triviaqa import TriviaQuestion, read_triviaqa
 from stages.measures.answers import normalize_answer
 from stages.measures.edit_distance import word_edit_distance
 from stages.stage import BadInput, Context, Parameters, run_stage

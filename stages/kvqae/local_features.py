@@ -7,8 +7,8 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.engine import Engine
-from stages.kvqae.extractors import WHY_NOT, Extractor, load_extractor
-from stages.kvqae.feature_folder import FeatureFolder, count_images, join_features, write_features
+from stages.kvqae.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
+from stages.kvqae.local_descriptors.folder import FeatureFolder, count_images, join_features, write_features
 from stages.stage import Context, Parameters, run_stage
 from stages.tables import Images, read_table
 

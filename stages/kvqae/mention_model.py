@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from stages.kvqae.annotated_sentences import read_annotated
+from stages.kvqae.construction.annotated_sentences import read_annotated
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_json
 
@@ -28,7 +28,13 @@ class MentionModelParameters(Parameters):
 
 def main(parameters: MentionModelParameters, context: Context, *, annotated: Path, out: Path) -> dict[str, float]:
     """Write a spaCy pipeline to the folder --out, or `pipeline.json` that names an installed one."""
-    from stages.kvqae.spacy_pipeline import POINTER, build_pipeline, load_package, measure_pipeline, train_pipeline
+    from stages.kvqae.construction.spacy_pipeline import (
+        POINTER,
+        build_pipeline,
+        load_package,
+        measure_pipeline,
+        train_pipeline,
+    )
 
     if parameters.model != "trained":
         load_package(parameters.model)

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 from pydantic import Field
 
-from stages.kvqae.construction_records import MENTION_SCHEMA, Mention, mention_batch
-from stages.kvqae.spacy_pipeline import analyse_texts, load_pipeline
-from stages.kvqae.triviaqa import TriviaQuestion, read_triviaqa
+from stages.kvqae.construction.records import MENTION_SCHEMA, Mention, mention_batch
+from stages.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline
+from stages.kvqae.construction.triviaqa import TriviaQuestion, read_triviaqa
 from stages.stage import Context, Parameters, run_stage
 from stages.tables import write_table
 

@@ -16,7 +16,7 @@ from stages.device import pick_device
 from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.reader_answers import (
+from stages.kvqae.reader.answers import (
     CurvePoint,
     Seed,
     Values,
@@ -26,10 +26,10 @@ from stages.kvqae.reader_answers import (
     write_curve,
     write_per_query,
 )
-from stages.kvqae.reader_data import retrieved, split_by_relevance, texts_of
-from stages.kvqae.reader_model import load_reader
-from stages.kvqae.reader_rows import Row, Selection, select_passages
-from stages.kvqae.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
+from stages.kvqae.reader.data import retrieved, split_by_relevance, texts_of
+from stages.kvqae.reader.model import load_reader
+from stages.kvqae.reader.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
+from stages.kvqae.reader.rows import Row, Selection, select_passages
 from stages.measures.ranking import evaluate, means
 from stages.measures.runs import Qrels, Run
 from stages.measures.significance import fisher_randomization

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.kvqae.questions import read_questions
-from stages.kvqae.reader_training import ReaderTrainingParameters, run_training
+from stages.kvqae.reader.training import ReaderTrainingParameters, run_training
 from stages.kvqae.training_pairs import own_passages
 from stages.nets.reader import PassageReduction
 from stages.stage import BadInput, Context, run_stage

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from stages.device import pick_device
 from stages.kvqae.questions import read_questions
-from stages.kvqae.reader_data import retrieved, texts_of
-from stages.kvqae.reader_model import load_reader, save_reader
-from stages.kvqae.reader_training import ReaderTrainingParameters, run_training
-from stages.kvqae.reader_validation import Validation
+from stages.kvqae.reader.data import retrieved, texts_of
+from stages.kvqae.reader.model import load_reader, save_reader
+from stages.kvqae.reader.training import ReaderTrainingParameters, run_training
+from stages.kvqae.reader.validation import Validation
 from stages.nets.reader import PassageReduction
 from stages.stage import Context, run_stage
 

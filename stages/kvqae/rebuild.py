@@ -5,12 +5,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from stages.kvqae.annotation_agreement import agreement, edit_statistics, settle
-from stages.kvqae.annotation_export import EXPECTED, EXPORT, Annotation, read_annotations
-from stages.kvqae.dataset_statistics import dataset_statistics
-from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
-from stages.kvqae.questions import SPLITS, read_questions
-from stages.kvqae.rebuilt_records import (
+from stages.kvqae.annotation.agreement import agreement, edit_statistics, settle
+from stages.kvqae.annotation.export import EXPECTED, EXPORT, Annotation, read_annotations
+from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
+from stages.kvqae.construction.dataset_statistics import dataset_statistics
+from stages.kvqae.construction.rebuilt_records import (
     Kept,
     behind,
     by_split,
@@ -19,7 +18,8 @@ from stages.kvqae.rebuilt_records import (
     remaining_triviaqa,
     viquae_record,
 )
-from stages.kvqae.splits import disjoint_splits
+from stages.kvqae.construction.splits import disjoint_splits
+from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.wikidata import parse_entity
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, read_json, read_json_lines, write_atomically, write_images, write_json_lines

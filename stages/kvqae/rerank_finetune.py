@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stages.kvqae.cross_encoder_training import CrossEncoderTrainingParameters, run_training
+from stages.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, run_training
 from stages.stage import Context, run_stage
 
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from stages.kvqae.article_passages import ArticlePassages
-from stages.kvqae.feature_folder import FeatureFolder
 from stages.kvqae.image_search import STEP
+from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.questions import read_questions
-from stages.kvqae.rrt import check_dimension, load_rrt, score_pairs
+from stages.kvqae.rerankers.rrt import check_dimension, load_rrt, score_pairs
 from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.nets.reranking_transformer import RerankingTransformer

@@ -7,9 +7,9 @@ import torch
 from pydantic import Field
 
 from stages.device import pick_device
-from stages.kvqae.cross_encoder import load_cross_encoder, rerank_run
 from stages.kvqae.questions import read_questions
-from stages.kvqae.reader_data import texts_of
+from stages.kvqae.reader.data import texts_of
+from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
 from stages.measures.reorder import first, follow
 from stages.measures.runs import PADDING, Run
 from stages.stage import Context, Parameters, run_stage

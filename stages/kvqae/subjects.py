@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from stages.kvqae.class_hierarchy import ClassHierarchy
+from stages.kvqae.construction.class_hierarchy import ClassHierarchy
 from stages.kvqae.knowledge_base import KnowledgeBaseParameters, describe
 from stages.kvqae.link import LINK_SCHEMA
 from stages.kvqae.wikidata import Entity, WikidataFile

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.kvqae.reranking_fusion import (
+from stages.kvqae.rerankers.fusion import (
     SYSTEMS,
     Fusion,
     LinearFusion,

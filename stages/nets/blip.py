@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, softmax
 from transformers import BlipForImageTextRetrieval
 
-from stages.decorrelation.gathering import gathered
+from stages.decorrelation.models.gathering import gathered
 from stages.device import autocast
 
 

@@ -6,9 +6,9 @@ import yaml
 from pyarrow import csv
 from pydantic import Field
 
-from stages.complexity.corpora import read_examples
-from stages.complexity.factor_table import FACTORS, read_names
-from stages.complexity.score_table import read_scores
+from stages.complexity.corpus.corpora import read_examples
+from stages.complexity.effects.factor_table import FACTORS, read_names
+from stages.complexity.scoring.score_table import read_scores
 from stages.report.common import sizes_html
 from stages.report.complexity_examples import examples_html
 from stages.report.complexity_factors import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from stages.complexity.factor_table import FACTORS
-from stages.complexity.records import Example, Span
+from stages.complexity.corpus.records import Example, Span
+from stages.complexity.effects.factor_table import FACTORS
 from stages.report.common import environment
 
 STYLES = {  # style of a stretch of text: what the legend says

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from stages.complexity.factor_table import FACTORS
+from stages.complexity.effects.factor_table import FACTORS
 from stages.report.common import environment
 from stages.report.complexity_factors import Cell, Cells, Metrics
 from stages.report.complexity_reasons import PROPERTIES, Corpus, breakdowns, reason

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from stages.complexity.factor_table import FACTORS
+from stages.complexity.effects.factor_table import FACTORS
 from stages.report.common import environment
 from stages.report.figures import trends
 

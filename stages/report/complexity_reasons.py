@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from stages.complexity.factor_table import FACTORS, coded
-from stages.complexity.overlap import sentence_of, sentences
-from stages.complexity.records import Example
-from stages.complexity.score_table import ScoreTable
-from stages.complexity.shared_participants import shares_participant
+from stages.complexity.corpus.records import Example
+from stages.complexity.corpus.shared_participants import shares_participant
+from stages.complexity.effects.factor_table import FACTORS, coded
+from stages.complexity.features.overlap import sentence_of, sentences
+from stages.complexity.scoring.score_table import ScoreTable
 from stages.measures.effects import NEITHER, NO, YES
 
 _FEW = 20  # examples below which a value of a property has no mean of its own

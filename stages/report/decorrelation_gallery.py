@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from stages.decorrelation import masks
 from stages.decorrelation.cells import groups
+from stages.decorrelation.datasets import masks
 from stages.report.common import environment
 from stages.report.decorrelation_pictures import small
 from stages.report.decorrelation_results import DATASETS, MAIN, MODELS, VARIANTS, Results

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from stages.kvqae.images import Unreadable, decode
+from stages.kvqae.pictures.images import Unreadable, decode
 
 _MAX_SIDE, _MAX_PIXELS = 2048, 100_000_000
 _OUTER, _INNER = (255, 255, 255), (200, 0, 90)  # two colours: one of them stands out from any background

@@ -34,7 +34,7 @@ def ratios(results: Results) -> dict[str, float]:
 
 
 def batch_share(ratio: float, part: float, synthetic_share: float | None) -> float:
-    """The share of a batch that is from D', as `stages.decorrelation.train_job` draws it.
+    """The share of a batch that is from D', as `stages.decorrelation.training.job` draws it.
 
     Args:
         ratio: |D'| / |D| in pairs, D' being the part that is used.

@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from stages.decorrelation.evaluate_lists import ODMAP, RECALL
+from stages.decorrelation.evaluation.lists import ODMAP, RECALL
 from stages.report.agreement import agreement
 from stages.report.common import environment, probability
 from stages.report.decorrelation_results import (

@@ -17,8 +17,8 @@ from markupsafe import Markup, escape
 from numpy.typing import NDArray
 from PIL import ImageDraw, ImageOps
 
-from stages.kvqae.images import Unreadable, decode
 from stages.kvqae.passage_texts import SEPARATOR, PassageTexts
+from stages.kvqae.pictures.images import Unreadable, decode
 from stages.kvqae.questions import Question
 from stages.measures.answers import AnswerMatcher, exact_match, normalize_answer
 from stages.measures.runs import PADDING, Run

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stages.kvqae.overlap_lists import IDENTITIES, write_entities
+from stages.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically
 from stages.world.sample.encoders.known import choose_known, persons_of

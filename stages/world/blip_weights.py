@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from stages.decorrelation.weights import read_plain_tensors
+from stages.decorrelation.models.weights import read_plain_tensors
 from stages.stage import BadInput
 
 _VISION = (  # in order: pattern, replacement

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from stages.kvqae.overlap_lists import IDENTITIES, read_entities
+from stages.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from stages.stage import BadInput
 from stages.world.disk import sha256_of
 

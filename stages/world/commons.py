@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from stages.kvqae.construction_records import CommonsFile
+from stages.kvqae.construction.records import CommonsFile
 from stages.world.download import Patience, Request, download
 from stages.world.mediawiki import AGENT, MediaWiki
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from stages.complexity.conllu import write_conllu
-from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.squad import write_squad
+from stages.complexity.corpus.conllu import write_conllu
+from stages.complexity.corpus.corpora import write_examples, write_texts
+from stages.complexity.corpus.squad import write_squad
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically
 from stages.world.complexity_local import take_calor, take_fquad

@@ -53,7 +53,7 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
     """
     import torch
 
-    from stages.complexity.squad import read_squad
+    from stages.complexity.corpus.squad import read_squad
     from stages.world.sample.encoders import french
 
     questions = read_squad(fquad / "train.json").questions

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from stages.complexity.corpora import write_texts
-from stages.complexity.framenet_xml import read_core_types, read_full_text
+from stages.complexity.corpus.corpora import write_texts
+from stages.complexity.corpus.framenet_xml import read_core_types, read_full_text
 from stages.stage import BadInput
 from stages.tables import write_json
 from stages.world.brought import bring, require_files

@@ -4,7 +4,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from stages.decorrelation.corpora import IMAGES, SPLIT_FILE
+from stages.decorrelation.datasets.corpora import IMAGES, SPLIT_FILE
 from stages.stage import BadInput
 from stages.tables import write_atomically, write_json
 from stages.world.brought import bring

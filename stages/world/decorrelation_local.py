@@ -13,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from stages.decorrelation.corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
+from stages.decorrelation.datasets.corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
 from stages.stage import BadInput
 from stages.tables import Images, read_json, write_atomically, write_images, write_json
 from stages.world.brought import bring, digests, require_files

@@ -12,10 +12,10 @@ from typing import Any
 from safetensors.torch import save_file
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
-from stages.decorrelation.blip import MATCH, read_blip
-from stages.decorrelation.clip import Clip
-from stages.decorrelation.vse import read_cnn
-from stages.decorrelation.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
+from stages.decorrelation.models.blip import MATCH, read_blip
+from stages.decorrelation.models.clip import Clip
+from stages.decorrelation.models.vse import read_cnn
+from stages.decorrelation.models.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
 from stages.world.blip_weights import read_checkpoint

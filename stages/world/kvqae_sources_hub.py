@@ -11,11 +11,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from stages.kvqae.class_hierarchy import ClassHierarchy
-from stages.kvqae.construction_records import CommonsFile
-from stages.kvqae.linked_articles import page_title
+from stages.kvqae.construction.class_hierarchy import ClassHierarchy
+from stages.kvqae.construction.linked_articles import page_title
+from stages.kvqae.construction.records import CommonsFile
+from stages.kvqae.construction.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from stages.kvqae.subjects import read_concrete_types
-from stages.kvqae.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from stages.kvqae.wikidata import PROPERTIES, Entity, parse_entity
 from stages.stage import BadInput
 from stages.tables import read_json_lines, write_atomically, write_images, write_json, write_json_lines

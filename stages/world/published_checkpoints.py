@@ -12,8 +12,8 @@ import torch
 from pydantic import Field
 from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
 
-from stages.decorrelation.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
-from stages.kvqae.text_encoder import save_text_encoder
+from stages.decorrelation.models.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
+from stages.kvqae.dense_retrieval.text_encoder import save_text_encoder
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json, write_atomically, write_json
 from stages.world.disk import require_space

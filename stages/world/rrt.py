@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from stages.kvqae.extractors import CONFIG as EXTRACTOR_CONFIG
-from stages.kvqae.feature_folder import FeatureFolder
+from stages.kvqae.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
+from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.local_features import LocalFeaturesParameters, describe_images
-from stages.kvqae.overlap_lists import LANDMARKS, read_entities, write_entities
-from stages.kvqae.rrt_parameters import RrtTrainingParameters
+from stages.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities, write_entities
+from stages.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_images, write_json
 from stages.world.brought import bring, digests, require_files
@@ -85,8 +85,8 @@ def train_on(
     Raises:
         BadInput: a photograph has no landmark; see `train_rrt`.
     """
-    from stages.kvqae.rrt import save_rrt  # torch, which the processes that draw and describe do not need
-    from stages.kvqae.rrt_training import train_rrt
+    from stages.kvqae.rerankers.rrt import save_rrt  # torch, which the processes that draw and describe do not need
+    from stages.kvqae.rerankers.rrt_training import train_rrt
 
     folder = context.work / "features"
     metrics = describe_images(
@@ -119,7 +119,7 @@ def fetch_rrt(out: Path, work: Path, local: Path | None, pins: Pins | None = Non
     Raises:
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
-    from stages.kvqae.rrt import save_rrt
+    from stages.kvqae.rerankers.rrt import save_rrt
     from stages.world.repositories import Hub
     from stages.world.rrt_weights import read_checkpoint
 
@@ -165,7 +165,7 @@ def bring_rrt(parameters: RrtParameters, context: Context, source: Path, out: Pa
             labels = read_labels(source / LABELS)
             metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, beside)
         else:
-            from stages.kvqae.rrt import load_rrt
+            from stages.kvqae.rerankers.rrt import load_rrt
 
             require_files(source, MODEL)
             model = load_rrt(source)

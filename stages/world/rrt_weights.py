@@ -8,9 +8,9 @@ from pathlib import Path
 
 import torch
 
-from stages.decorrelation.weights import load_weights, read_plain_tensors
-from stages.kvqae.feature_folder import LOCAL_DIMENSION
-from stages.kvqae.rrt import build_rrt
+from stages.decorrelation.models.weights import load_weights, read_plain_tensors
+from stages.kvqae.local_descriptors.folder import LOCAL_DIMENSION
+from stages.kvqae.rerankers.rrt import build_rrt
 from stages.nets.reranking_transformer import RerankingTransformer
 from stages.stage import BadInput
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.complexity.conllu import load_conllu
-from stages.complexity.corpora import load_examples, read_texts
-from stages.complexity.records import AnnotatedText, Example, unify
-from stages.complexity.squad import SquadSet, read_squad
+from stages.complexity.corpus.conllu import load_conllu
+from stages.complexity.corpus.corpora import load_examples, read_texts
+from stages.complexity.corpus.records import AnnotatedText, Example, unify
+from stages.complexity.corpus.squad import SquadSet, read_squad
 from stages.stage import BadInput
 
 FQUAD_SPLITS = ("train", "validation")

@@ -15,9 +15,9 @@ from pathlib import Path
 from PIL import ExifTags, Image
 from tqdm import tqdm
 
-from stages.decorrelation.corpora import IMAGES, SPLIT_FILE
-from stages.decorrelation.english import looks_english
-from stages.decorrelation.records import SPLITS, Corpus, Picture, removal_id
+from stages.decorrelation.datasets.corpora import IMAGES, SPLIT_FILE
+from stages.decorrelation.datasets.records import SPLITS, Corpus, Picture, removal_id
+from stages.decorrelation.language.english import looks_english
 from stages.stage import BadInput
 from stages.tables import Images
 from stages.world.decorrelation_images import BROKEN

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import torch
 
-from stages.kvqae.faces import FaceEncoder
-from stages.kvqae.text_encoder import load_text_encoder
-from stages.kvqae.visual_encoders import load_clip, load_imagenet
+from stages.kvqae.dense_retrieval.text_encoder import load_text_encoder
+from stages.kvqae.pictures.faces import FaceEncoder
+from stages.kvqae.pictures.visual_encoders import load_clip, load_imagenet
 from stages.world.brought import require_files
 
 FILES = (

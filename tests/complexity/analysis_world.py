@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from stages.complexity.factor_table import FACTORS, FactorTable, names_of, schema
+from stages.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
 from stages.tables import write_table
 
 ELEMENTS = ("Agent", "Theme", "Place", "Time", "Goal", "Victim")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.predictions import write_predictions
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.corpora import write_examples, write_texts
+from stages.complexity.corpus.predictions import write_predictions
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 
 SENTENCES = {  # frame, trigger, sentence, {element: words}
     "t0": (

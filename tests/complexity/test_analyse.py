@@ -8,13 +8,13 @@ from scipy.stats import mannwhitneyu
 
 from stages.complexity import analyse
 from stages.complexity.analyse import AnalyseParameters, best_rouge_l
-from stages.complexity.baselines import best_overlap_sentence
-from stages.complexity.conllu import Sentence, Token, write_conllu
-from stages.complexity.effect_rows import COLUMNS, effect_rows
-from stages.complexity.free_factors import free_factors, syntax_factors, text_properties
-from stages.complexity.predictions import write_predictions
-from stages.complexity.records import Span
-from stages.complexity.squad import SquadQuestion, read_squad, write_squad
+from stages.complexity.corpus.conllu import Sentence, Token, write_conllu
+from stages.complexity.corpus.predictions import write_predictions
+from stages.complexity.corpus.records import Span
+from stages.complexity.corpus.squad import SquadQuestion, read_squad, write_squad
+from stages.complexity.effects.effect_rows import COLUMNS, effect_rows
+from stages.complexity.features.free_factors import free_factors, syntax_factors, text_properties
+from stages.complexity.scoring.baselines import best_overlap_sentence
 from stages.measures.significance import holm
 from stages.stage import BadInput
 

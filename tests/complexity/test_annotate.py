@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from stages.complexity.annotate import SCHEMA, AnnotateParameters, distinct_contexts, main
-from stages.complexity.frame_labels import collect_labels
-from stages.complexity.frame_model import load_parser, save_parser, start_parser
-from stages.complexity.frame_parsing import parse
-from stages.complexity.frame_windows import windows_of
-from stages.complexity.squad import SquadQuestion, write_squad
+from stages.complexity.corpus.squad import SquadQuestion, write_squad
+from stages.complexity.frames.labels import collect_labels
+from stages.complexity.frames.model import load_parser, save_parser, start_parser
+from stages.complexity.frames.parsing import parse
+from stages.complexity.frames.windows import windows_of
 from stages.measures.frames import entropy_bits
 from stages.stage import BadInput
 from stages.tables import read_table, write_json

@@ -7,10 +7,10 @@ import torch
 
 from stages.complexity import answer
 from stages.complexity.answer import AnswerParameters
-from stages.complexity.corpora import read_examples, write_examples, write_texts
-from stages.complexity.extractive import ExtractiveReader
-from stages.complexity.reader import Answer, Reading, load_reader
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.corpora import read_examples, write_examples, write_texts
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.readers.extractive import ExtractiveReader
+from stages.complexity.readers.interface import Answer, Reading, load_reader
 from stages.stage import BadInput
 from stages.tables import read_json_lines
 from tests.complexity.tiny_readers import questions, settings, write_camembert

@@ -7,13 +7,13 @@ from math import log2
 import pyarrow as pa
 import pytest
 
-from stages.complexity.arcs import Arcs, arcs, head_token
-from stages.complexity.conllu import write_conllu
-from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.factor_table import FACTORS, SCHEMA, names_of, read_factors, read_names
+from stages.complexity.corpus.conllu import write_conllu
+from stages.complexity.corpus.corpora import write_examples, write_texts
+from stages.complexity.corpus.records import AnnotatedText, LexicalUnit, Span
+from stages.complexity.effects.factor_table import FACTORS, SCHEMA, names_of, read_factors, read_names
 from stages.complexity.factors import Corpora, FactorsParameters, factor_rows, lexical_units, main, rare_cut
-from stages.complexity.inflections import Inflections, known_inflections
-from stages.complexity.records import AnnotatedText, LexicalUnit, Span
+from stages.complexity.features.arcs import Arcs, arcs, head_token
+from stages.complexity.features.inflections import Inflections, known_inflections
 from stages.stage import BadInput
 from stages.tables import read_table, write_table
 from stages.world.sample.french import build_french

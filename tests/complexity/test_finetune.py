@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from stages.complexity import finetune
-from stages.complexity.extractive import ExtractiveReader
+from stages.complexity.corpus.squad import write_squad
 from stages.complexity.finetune import FinetuneParameters, spread
-from stages.complexity.reader import Reading, load_reader
-from stages.complexity.squad import write_squad
-from stages.complexity.training import batch_of, mean_loss, steps_of, train
+from stages.complexity.readers.extractive import ExtractiveReader
+from stages.complexity.readers.interface import Reading, load_reader
+from stages.complexity.readers.training import batch_of, mean_loss, steps_of, train
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tables import write_json

@@ -9,17 +9,17 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from stages.complexity.corpora import write_texts
-from stages.complexity.frame_baseline import MostFrequentFrame, ambiguous_units
-from stages.complexity.frame_data import place_frames, teach
-from stages.complexity.frame_labels import FrameLabels, collect_labels, occurrences
-from stages.complexity.frame_model import Asked, load_parser, start_parser
+from stages.complexity.corpus.corpora import write_texts
+from stages.complexity.corpus.records import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.complexity.frame_parser import FrameParserParameters, main
-from stages.complexity.frame_parsing import find_elements, frames_of_triggers, parse, read_tags
-from stages.complexity.frame_scores import elements_in, frames_in
-from stages.complexity.frame_training import rows_of_step
-from stages.complexity.frame_windows import windows_of
-from stages.complexity.records import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.frames.baseline import MostFrequentFrame, ambiguous_units
+from stages.complexity.frames.data import place_frames, teach
+from stages.complexity.frames.labels import FrameLabels, collect_labels, occurrences
+from stages.complexity.frames.model import Asked, load_parser, start_parser
+from stages.complexity.frames.parsing import find_elements, frames_of_triggers, parse, read_tags
+from stages.complexity.frames.scores import elements_in, frames_in
+from stages.complexity.frames.training import rows_of_step
+from stages.complexity.frames.windows import windows_of
 from stages.engine import LocalEngine
 from stages.measures.bio import bio_spans
 from stages.stage import BadInput, Context

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from stages.complexity.corpora import read_examples
-from stages.complexity.prompts import draw_examples, messages_of
-from stages.complexity.squad import read_squad
+from stages.complexity.corpus.corpora import read_examples
+from stages.complexity.corpus.squad import read_squad
+from stages.complexity.prompting.prompts import draw_examples, messages_of
 from tests.complexity.test_prompt import INSTRUCTION, predictions, run, world  # noqa: F401 - a fixture
 from tests.complexity.tiny_generators import write_llama
 

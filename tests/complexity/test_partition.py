@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.factor_table import FACTORS, FactorTable, names_of, schema
+from stages.complexity.corpus.corpora import write_examples, write_texts
+from stages.complexity.corpus.squad import read_squad
+from stages.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
 from stages.complexity.partition import PartitionParameters, chosen_factors, frame_rows, main, parts_of
-from stages.complexity.score_table import ScoreTable
-from stages.complexity.squad import read_squad
+from stages.complexity.scoring.score_table import ScoreTable
 from stages.stage import BadInput
 from stages.tables import read_table, write_table
 from tests.complexity.analysis_world import write_factors, write_scores

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.complexity.squad import read_squad, write_squad
+from stages.complexity.corpus.squad import read_squad, write_squad
 from stages.tables import read_json
 
 pytestmark = pytest.mark.real

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from stages.complexity.baselines import best_overlap_sentence, random_span
-from stages.complexity.extractive import ExtractiveReader
-from stages.complexity.reader import Reading
-from stages.complexity.squad import read_squad
-from stages.complexity.training import train
+from stages.complexity.corpus.squad import read_squad
+from stages.complexity.readers.extractive import ExtractiveReader
+from stages.complexity.readers.interface import Reading
+from stages.complexity.readers.training import train
+from stages.complexity.scoring.baselines import best_overlap_sentence, random_span
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import mangled, rouge_l
 from stages.stage import CPU_BF16

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.extracts import extract
-from stages.complexity.predictions import read_predictions
+from stages.complexity.corpus.corpora import write_examples, write_texts
+from stages.complexity.corpus.predictions import read_predictions
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.squad import write_squad
 from stages.complexity.prompt import PromptedModel, PromptParameters, main
-from stages.complexity.prompts import draw_examples, messages_of
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from stages.complexity.squad import write_squad
+from stages.complexity.prompting.extracts import extract
+from stages.complexity.prompting.prompts import draw_examples, messages_of
 from stages.stage import BadInput, execute
 from stages.tables import read_json
 from tests.complexity.loopback_endpoint import Loopback, failed, said

@@ -9,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 from scipy.stats import kruskal
 
-from stages.complexity.frame_spread import PERMUTATIONS, spread, spread_by_chance
-from stages.complexity.predictions import Predictions
+from stages.complexity.corpus.predictions import Predictions
+from stages.complexity.corpus.squad import read_squad
 from stages.complexity.score import ScoreParameters, main, shuffled
-from stages.complexity.squad import read_squad
-from stages.complexity.systems import NO_SEED, RESERVED, System
+from stages.complexity.scoring.frame_spread import PERMUTATIONS, spread, spread_by_chance
+from stages.complexity.scoring.systems import NO_SEED, RESERVED, System
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import rouge_l
 from stages.stage import BadInput

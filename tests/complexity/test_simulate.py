@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from stages.complexity.analysis import analyse
-from stages.complexity.factor_table import FACTORS
+from stages.complexity.effects.analysis import analyse
+from stages.complexity.effects.factor_table import FACTORS
+from stages.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
 from stages.complexity.simulate import (
     METHODS,
     SCENARIOS,
@@ -18,7 +19,6 @@ from stages.complexity.simulate import (
     rejections,
     simulate,
 )
-from stages.complexity.simulated_scores import Difficulty, confounded, simulated_scores
 from tests.complexity.analysis_world import factor_table, write_factors
 
 DIFFICULTY = {"level": 0.6, "models": 0.05, "texts": 0.1, "frames": 0.05, "examples": 0.2, "answers": 0.35}

@@ -8,12 +8,12 @@ import spacy
 from spacy.tokens import Doc
 from stanza.utils.conll import CoNLL
 
-from stages.complexity.conllu import read_conllu, write_conllu
-from stages.complexity.corpora import write_texts
-from stages.complexity.records import AnnotatedText
+from stages.complexity.corpus.conllu import read_conllu, write_conllu
+from stages.complexity.corpus.corpora import write_texts
+from stages.complexity.corpus.records import AnnotatedText
+from stages.complexity.parsers.syntax_spacy import parse_spacy
+from stages.complexity.parsers.syntax_stanza import parse_stanza
 from stages.complexity.syntax import SyntaxParameters, main, placed_words
-from stages.complexity.syntax_spacy import parse_spacy
-from stages.complexity.syntax_stanza import parse_stanza
 from stages.stage import BadInput
 from tests.complexity.tiny_parsers import make_gold, write_spacy, write_stanza
 

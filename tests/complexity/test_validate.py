@@ -8,10 +8,10 @@ import pytest
 import scipy.stats
 import statsmodels.formula.api as smf
 
-from stages.complexity.analysis import analyse, holm_table
-from stages.complexity.factor_table import FACTORS
-from stages.complexity.regression import joint_regression, uncounted
-from stages.complexity.score_table import read_scores
+from stages.complexity.effects.analysis import analyse, holm_table
+from stages.complexity.effects.factor_table import FACTORS
+from stages.complexity.effects.regression import joint_regression, uncounted
+from stages.complexity.scoring.score_table import read_scores
 from stages.complexity.validate import ValidateParameters, main
 from stages.measures.significance import holm
 from stages.stage import BadInput

@@ -2,7 +2,7 @@
 
 import torch
 
-from stages.complexity.reader_settings import CausalSettings, Seq2SeqSettings
+from stages.complexity.readers.settings import CausalSettings, Seq2SeqSettings
 from stages.world.complexity_base_models import Decoder, EncoderDecoder
 from stages.world.sample.encoders.french import save_llama, save_t5
 from tests.complexity.tiny_readers import settings as extractive_settings

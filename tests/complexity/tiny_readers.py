@@ -4,8 +4,8 @@ import random
 
 import torch
 
-from stages.complexity.reader_settings import ExtractiveSettings
-from stages.complexity.squad import SquadQuestion
+from stages.complexity.corpus.squad import SquadQuestion
+from stages.complexity.readers.settings import ExtractiveSettings
 from stages.world.complexity_base_models import Encoder
 from stages.world.sample.encoders.french import save_camembert, train_tokenizer
 

@@ -11,12 +11,13 @@ import pyarrow as pa
 import yaml
 from PIL import Image, ImageDraw
 
-from stages.decorrelation import evaluate, masks
+from stages.decorrelation import evaluate
 from stages.decorrelation.cells import Cell
-from stages.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.records import Removal, removal_id
-from stages.decorrelation.removal_table import write_removals
+from stages.decorrelation.datasets import masks
+from stages.decorrelation.datasets.co_occurrence import count_co_occurrence, write_co_occurrence
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.datasets.records import Removal, removal_id
+from stages.decorrelation.regions.removal_table import write_removals
 from stages.tables import write_images, write_json, write_table
 
 CLASSES = ("dog", "frisbee", "person", "kite", "car", "bench", "hot dog", "cup <b>")

@@ -7,8 +7,8 @@ import pytest
 import torch
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from stages.decorrelation.blip import MATCH, interpolated, read_blip
-from stages.decorrelation.models import load, start
+from stages.decorrelation.models.blip import MATCH, interpolated, read_blip
+from stages.decorrelation.models.interface import load, start
 from stages.stage import BadInput
 from stages.world.decorrelation_public_models import add_marks, convert_blip
 from tests.decorrelation.tiny_models import BLIP_SETTINGS, CAPTIONS, pictures, write_base

@@ -7,8 +7,8 @@ import open_clip
 import pytest
 import torch
 
-from stages.decorrelation.clip import Clip
-from stages.decorrelation.models import start
+from stages.decorrelation.models.clip import Clip
+from stages.decorrelation.models.interface import start
 from stages.stage import BadInput
 from tests.decorrelation.tiny_models import CAPTIONS, CLIP_SETTINGS, pictures, write_base
 

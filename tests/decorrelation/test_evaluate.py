@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from stages.decorrelation.co_occurrence import partners
-from stages.decorrelation.corpora import read_corpus
+from stages.decorrelation.datasets.co_occurrence import partners
+from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.evaluate import EvaluateParameters, main, usual_partners
 from stages.stage import BadInput
 from stages.tables import read_json, read_table, write_table

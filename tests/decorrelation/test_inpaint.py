@@ -11,11 +11,12 @@ import pytest
 import torch
 from PIL import Image
 
-from stages.decorrelation import inpaint, masks
+from stages.decorrelation import inpaint
+from stages.decorrelation.datasets import masks
+from stages.decorrelation.datasets.records import Removal, removal_id
 from stages.decorrelation.inpaint import InpaintParameters, shards
-from stages.decorrelation.inpainter import Inpainter, find_uv
-from stages.decorrelation.records import Removal, removal_id
-from stages.decorrelation.removal_table import write_removals
+from stages.decorrelation.painting.inpainter import Inpainter, find_uv
+from stages.decorrelation.regions.removal_table import write_removals
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tables import Images, read_json, write_images

@@ -10,9 +10,9 @@ from PIL import Image
 from transformers import BlipConfig, BlipForConditionalGeneration, BlipImageProcessor
 
 from stages.decorrelation import phrases
+from stages.decorrelation.datasets.records import Removal, removal_id
 from stages.decorrelation.pairs import SCHEMA, PairsParameters, main
-from stages.decorrelation.records import Removal, removal_id
-from stages.decorrelation.removal_table import write_removals
+from stages.decorrelation.regions.removal_table import write_removals
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tables import read_table, write_images

@@ -7,8 +7,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from stages.decorrelation.datasets.records import Caption, Phrase
 from stages.decorrelation.phrases import PhrasesParameters, Row, Settings, main, read_shard
-from stages.decorrelation.records import Caption, Phrase
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tables import read_json, read_table, write_json

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pytest
 from pycocotools import mask as coco
 
-from stages.decorrelation.eligibility import REASONS, Limits
-from stages.decorrelation.empty_boxes import empty_box, find_empty_boxes
-from stages.decorrelation.masks import decode
-from stages.decorrelation.records import Caption, Object, Picture
-from stages.decorrelation.regions import box_regions, segmentation_regions
-from stages.decorrelation.removal_search import Drawing, find_removals
-from stages.decorrelation.removal_table import read_removals
+from stages.decorrelation.datasets.masks import decode
+from stages.decorrelation.datasets.records import Caption, Object, Picture
+from stages.decorrelation.regions.eligibility import REASONS, Limits
+from stages.decorrelation.regions.empty_boxes import empty_box, find_empty_boxes
+from stages.decorrelation.regions.regions import box_regions, segmentation_regions
+from stages.decorrelation.regions.removal_search import Drawing, find_removals
+from stages.decorrelation.regions.removal_table import read_removals
 from stages.decorrelation.removals import RemovalsParameters, main
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.decorrelation import gallery as gallery_module
 from stages.decorrelation import retrieve
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.encoding import encode_captions, encode_pictures
-from stages.decorrelation.gallery import captions_of, encode_gallery
-from stages.decorrelation.models import KINDS
-from stages.decorrelation.removal_table import read_removals, write_removals
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.models.interface import KINDS
+from stages.decorrelation.regions.removal_table import read_removals, write_removals
+from stages.decorrelation.retrieval import gallery as gallery_module
+from stages.decorrelation.retrieval.encoding import encode_captions, encode_pictures
+from stages.decorrelation.retrieval.gallery import captions_of, encode_gallery
+from stages.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from stages.decorrelation.retrieve import Order, RetrieveParameters
-from stages.decorrelation.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tables import Images, read_table, write_images

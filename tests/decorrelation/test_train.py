@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from stages.decorrelation import train
-from stages.decorrelation.models import KINDS, load
+from stages.decorrelation.models.interface import KINDS, load
 from stages.decorrelation.train import TrainParameters
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context

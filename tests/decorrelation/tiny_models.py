@@ -10,7 +10,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from stages.decorrelation.model_settings import BlipSettings, ClipSettings, VseSettings
+from stages.decorrelation.models.settings import BlipSettings, ClipSettings, VseSettings
 from stages.nets.vgg import Vgg
 from stages.world.sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 

@@ -9,11 +9,11 @@ import torch
 from PIL import Image
 from torch.nn.functional import normalize
 
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.gathering import gathered
-from stages.decorrelation.model_settings import ClipSettings
-from stages.decorrelation.records import Removal, removal_id
-from stages.decorrelation.removal_table import write_removals
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.datasets.records import Removal, removal_id
+from stages.decorrelation.models.gathering import gathered
+from stages.decorrelation.models.settings import ClipSettings
+from stages.decorrelation.regions.removal_table import write_removals
 from stages.tables import write_images, write_json, write_table
 from tests.decorrelation.tiny_corpus import write_coco
 

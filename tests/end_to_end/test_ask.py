@@ -18,7 +18,7 @@ from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from stages.kvqae.asking import MAX_BYTES, Asker
+from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
 from stages.kvqae.fuse import PASSAGE_ROWS
 from stages.kvqae.questions import read_questions
 from stages.stage import CPU_BF16, BadInput

@@ -7,8 +7,8 @@ from typing import Any
 
 from PIL import Image
 
-from stages.kvqae.annotation_project import DECISION, IMAGE, KEEP, PROJECT, QUESTION
-from stages.kvqae.generated_questions import GeneratedQuestion, read_generated
+from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
+from stages.kvqae.annotation.project import DECISION, IMAGE, KEEP, PROJECT, QUESTION
 from stages.tables import write_images, write_json_lines
 
 TYPES = {QUESTION: ("textarea", "text"), DECISION: ("choices", "choices"), IMAGE: ("choices", "choices")}

@@ -10,7 +10,7 @@ import pytest
 from defusedxml import ElementTree
 from PIL import Image
 
-from stages.kvqae.annotation_project import (
+from stages.kvqae.annotation.project import (
     CONTROLS,
     DECISION,
     DISCARD_REASONS,

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stages.kvqae.annotation_agreement import agreement, edit_statistics, edited_words, settle
-from stages.kvqae.annotation_export import read_annotations
+from stages.kvqae.annotation.agreement import agreement, edit_statistics, edited_words, settle
+from stages.kvqae.annotation.export import read_annotations
 from stages.kvqae.annotations import AnnotationsParameters, main, simulate
 from stages.measures.kappa import fleiss_kappa
 from stages.stage import BadInput

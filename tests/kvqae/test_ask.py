@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from stages.kvqae.ask import lines, main, read_image
-from stages.kvqae.ask_records import Answer, Support
+from stages.kvqae.asking.records import Answer, Support
 from stages.stage import BadInput
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from stages.kvqae import candidate_images, generate, link, subjects
-from stages.kvqae.generated_questions import read_generated
+from stages.kvqae.annotation.generated_questions import read_generated
 from stages.stage import execute
 from stages.tables import write_images
 from tests.kvqae.tiny_construction import (

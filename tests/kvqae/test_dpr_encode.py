@@ -9,7 +9,7 @@ import yaml
 from safetensors.torch import load_file, save_file
 
 from stages.kvqae import dpr_encode
-from stages.kvqae.text_encoder import encode, load_text_encoder, tokenize
+from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, tokenize
 from stages.stage import BadInput, execute
 from stages.tables import read_table, write_json_lines, write_table
 from tests.kvqae.tiny_bert import write_tiny_bert

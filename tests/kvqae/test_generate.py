@@ -6,9 +6,9 @@ from dataclasses import asdict
 import pyarrow as pa
 import pytest
 
+from stages.kvqae.annotation.generated_questions import read_generated
 from stages.kvqae.candidate_images import SCHEMA as CANDIDATES
 from stages.kvqae.generate import REASONS, GenerateParameters, main
-from stages.kvqae.generated_questions import read_generated
 from stages.kvqae.subjects import SUBJECT_SCHEMA
 from stages.stage import BadInput
 from stages.tables import read_json_lines, write_table

@@ -14,10 +14,10 @@ from PIL import Image
 from pydantic import ValidationError
 
 from stages.kvqae import image_features
-from stages.kvqae.align import align
-from stages.kvqae.faces import FaceDetector, FaceEncoder
 from stages.kvqae.image_features import Encoders, ImageFeaturesParameters, encode_images, main
-from stages.kvqae.visual_encoders import load_clip, load_imagenet
+from stages.kvqae.pictures.align import align
+from stages.kvqae.pictures.faces import FaceDetector, FaceEncoder
+from stages.kvqae.pictures.visual_encoders import load_clip, load_imagenet
 from stages.stage import BadInput, execute
 from stages.tables import read_matrix, read_table, write_images
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx

@@ -19,11 +19,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from stages.decorrelation.inpainter import find_uv
-from stages.kvqae.annotation_export import Annotation, read_annotations
+from stages.decorrelation.painting.inpainter import find_uv
+from stages.kvqae.annotation.export import Annotation, read_annotations
+from stages.kvqae.annotation.generated_questions import read_generated
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters
 from stages.kvqae.annotation_tasks import main as make_tasks
-from stages.kvqae.generated_questions import read_generated
 from stages.tables import read_json
 from tests.chromium import open_page
 from tests.kvqae.annotated_world import annotation, record, write_export, write_generated, write_pictures

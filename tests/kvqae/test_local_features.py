@@ -7,11 +7,11 @@ import yaml
 from PIL import Image
 
 from stages.kvqae import local_features
-from stages.kvqae.feature_folder import FeatureFolder
+from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.local_features import LocalFeaturesParameters, main
 from stages.stage import BadInput, execute
 from stages.tables import read_table, write_images
-from tests.kvqae.test_extractors import write_delg
+from tests.kvqae.local_descriptors.test_extractors import write_delg
 
 
 def jpeg(seed: int) -> bytes:

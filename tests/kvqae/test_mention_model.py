@@ -8,9 +8,9 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from stages.kvqae.annotated_sentences import read_annotated
+from stages.kvqae.construction.annotated_sentences import read_annotated
+from stages.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
 from stages.kvqae.mention_model import MentionModelParameters, main
-from stages.kvqae.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
 from stages.stage import BadInput
 from stages.tables import write_json_lines
 from stages.world.sample.kvqae.construction_questions import annotate_sentences

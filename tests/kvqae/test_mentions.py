@@ -9,9 +9,9 @@ from spacy.attrs import DEP, HEAD
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from stages.kvqae.construction_records import read_mentions
+from stages.kvqae.construction.records import read_mentions
+from stages.kvqae.construction.triviaqa import TriviaQuestion
 from stages.kvqae.mentions import MentionsParameters, find_mentions, main, mentions_of
-from stages.kvqae.triviaqa import TriviaQuestion
 
 DEPENDENCIES = ("dobj", "nsubj", "pobj", "obj", "nsubjpass", "poss", "obl", "root")
 DROPPED = ("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL")

@@ -10,17 +10,17 @@ import torch
 from stages.kvqae.article_passages import passages_of_articles
 from stages.kvqae.questions import Question, read_questions
 from stages.kvqae.read import ReadParameters, main, measure_initial, sweep
-from stages.kvqae.reader_data import texts_of
+from stages.kvqae.reader.data import texts_of
+from stages.kvqae.reader.model import load_reader, save_reader
+from stages.kvqae.reader.reading import Reading
+from stages.kvqae.reader.rows import Row, Selection, select_passages
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
-from stages.kvqae.reader_model import load_reader, save_reader
-from stages.kvqae.reader_rows import Row, Selection, select_passages
-from stages.kvqae.reading import Reading
 from stages.measures.answers import exact_match
 from stages.measures.runs import Run
 from stages.stage import BadInput
 from stages.tables import write_run
-from tests.kvqae.test_reader_training import FINETUNE, context
+from tests.kvqae.reader.test_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
 
 ROW = {"model": "few_shot", "questions": "viquae", "run": "fused", "passages": 2, "weighted": False, "oracle": "none"}

@@ -6,9 +6,9 @@ import pytest
 
 from stages.kvqae.annotations import AnnotationsParameters
 from stages.kvqae.annotations import main as annotate
+from stages.kvqae.construction.rebuilt_records import Kept, image_names, names_entity
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.rebuild import RebuildParameters, main
-from stages.kvqae.rebuilt_records import Kept, image_names, names_entity
 from stages.kvqae.training_pairs import check_no_leak
 from stages.stage import BadInput
 from stages.tables import Images, read_json_lines

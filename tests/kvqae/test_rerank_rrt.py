@@ -8,7 +8,7 @@ import torch
 import yaml
 
 from stages.kvqae.rerank_rrt import Base, RerankRrtParameters, image_pairs, main, rerank
-from stages.kvqae.rrt import build_rrt, save_rrt, score_pairs
+from stages.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
 from stages.measures.runs import Run
 from stages.nets.reranking_transformer import RerankingTransformer
 from stages.stage import BadInput, execute

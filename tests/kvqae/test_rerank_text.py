@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from stages.kvqae.cross_encoder import load_cross_encoder, save_cross_encoder
 from stages.kvqae.rerank_text import RerankTextParameters, main
+from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
 from stages.measures.runs import Run
 from stages.stage import BadInput
 from stages.tables import read_run, write_run

@@ -12,7 +12,7 @@ import yaml
 
 from stages.kvqae import rerank_fuse
 from stages.kvqae.rerank_fuse import RerankFuseParameters
-from stages.kvqae.reranking_fusion import SYSTEMS, LinearFusion, PositionFusion, default_minimum
+from stages.kvqae.rerankers.fusion import SYSTEMS, LinearFusion, PositionFusion, default_minimum
 from stages.kvqae.tune_reranking import Tried, TuneRerankingParameters, best, main
 from stages.measures.fusion import gather, linear_fusion, normalize
 from stages.measures.posfuse import position_probabilities, position_scores

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from stages.kvqae.construction_records import Mention, mention_batch
+from stages.kvqae.construction.records import Mention, mention_batch
 from stages.tables import write_json_lines, write_table
 
 MALE, FEMALE = "Q6581097", "Q6581072"

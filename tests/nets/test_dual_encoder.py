@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from stages.kvqae.text_encoder import load_text_encoder, pad, tokenize
+from stages.kvqae.dense_retrieval.text_encoder import load_text_encoder, pad, tokenize
 from stages.nets.bert import cls_vectors
 from stages.nets.dual_encoder import DualEncoder, in_batch_loss
 from tests.kvqae.tiny_bert import write_tiny_bert

@@ -9,10 +9,10 @@ import pyarrow as pa
 import yaml
 
 from stages.complexity import factors, judgements, partition, score, simulate, validate
-from stages.complexity.conllu import Sentence, Token, write_conllu
-from stages.complexity.corpora import write_examples, write_texts
-from stages.complexity.predictions import write_predictions
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.conllu import Sentence, Token, write_conllu
+from stages.complexity.corpus.corpora import write_examples, write_texts
+from stages.complexity.corpus.predictions import write_predictions
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.tables import write_json, write_table
 
 FRAMES = {  # frame: its triggers, verbs and nouns

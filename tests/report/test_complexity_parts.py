@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from stages.complexity.factor_table import FACTORS, names_of
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.effects.factor_table import FACTORS, names_of
 from stages.report.common import probability, signed
 from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part
 from stages.report.complexity_factors import held_for_most, marks

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from stages.complexity.conllu import Sentence, Token
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from stages.complexity.squad import SquadQuestion
+from stages.complexity.corpus.conllu import Sentence, Token
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.squad import SquadQuestion
 
 SPLITS = ("train", "validation", "test")
 

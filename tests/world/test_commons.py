@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from stages.kvqae.construction_records import CommonsFile
+from stages.kvqae.construction.records import CommonsFile
 from stages.stage import BadInput
 from stages.world.commons import category_files, fetch_picture, plain_text
 from stages.world.download import Patience

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.complexity.conllu import read_conllu
-from stages.complexity.corpora import read_examples, read_texts, write_examples, write_texts
-from stages.complexity.squad import read_squad, write_squad
+from stages.complexity.corpus.conllu import read_conllu
+from stages.complexity.corpus.corpora import read_examples, read_texts, write_examples, write_texts
+from stages.complexity.corpus.squad import read_squad, write_squad
 from stages.stage import BadInput, execute
 from stages.tables import read_json
 from stages.world.complexity import ComplexityWorldParameters, main, write_calor, write_fquad

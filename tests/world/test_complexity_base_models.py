@@ -15,7 +15,7 @@ from transformers import (
     BertModel,
 )
 
-from stages.complexity.squad import write_squad
+from stages.complexity.corpus.squad import write_squad
 from stages.stage import BadInput
 from stages.tables import read_json
 from stages.world.complexity_base_models import ComplexityBaseModelsParameters, main

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from stages.decorrelation.corpora import read_corpus
+from stages.decorrelation.datasets.corpora import read_corpus
 from stages.stage import BadInput, execute
 from stages.tables import Images, read_json, write_json
 from stages.world.decorrelation import DecorrelationWorldParameters, main

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from stages.decorrelation.models import start
+from stages.decorrelation.models.interface import start
 from stages.engine import LocalEngine
 from stages.stage import BadInput, Context
 from stages.tracking import Tracker
@@ -78,7 +78,7 @@ def test_the_samples_models_start_and_train(sample, kind):
 
 
 def test_the_samples_captioner_writes_words_of_its_captions(sample):
-    from stages.decorrelation.captioner import Captioner
+    from stages.decorrelation.captions.captioner import Captioner
 
     folder, _ = sample
     [caption] = Captioner(folder / "captioner", beams=1, max_tokens=6).caption([Image.new("RGB", (48, 48))], batch=1)

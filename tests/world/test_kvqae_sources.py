@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from stages.engine import LocalEngine
-from stages.kvqae.construction_records import read_commons
-from stages.kvqae.triviaqa import read_triviaqa
+from stages.kvqae.construction.records import read_commons
+from stages.kvqae.construction.triviaqa import read_triviaqa
 from stages.kvqae.wikidata import parse_entity
 from stages.stage import BadInput, Context
 from stages.tables import Images, read_json_lines, write_images, write_json_lines

@@ -15,8 +15,8 @@ from transformers import (
     DPRQuestionEncoder,
 )
 
-from stages.kvqae.reader_model import load_reader
-from stages.kvqae.text_encoder import load_text_encoder
+from stages.kvqae.dense_retrieval.text_encoder import load_text_encoder
+from stages.kvqae.reader.model import load_reader
 from stages.stage import BadInput
 from stages.tables import read_json
 from stages.world.download import Patience

@@ -3,7 +3,7 @@
 import pytest
 from transformers import AutoModel
 
-from stages.kvqae.cross_encoder import load_cross_encoder
+from stages.kvqae.rerankers.cross_encoder import load_cross_encoder
 from stages.stage import BadInput
 from stages.world.rerank_base import RerankBaseParameters, main
 

@@ -9,8 +9,8 @@ from torch import nn
 
 from stages.engine import LocalEngine
 from stages.kvqae import local_features
-from stages.kvqae.overlap_lists import read_entities
-from stages.kvqae.rrt import build_rrt, load_rrt, save_rrt
+from stages.kvqae.rerankers.overlap_lists import read_entities
+from stages.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from stages.stage import BadInput, execute
 from stages.tables import write_images
 from stages.world import rrt

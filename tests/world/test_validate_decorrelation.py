@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from stages.decorrelation.corpora import read_corpus
+from stages.decorrelation.datasets.corpora import read_corpus
 from stages.stage import BadInput
 from stages.tables import write_images
 from stages.world.validate_decorrelation import refuse_leaks, validate_decorrelation

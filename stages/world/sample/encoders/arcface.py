@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from stages.kvqae.align import SIZE
+from stages.kvqae.pictures.align import SIZE
 from stages.tracking import Tracker
 from stages.world.sample.encoders.pictures import Pictures
 from stages.world.sample.encoders.training import fit, standardised

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 from torch import nn
 from torchvision import models
 
-from stages.kvqae.visual_encoders import DEVIATION, MEAN
+from stages.kvqae.pictures.visual_encoders import DEVIATION, MEAN
 from stages.tables import write_json
 from stages.tracking import Tracker
 from stages.world.sample.encoders.pictures import Pictures

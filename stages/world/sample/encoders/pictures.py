@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from stages.engine import Engine
-from stages.kvqae.align import align
+from stages.kvqae.pictures.align import align
 from stages.world.sample.render import ENCODER_IDENTITIES, THINGS, Difficulty
 from stages.world.sample.render.canvas import Dice
 from stages.world.sample.render.faces import portrait

@@ -7,9 +7,9 @@ from statistics import fmean
 
 import numpy as np
 
-from stages.complexity.arcs import arcs
-from stages.complexity.records import AnnotatedText
-from stages.complexity.shared_participants import shares_participant
+from stages.complexity.corpus.records import AnnotatedText
+from stages.complexity.corpus.shared_participants import shares_participant
+from stages.complexity.features.arcs import arcs
 from stages.measures.association import cramers_v
 from stages.world.sample.french.world import FrenchWorld
 

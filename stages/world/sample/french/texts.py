@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from stages.complexity.conllu import Sentence, Token
-from stages.complexity.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from stages.complexity.corpus.conllu import Sentence, Token
+from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.world.sample.french.asking import Told, aside_frames, ask, tell_aside
 from stages.world.sample.french.bank import Frame, core_type
 from stages.world.sample.french.cast import Cast, Names

@@ -9,7 +9,7 @@ token of its own (Universal Dependencies would split it).
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from stages.complexity.records import Span
+from stages.complexity.corpus.records import Span
 
 _CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 _ELIDED = {"le", "la", "de", "que", "se", "ne", "jusque", "lorsque"}

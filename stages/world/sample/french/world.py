@@ -9,9 +9,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stages.complexity.conllu import Sentence
-from stages.complexity.records import AnnotatedText, Example
-from stages.complexity.squad import SquadQuestion
+from stages.complexity.corpus.conllu import Sentence
+from stages.complexity.corpus.records import AnnotatedText, Example
+from stages.complexity.corpus.squad import SquadQuestion
 from stages.world.sample.french.bank import Frame
 from stages.world.sample.french.cast import Names, draw_names
 from stages.world.sample.french.design import Cell, cells

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stages.kvqae.annotation_export import Annotation
-from stages.kvqae.annotation_project import DISCARD_REASONS
-from stages.kvqae.generated_questions import GeneratedQuestion
+from stages.kvqae.annotation.export import Annotation
+from stages.kvqae.annotation.generated_questions import GeneratedQuestion
+from stages.kvqae.annotation.project import DISCARD_REASONS
 from stages.measures.edit_distance import word_edit_distance
 from stages.measures.kappa import fleiss_kappa
 

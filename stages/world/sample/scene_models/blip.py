@@ -13,8 +13,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from stages.decorrelation.blip import MATCH, TEMPERATURE
-from stages.decorrelation.preparation import CLIP
+from stages.decorrelation.models.blip import MATCH, TEMPERATURE
+from stages.decorrelation.models.preparation import CLIP
 from stages.nets.blip import BlipEncoders, BlipTraining
 from stages.tracking import Tracker
 from stages.world.sample.encoders.training import fit, standardised

@@ -7,7 +7,7 @@ import torch
 from open_clip.model import CLIP
 from torch.nn.functional import normalize
 
-from stages.decorrelation.weights import save_weights
+from stages.decorrelation.models.weights import save_weights
 from stages.tables import write_json
 from stages.tracking import Tracker
 from stages.world.sample.encoders.clip import clip_configuration

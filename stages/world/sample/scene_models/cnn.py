@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn.functional import adaptive_max_pool2d, binary_cross_entropy_with_logits
 
-from stages.decorrelation.preparation import IMAGENET
-from stages.decorrelation.weights import WEIGHTS, save_weights
+from stages.decorrelation.models.preparation import IMAGENET
+from stages.decorrelation.models.weights import WEIGHTS, save_weights
 from stages.nets.vgg import Vgg
 from stages.tables import write_json
 from stages.tracking import Tracker

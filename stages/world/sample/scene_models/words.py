@@ -8,8 +8,8 @@ from tokenizers.models import WordLevel
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
-from stages.decorrelation.blip import MATCH
-from stages.decorrelation.vocabulary import WORD, words_of
+from stages.decorrelation.models.blip import MATCH
+from stages.decorrelation.models.vocabulary import WORD, words_of
 
 BEGIN_CAPTION = "[DEC]"  # what BLIP's captioner writes after
 _BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", BEGIN_CAPTION, MATCH)

@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 from pydantic import Field
 
-from stages.decorrelation.records import removal_id
+from stages.decorrelation.datasets.records import removal_id
 from stages.stage import BadInput, Parameters
 from stages.tables import write_atomically, write_images
 from stages.world.sample.render.canvas import Dice

@@ -10,10 +10,10 @@ from PIL import Image
 from transformers import AutoModel
 
 from stages.engine import LocalEngine
-from stages.kvqae.faces import FaceEncoder
-from stages.kvqae.overlap_lists import IDENTITIES, read_entities
+from stages.kvqae.pictures.faces import FaceEncoder
+from stages.kvqae.pictures.visual_encoders import load_clip, load_imagenet
 from stages.kvqae.questions import SPLITS
-from stages.kvqae.visual_encoders import load_clip, load_imagenet
+from stages.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from stages.stage import BadInput, Context
 from stages.tracking import Tracker
 from stages.world.base_models import BaseModelsParameters, main

@@ -10,10 +10,10 @@ from statistics import fmean
 
 import pytest
 
-from stages.complexity.conllu import Sentence, read_conllu, write_conllu
-from stages.complexity.corpora import read_examples, read_texts, write_examples, write_texts
-from stages.complexity.records import AnnotatedText, Example
-from stages.complexity.squad import read_squad, write_squad
+from stages.complexity.corpus.conllu import Sentence, read_conllu, write_conllu
+from stages.complexity.corpus.corpora import read_examples, read_texts, write_examples, write_texts
+from stages.complexity.corpus.records import AnnotatedText, Example
+from stages.complexity.corpus.squad import read_squad, write_squad
 from stages.world.sample.french import FrenchWorld, build_french, statistics
 from stages.world.sample.french.bank import frames
 from stages.world.sample.french.cast import draw_names

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from stages.engine import LocalEngine
-from stages.kvqae.annotated_sentences import read_annotated
-from stages.kvqae.class_hierarchy import ClassHierarchy
-from stages.kvqae.construction_records import read_commons
+from stages.kvqae.construction.annotated_sentences import read_annotated
+from stages.kvqae.construction.class_hierarchy import ClassHierarchy
+from stages.kvqae.construction.records import read_commons
+from stages.kvqae.construction.triviaqa import read_triviaqa
 from stages.kvqae.subjects import read_concrete_types
-from stages.kvqae.triviaqa import read_triviaqa
 from stages.kvqae.wikidata import WikidataFile, parse_entity
 from stages.stage import BadInput
 from stages.tables import Images, read_json_lines

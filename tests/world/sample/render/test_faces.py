@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from stages.kvqae.faces import FaceDetector
+from stages.kvqae.pictures.faces import FaceDetector
 from stages.world.sample.render import KINDS, encode, render, shows_face
 from stages.world.sample.render.faces import portrait
 

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from stages.decorrelation.corpora import read_corpus
-from stages.decorrelation.records import removal_id
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.datasets.records import removal_id
 from stages.stage import BadInput
 from stages.tables import Images
 from stages.world.sample.scenes import DATASETS, write_sample

@@ -1,0 +1,1 @@
+"""The frame parser: windows, labels, training, scores (complexity.md §2)."""

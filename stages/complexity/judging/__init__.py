@@ -1,0 +1,1 @@
+"""Human judgements: Label Studio's formats and CSV (complexity.md §3)."""

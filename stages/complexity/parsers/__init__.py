@@ -1,0 +1,1 @@
+"""Dependency trees by stanza or spaCy (complexity.md §4)."""

@@ -1,0 +1,1 @@
+"""Models that are prompted through an endpoint (complexity.md §2)."""

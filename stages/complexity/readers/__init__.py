@@ -1,0 +1,1 @@
+"""Readers that are trained here, behind one interface (complexity.md §2)."""

@@ -1,0 +1,1 @@
+"""COCO and Flickr30k as pictures with objects and captions (decorrelation.md §1)."""

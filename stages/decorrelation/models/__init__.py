@@ -1,0 +1,1 @@
+"""VSE++, CLIP and BLIP behind one interface (decorrelation.md §4)."""

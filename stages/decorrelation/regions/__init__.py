@@ -1,0 +1,1 @@
+"""Regions of classes, and which of them can be removed (decorrelation.md §1)."""

@@ -1,0 +1,1 @@
+"""One training loop for all retrieval models, on D and D' (decorrelation.md §4)."""

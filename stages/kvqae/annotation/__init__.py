@@ -1,0 +1,1 @@
+"""What annotators see, what they decide, and how far they agree (kvqae.md §2)."""

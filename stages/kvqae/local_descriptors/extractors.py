@@ -1,0 +1,105 @@
+"""Extractors of DELG-style features, one interface for all; a folder says which one a re-ranker needs (kvqae.md §4).
+
+`extractor.json` names the kind: `sift` (no weights), `delg` (our network; `delg.json` and weights lie beside), or
+`delg_files` (features that DELG's own tool has extracted).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from PIL import Image
+
+from stages.kvqae.local_descriptors.folder import Description
+from stages.kvqae.pictures.images import REASONS, Unreadable, decode
+from stages.stage import BadInput
+from stages.tables import read_json
+
+CONFIG = "extractor.json"
+DELG_FILES = "delg_files"
+KINDS = ("sift", "delg", DELG_FILES)
+NO_FILES = "no_features"
+WHY_NOT = (*REASONS, NO_FILES)
+
+
+class PictureExtractor(Protocol):
+    """Describes pictures; `global_dimension` is g."""
+
+    global_dimension: int
+
+    def __call__(self, images: Sequence[Image.Image]) -> list[Description]:
+        """Global and local descriptors of RGB pictures."""
+        ...
+
+
+class Extractor(Protocol):
+    """Describes images given by name and encoded bytes; `global_dimension` is g."""
+
+    global_dimension: int
+
+    def __call__(self, name: str, data: bytes) -> Description | str:
+        """Descriptors of one image, or one of `WHY_NOT`."""
+        ...
+
+
+class _Decoding:
+    """Decodes images for an extractor that looks at pictures."""
+
+    def __init__(self, extractor: PictureExtractor, max_side: int, max_pixels: int) -> None:
+        self.global_dimension = extractor.global_dimension
+        self._extractor, self._max_side, self._max_pixels = extractor, max_side, max_pixels
+
+    def __call__(self, name: str, data: bytes) -> Description | str:
+        try:
+            picture = decode(data, max_side=self._max_side, max_pixels=self._max_pixels)
+        except Unreadable as problem:
+            return problem.reason
+        return self._extractor([picture])[0]
+
+
+class _Reading:
+    """Takes what DELG's tool wrote about an image of this name."""
+
+    def __init__(self, folder: Path, most: int, global_dimension: int) -> None:
+        from stages.kvqae.local_descriptors.delg_files import DelgFiles
+
+        self.global_dimension = global_dimension
+        self._files = DelgFiles(folder, most, global_dimension)
+
+    def __call__(self, name: str, data: bytes) -> Description | str:
+        return self._files(name) or NO_FILES
+
+
+def load_extractor(folder: Path, *, most: int, max_side: int, max_pixels: int, files: Path | None) -> Extractor:
+    """The extractor of a folder.
+
+    Args:
+        folder: with `extractor.json`.
+        most: local descriptors kept an image.
+        max_side, max_pixels: see `images.decode`.
+        files: folder of DELG's files, for the kind `delg_files` alone.
+
+    Raises:
+        BadInput: unknown kind, no files where they are needed, or weights that do not fit.
+    """
+    config = read_json(folder / CONFIG)
+    kind = config.get("kind") if isinstance(config, dict) else None
+    if kind == "sift":
+        from stages.kvqae.local_descriptors.sift import SiftExtractor
+
+        return _Decoding(SiftExtractor(most), max_side, max_pixels)
+    if kind == "delg":
+        from stages.device import pick_device
+        from stages.kvqae.local_descriptors.delg import DelgExtractor
+
+        return _Decoding(DelgExtractor(folder, most, pick_device()), max_side, max_pixels)
+    if kind == DELG_FILES:
+        dimension = config.get("global_dimension")
+        if not isinstance(dimension, int) or dimension < 1:
+            raise BadInput("bad size", file=folder / CONFIG, field="global_dimension", got=dimension,
+                           expected="of DELG's global descriptors, such as 2048")  # fmt: skip
+        if files is None or not files.is_dir():
+            raise BadInput("no folder of DELG's files", field="--files", got=str(files),
+                           expected="NAME.delg_global and NAME.delg_local of every image")  # fmt: skip
+        return _Reading(files, most, dimension)
+    raise BadInput("no such extractor", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)

@@ -1,0 +1,1 @@
+"""Pictures, faces and whole-image encoders (kvqae.md §3)."""

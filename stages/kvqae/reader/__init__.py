@@ -1,0 +1,1 @@
+"""The reader: its data, its training, its answers (kvqae.md §5)."""

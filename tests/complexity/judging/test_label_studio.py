@@ -1,0 +1,110 @@
+"""Label Studio: the configuration is sound XML, tasks carry any text, exports are read or refused by row and field."""
+
+import json
+
+import pytest
+from defusedxml import ElementTree
+
+from stages.complexity.judging.label_studio import VERDICTS, answer_code, labelling_config, read_export, task
+from stages.stage import BadInput
+
+HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'
+
+
+def annotation(verdict="correct", annotator=1, **changes):
+    part = {"from_name": "verdict", "to_name": "answer", "type": "choices", "value": {"choices": [verdict]}}
+    return {"id": 7, "completed_by": annotator, "was_cancelled": False, "result": [part], **changes}
+
+
+def exported(*annotations, identifier="q1", answer="Lens"):
+    made = task(identifier, "Texte.", "Où ?", answer, None)
+    return {"id": 12, **made, "annotations": list(annotations), "predictions": []}
+
+
+def write(path, tasks):
+    path.write_text(json.dumps(tasks), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("show_reference", [True, False])
+def test_configuration_shows_what_tasks_hold_and_asks_for_one_verdict(show_reference):
+    root = ElementTree.fromstring(labelling_config(show_reference=show_reference))
+    shown = {text.get("value") for text in root.iter("Text")}
+    data = task("q1", "d", "q", "a", "r" if show_reference else None)["data"]
+    assert shown == {f"${name}" for name in data if name not in ("id", "answer_id")}
+    (choices,) = root.iter("Choices")
+    assert choices.get("toName") in {text.get("name") for text in root.iter("Text")}
+    assert (choices.get("choice"), choices.get("required")) == ("single-radio", "true")
+    assert tuple(choice.get("value") for choice in choices) == VERDICTS
+
+
+def test_hostile_texts_stay_data(tmp_path):
+    made = task("q1", HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    assert json.loads(json.dumps(made))["data"]["document"] == HOSTILE
+    assert HOSTILE not in labelling_config(show_reference=True)
+    path = write(tmp_path / "e.json", [exported(annotation(), answer=HOSTILE)])
+    assert read_export(path)[0] == [("q1", answer_code("q1", HOSTILE), "1", "correct", 1)]
+
+
+def test_the_code_names_question_and_answer_only():
+    codes = {answer_code(*pair) for pair in [("q1", "a"), ("q1", "b"), ("q2", "a"), ("q1a", ""), ("q", "1a")]}
+    assert len(codes) == 5
+    assert answer_code("q1", "a") == answer_code("q1", "a")
+
+
+def test_export_is_read(tmp_path):
+    user = {"id": 3, "email": "anne@example.org", "first_name": "", "last_name": ""}
+    tasks = [
+        exported(annotation("partial", 1), annotation("correct", user)),
+        exported(annotation(was_cancelled=True, result=[]), identifier="q2"),
+        exported(identifier="q3"),
+        exported(annotation("incorrect", {"id": 4}), identifier="q4"),
+    ]
+    # Another control of the user's, beside ours.
+    tasks[3]["annotations"][0]["result"].append({"from_name": "note", "type": "textarea", "value": {"text": ["?"]}})
+    judgements, unjudged, skipped = read_export(write(tmp_path / "e.json", tasks))
+    assert [(each[0], *each[2:]) for each in judgements] == [
+        ("q1", "1", "partial", 1),
+        ("q1", "anne@example.org", "correct", 1),
+        ("q4", "4", "incorrect", 4),
+    ]
+    assert (unjudged, skipped) == (2, 1)
+
+
+def without(record, name):
+    return {key: value for key, value in record.items() if key != name}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ({"tasks": []}, r"e\.json: not a list of tasks.*format JSON"),
+        ([exported(annotation()), 3], r"e\.json:2: not a task; got 3"),
+        ([without(exported(), "annotations")], r"e\.json:1: field 'annotations': missing"),
+        ([without(exported(), "data")], r"e\.json:1: field 'data': missing"),
+        ([{"data": {"id": "q1"}, "annotations": []}], r"e\.json:1: field 'data\.answer_id': missing or not a text"),
+        (
+            [exported(annotation("maybe"))],
+            r"field 'annotations\.0\.result': not one verdict; got 'maybe' \(choices: cor",
+        ),
+        (
+            [exported(annotation(), annotation(annotator=2, result=[]))],
+            r"e\.json:1: field 'annotations\.1\.result'.*got \[\]",
+        ),
+        ([exported(annotation(result=None))], r"'annotations\.0\.result'"),
+        ([exported(annotation(annotator=None))], r"'annotations\.0\.completed_by': no annotator; got None"),
+        ([exported(annotation(annotator={"email": ""}))], r"no annotator"),
+        ([exported("x")], r"'annotations\.0': not an annotation"),
+        ([exported(annotation(), annotation())], r"'1' annotated this task twice, first in annotations\.0"),
+    ],
+)
+def test_bad_exports(tmp_path, tasks, message):
+    with pytest.raises(BadInput, match=message):
+        read_export(write(tmp_path / "e.json", tasks))
+
+
+def test_two_choices_are_refused(tmp_path):
+    both = annotation()
+    both["result"] *= 2
+    with pytest.raises(BadInput, match=r"not one verdict; got \['correct', 'correct'\]"):
+        read_export(write(tmp_path / "e.json", [exported(both)]))

@@ -1,0 +1,184 @@
+"""The endpoint's client against a server that misbehaves; what it may repeat, and what it may never say."""
+
+import email.utils
+import threading
+import time
+
+import pytest
+
+from stages.complexity.prompting.endpoint import (
+    Endpoint,
+    RefusedError,
+    StoppedError,
+    key_from_environment,
+    reply_of,
+    seconds_of,
+)
+from stages.stage import BadInput
+from tests.complexity.loopback_endpoint import Loopback, Response, failed, said
+
+ASKED = [{"role": "user", "content": "Où ? « là »"}]
+SAMPLING = {"temperature": 0.0, "max_tokens": 5}
+
+
+def endpoint(server, key="", **changes):
+    values = {"requests_per_minute": 60000, "timeout_s": 5, "retries": 3, "backoff_s": 0.01}
+    return Endpoint(server.address, "tiny", key, **{**values, **changes})
+
+
+def in_turn(*responses):
+    return Loopback(lambda number, _: responses[min(number, len(responses) - 1)])
+
+
+def test_a_request_holds_model_messages_sampling_and_key():
+    with in_turn(said("à Liège")) as server:
+        reply = endpoint(server, "secret").ask(ASKED, SAMPLING)
+    assert (reply.content, reply.finish, reply.prompt_tokens, reply.completion_tokens) == ("à Liège", "stop", 10, 3)
+    ((payload, headers, _),) = server.requests
+    assert payload == {"model": "tiny", "messages": ASKED, **SAMPLING}
+    assert headers["authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "count"),
+    [
+        (failed(500), "server_errors"),
+        (failed(503, headers={"Retry-After": "0"}), "server_errors"),
+        (failed(429), "rate_limited"),
+        (Response(None), "connections_lost"),
+        (Response(b'{"choices": [{"mess'), "malformed"),
+        (Response(b'"hello"'), "malformed"),
+        (Response(b"[" * 100_000), "malformed"),
+        (Response(b'{"choices": []}'), "malformed"),
+        (Response(b'{"choices": [{"message": {"content": [1]}}]}'), "malformed"),
+        (Response(b"<html>busy</html>", headers={"Content-Type": "text/html"}), "malformed"),
+        (Response(b"\xff\xfe\x00", headers={"Content-Type": "application/json; charset=utf-8"}), "malformed"),
+        (said("late", delay=0.6), "timeouts"),
+    ],
+)
+def test_what_may_pass_is_tried_again(trouble, count):
+    with in_turn(trouble, trouble, said("bien")) as server:
+        asked = endpoint(server, timeout_s=0.3)
+        assert asked.ask(ASKED, SAMPLING).content == "bien"
+    assert asked.counts == {"requests": 3, "retries": 2, count: 2}
+
+
+def test_retry_after_is_honoured_by_all():
+    with in_turn(failed(429, headers={"Retry-After": "1"}), said("bien")) as server:
+        asked = endpoint(server)
+        asked.ask(ASKED, SAMPLING)
+        thread = threading.Thread(target=asked.ask, args=(ASKED, SAMPLING))
+        first, second = (at for _, _, at in server.requests)
+        assert 1.0 <= second - first < 3
+        asked._hold(0.3)
+        thread.start()
+        thread.join()
+        assert server.requests[2][2] - second >= 0.3
+
+
+def test_an_endpoint_that_never_answers_is_given_up():
+    with in_turn(failed(500, "out of order")) as server:
+        asked = endpoint(server, retries=2)
+        with pytest.raises(BadInput, match=rf"{server.address}: field 'tiny': .*gave up after 3 requests.*500.*out of"):
+            asked.ask(ASKED, SAMPLING)
+    assert asked.counts["requests"] == 3
+    with pytest.raises(BadInput, match="gave up after 2 requests, the last: no connection"):
+        endpoint(server, retries=1).ask(ASKED, SAMPLING)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (failed(401, "wrong key"), "401.*wrong key"),
+        (failed(404, "no model tiny"), "404.*no model tiny"),
+        (failed(429, "spent", code="insufficient_quota"), "429.*spent"),
+        (failed(429, "later", headers={"Retry-After": "7200"}), "asks to wait for 7200 seconds"),
+    ],
+)
+def test_what_will_not_pass_is_not_tried_again(answer, message):
+    with in_turn(answer) as server:
+        asked = endpoint(server)
+        with pytest.raises(BadInput, match=message):
+            asked.ask(ASKED, SAMPLING)
+    assert asked.counts["requests"] == 1
+
+
+def test_a_question_may_be_refused():
+    with in_turn(failed(400, "too long")) as server, pytest.raises(RefusedError, match="too long"):
+        endpoint(server).ask(ASKED, SAMPLING)
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_no_message_holds_the_key(status):
+    answer = failed(status, "no such key: sk-secret-1")
+    with in_turn(answer) as server, pytest.raises((BadInput, RefusedError)) as caught:
+        endpoint(server, "sk-secret-1", retries=0).ask(ASKED, SAMPLING)
+    assert "[key]" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_requests_keep_their_pace():
+    with in_turn(said("bien")) as server:
+        asked = endpoint(server, requests_per_minute=600)
+        threads = [threading.Thread(target=asked.ask, args=(ASKED, SAMPLING)) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    times = sorted(at for _, _, at in server.requests)
+    assert times[-1] - times[0] >= 4 * 0.1 - 0.05
+
+
+def test_waiting_can_be_stopped():
+    with in_turn(failed(429, headers={"Retry-After": "60"})) as server:
+        asked, caught = endpoint(server), []
+
+        def ask():
+            try:
+                asked.ask(ASKED, SAMPLING)
+            except StoppedError as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        while not asked.counts["rate_limited"]:
+            time.sleep(0.01)
+        asked.stop()
+        thread.join(timeout=5)
+    assert len(caught) == 1
+
+
+def test_replies_are_taken_with_care():
+    assert reply_of(said(None).body).content == ""
+    assert reply_of(said("\ud83d\ude00 \ud800 \x00").body).content == "😀 \ufffd \x00"
+    reply = reply_of(b'{"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": -1}}')
+    assert (reply.finish, reply.prompt_tokens, reply.completion_tokens) == ("", 0, 0)
+    reply = reply_of(b'{"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": 1%s}}' % (b"0" * 400))
+    assert reply.prompt_tokens == 0
+
+
+def test_retry_after_is_a_number_or_a_date():
+    now = 1_700_000_000.0
+    assert seconds_of("12", now) == 12
+    assert seconds_of("-3", now) == 0
+    assert seconds_of(email.utils.formatdate(now + 90, usegmt=True), now) == 90
+    assert seconds_of(email.utils.formatdate(now - 90, usegmt=True), now) == 0
+    assert seconds_of("soon", now) is None
+    assert seconds_of(None, now) is None
+
+
+def test_keys_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("TRIVIUM_TEST_KEY", " k ")
+    assert key_from_environment("TRIVIUM_TEST_KEY") == "k"
+    assert key_from_environment(None) == ""
+    monkeypatch.setenv("TRIVIUM_TEST_KEY", "")
+    with pytest.raises(BadInput, match="no key in the environment; got 'TRIVIUM_TEST_KEY'"):
+        key_from_environment("TRIVIUM_TEST_KEY")
+
+
+@pytest.mark.parametrize("key", ["sk-sec\nret", "sk-sec\x7fret", "sk-sécret", "sk-sec\u200bret", "\ufeffsk-secret"])
+def test_a_key_that_no_header_carries_is_refused_and_not_shown(monkeypatch, key):
+    monkeypatch.setenv("TRIVIUM_TEST_KEY", key)
+    with pytest.raises(BadInput, match="control or non-ASCII characters; got 'TRIVIUM_TEST_KEY'") as caught:
+        key_from_environment("TRIVIUM_TEST_KEY")
+    assert not any(part in str(caught.value) for part in ("sk-", "ret"))

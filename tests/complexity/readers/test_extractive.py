@@ -1,0 +1,228 @@
+"""The extractive reader: windows, loss and decoding against plain loops; answers that depend on nothing but the text."""
+
+import shutil
+import unicodedata
+from itertools import pairwise
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from stages.complexity.corpus.squad import SquadQuestion
+from stages.complexity.readers.extractive import ExtractiveReader, best_spans
+from stages.complexity.readers.interface import Answer, Reading, load_reader
+from stages.complexity.readers.windows import question_limit, windows_of
+from stages.stage import BadInput
+from tests.complexity.tiny_readers import questions, settings, tokenizer, write_camembert
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return write_camembert(tmp_path_factory.mktemp("base") / "camembert", layers=2)
+
+
+@pytest.fixture
+def reader(base):
+    torch.manual_seed(1)
+    made = ExtractiveReader.start(base, settings())
+    made.module.eval()
+    # A new head is nearly indifferent: make it choose.
+    made.module.qa_outputs.weight.data.mul_(50)
+    return made
+
+
+@pytest.fixture
+def fast(base):
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(base)
+
+
+def readings(asked):
+    return [Reading(each.id, each.question, each.context) for each in asked]
+
+
+def question(context, answer, text="Qui ?"):
+    return SquadQuestion("q", "t", context, text, ((answer, context.index(answer)),))
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 9])
+def test_best_span_is_what_trying_all_finds(longest):
+    generator = torch.Generator().manual_seed(longest)
+    starts, ends = (torch.randn(20, 7, generator=generator).round(decimals=1) for _ in range(2))
+    starts[3, 2:5] = ends[5, 1:] = -torch.inf
+    scores, first, last = best_spans(starts, ends, longest)
+    for row in range(20):
+        spans = [(i, j) for i in range(7) for j in range(i, min(7, i + longest))]
+        best = max(spans, key=lambda span: float(starts[row, span[0]] + ends[row, span[1]]))
+        assert (int(first[row]), int(last[row])) == best
+        assert float(scores[row]) == float(starts[row, best[0]] + ends[row, best[1]])
+
+
+def test_windows_cover_a_long_context_and_share_the_stride(fast):
+    context = " ".join(each.context for each in questions(12))
+    windows, cut = windows_of(fast, ["Qui a détruit un théâtre ?"], [context], max_tokens=48, stride=8)
+    assert cut == 0
+    assert len(windows) > 3
+    assert all(window.tokens <= 48 for window in windows)
+    for left, right in pairwise(windows):
+        assert left.offsets[-8:].tolist() == right.offsets[:8].tolist()
+    covered = {place for window in windows for left, right in window.offsets.tolist() for place in range(left, right)}
+    assert {place for place, letter in enumerate(context) if not letter.isspace()} <= covered
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_offsets_bring_back_the_characters_as_written(fast, form):
+    context = unicodedata.normalize(
+        form, "À l’été\u00a01917, l'armée «\u202fécrasée\u202f» a cédé Liège\u2009; là-bas… 𝔄 fin"
+    )
+    (window,), _ = windows_of(fast, ["Où ?"], [context], max_tokens=200, stride=8)
+    for answer in ("l’été", "1917", "écrasée", "Liège", "là-bas", "𝔄"):
+        answer = unicodedata.normalize(form, answer)
+        start = context.index(answer)
+        place = window.place(start, start + len(answer))
+        left, right = window.characters(*place)
+        assert context[left:right] == answer
+    assert window.place(len(context), len(context) + 3) is None
+
+
+def test_a_long_question_is_cut_and_counted(reader):
+    long = question("La légion a détruit le camp.", "La légion", "Qui donc a détruit le camp ? " * 20)
+    features = reader.features([long, *questions(3)])
+    assert features.counts["questions_cut"] == 1
+    (first, *_) = features.items
+    assert first.tokens <= 64
+    assert first.window.first - 3 <= question_limit(64)
+
+
+def test_an_answer_in_no_window_is_left_out_and_counted(reader):
+    sentence = "la légion et la reine et le préfet et l'équipe "
+    lost = question(sentence * 8, (sentence * 6).strip())
+    features = reader.features([lost, *questions(3)])
+    assert features.counts["answers_lost"] == 1
+    assert {feature.window.owner for feature in features.items} == {1, 2, 3}
+
+
+def test_windows_without_the_answer_point_to_the_first_token(reader):
+    context = " ".join(each.context for each in questions(8)) + " Le consul fuit."
+    features = reader.features([question(context, "Le consul")])
+    *others, last = features.items
+    assert [(each.start, each.end) for each in others] == [(0, 0)] * len(others)
+    assert features.counts["windows_without_answer"] == len(others) > 0
+    left, right = last.window.characters(last.start, last.end)
+    assert context[left:right] == "Le consul"
+
+
+def test_answers_that_start_inside_a_token_are_counted(reader):
+    features = reader.features([question("La légion a détruit le camp.", "égion")])
+    assert features.counts["answers_off_tokens"] in (0, 1)
+    whole = question("La légion a détruit le camp.", "égion a détr")
+    (feature,) = reader.features([whole]).items
+    left, right = feature.window.characters(feature.start, feature.end)
+    assert left <= whole.answers[0][1] <= right
+    assert "égion a détr" in whole.context[left:right]
+
+
+def test_loss_is_the_cross_entropy_over_context_and_first_token(reader):
+    features = reader.features(questions(5)).items
+    expected = []
+    for feature in features:
+        window, ids = feature.window, torch.tensor([feature.window.ids.tolist()])
+        output = reader.module(input_ids=ids, token_type_ids=torch.tensor([feature.window.types.tolist()]))
+        allowed = [0, *range(window.first, window.last)]
+        for logits, place in ((output.start_logits[0], feature.start), (output.end_logits[0], feature.end)):
+            expected.append(torch.logsumexp(logits[allowed], 0) - logits[place])
+    assert float(reader.loss(features)) == pytest.approx(float(torch.stack(expected).mean()), rel=1e-4)
+
+
+def test_loss_of_a_batch_is_the_weighted_mean_of_its_parts(reader):
+    asked = questions(6)
+    longer = question(asked[0].context + " La reine est là.", "La reine")
+    features = reader.features([*asked, longer]).items
+    whole = reader.loss(features)
+    parts = (2 * reader.loss(features[:2]) + 5 * reader.loss(features[2:])) / 7
+    assert float(whole) == pytest.approx(float(parts), rel=1e-5)
+
+
+def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):
+    contexts = [" ".join(each.context for each in questions(count, seed=count)) for count in (1, 4, 9)]
+    asked = [Reading(str(row), "Qui a détruit la cité antique ?", context) for row, context in enumerate(contexts)]
+    found = reader.answer(asked, batch_size=4)
+    for reading, answer in zip(asked, found, strict=True):
+        windows, _ = windows_of(reader.tokenizer, [reading.question], [reading.context], max_tokens=64, stride=8)
+        best = (float("-inf"), "")
+        for window in windows:
+            ids, types = torch.tensor([window.ids.tolist()]), torch.tensor([window.types.tolist()])
+            with torch.no_grad():
+                output = reader.module(input_ids=ids, token_type_ids=types)
+            allowed = [0, *range(window.first, window.last)]
+            start = {place: output.start_logits[0, place] for place in allowed}
+            end = {place: output.end_logits[0, place] for place in allowed}
+            norm = torch.logsumexp(torch.stack([*start.values()]), 0) + torch.logsumexp(torch.stack([*end.values()]), 0)
+            for i in range(window.first, window.last):
+                for j in range(i, min(window.last, i + 12)):
+                    score = float(start[i] + end[j] - norm)
+                    left, right = window.characters(i, j)
+                    if score > best[0] + 1e-6:
+                        best = (score, reading.context[left:right].strip())
+        assert answer == Answer(best[1], len(reading.context))
+        assert answer.text in reading.context
+
+
+def test_answers_do_not_depend_on_batch_or_order(reader):
+    asked = readings(questions(30))
+    answers = reader.answer(asked, batch_size=64)
+    assert len(set(answers)) > 3
+    assert reader.answer(asked, batch_size=1) == answers
+    assert reader.answer(asked, batch_size=7) == answers
+    assert reader.answer(asked[::-1], batch_size=7) == answers[::-1]
+    assert reader.answer([], batch_size=7) == []
+
+
+def test_an_empty_context_has_an_empty_answer(reader):
+    asked = readings(questions(2))
+    answers = reader.answer([asked[0], Reading("e", "Qui ?", ""), asked[1]], batch_size=8)
+    assert answers[1] == Answer("", 0)
+    assert [answers[0], answers[2]] == reader.answer(asked, batch_size=8)
+
+
+def test_a_saved_reader_answers_alike(reader, tmp_path):
+    asked = readings(questions(12))
+    reader.save(tmp_path / "saved")
+    again = load_reader(tmp_path / "saved")
+    assert again.answer(asked, 8) == reader.answer(asked, 8)
+    assert again.settings == reader.settings
+    assert not again.module.training
+
+
+def test_layers_are_cut_and_frozen(base):
+    made = ExtractiveReader.start(base, settings(layers=1, frozen_layers=1, frozen_embeddings=True))
+    trained = {name for name, weights in made.module.named_parameters() if weights.requires_grad}
+    assert len(made.module.base_model.encoder.layer) == made.module.config.num_hidden_layers == 1
+    assert trained == {"qa_outputs.weight", "qa_outputs.bias"}
+
+
+def test_bad_base_models(base, tmp_path):
+    with pytest.raises(BadInput, match="not an extractive reader"):
+        ExtractiveReader.start(tmp_path, settings())
+    with pytest.raises(BadInput, match=r"more layers than the model has; got 3; expected at most 2"):
+        ExtractiveReader.start(base, settings(layers=3))
+    with pytest.raises(BadInput, match=r"'max_tokens'.*positions; got 600; expected at most 512"):
+        ExtractiveReader.start(base, settings(max_tokens=600))
+    broken = shutil.copytree(base, tmp_path / "broken")
+    weights = load_file(broken / "model.safetensors")
+    name = next(name for name in weights if name.endswith("layer.0.attention.self.query.weight"))
+    save_file({key: value for key, value in weights.items() if key != name}, broken / "model.safetensors")
+    with pytest.raises(BadInput, match=r"weights are missing.*layer\.0\.attention\.self\.query\.weight"):
+        ExtractiveReader.start(broken, settings())
+    save_file(weights | {name: weights[name][:5].clone()}, broken / "model.safetensors")
+    with pytest.raises(BadInput, match=r"layer\.0\.attention\.self\.query\.weight'.*weights do not fit"):
+        ExtractiveReader.start(broken, settings())
+    (broken / "model.safetensors").write_bytes(b"garbage")
+    with pytest.raises(BadInput, match="not an extractive reader"):
+        ExtractiveReader.start(broken, settings())
+
+
+def test_the_tokenizer_keeps_elisions_and_accents():
+    assert tokenizer().encode(" l'armée").tokens[0] == "Ġl'"
+    assert tokenizer().decode(tokenizer().encode("À l’été\u00a01917 — œuvre").ids) == "À l’été\u00a01917 — œuvre"

@@ -1,0 +1,40 @@
+"""The interface of trained readers: kinds by name, settings beside the weights."""
+
+import pytest
+
+from stages.complexity.readers import interface as reader
+from stages.complexity.readers.interface import read_settings, reader_of, write_settings
+from stages.stage import BadInput
+from tests.complexity.tiny_readers import settings
+
+
+def test_a_kind_is_found_by_its_name():
+    found = reader_of("extractive")
+    assert found.__name__ == "ExtractiveReader"
+    for member in ("start", "load", "save", "features", "loss", "answer"):
+        assert callable(getattr(found, member))
+
+
+def test_a_wrong_kind_lists_those_there_are():
+    with pytest.raises(BadInput, match=r"no such kind.*'abstractive'.*choices: extractive, seq2seq, causal"):
+        reader_of("abstractive")
+
+
+def test_settings_come_back_as_they_were(tmp_path):
+    own = settings(frozen_layers=1, max_steps=7)
+    write_settings(tmp_path, own)
+    assert read_settings(tmp_path) == own
+
+
+def test_a_folder_without_a_reader(tmp_path):
+    with pytest.raises(BadInput, match=r"reader\.json: no settings of a reader"):
+        reader.load_reader(tmp_path)
+    (tmp_path / "reader.json").write_text('{"kind": "oracle"}')
+    with pytest.raises(BadInput, match=r"reader\.json: not a reader's settings"):
+        reader.load_reader(tmp_path)
+
+
+@pytest.mark.parametrize("changes", [{"stride": 40}, {"learning_rate": 0}, {"kind": "seq2seq"}, {"colour": "red"}])
+def test_settings_are_checked(changes):
+    with pytest.raises(ValueError, match="validation error"):
+        settings(**changes)

@@ -1,0 +1,202 @@
+"""The encoder-decoder reader: loss against the formula, greedy writing against a plain loop, cuts that are counted."""
+
+import shutil
+import unicodedata
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from stages.complexity.corpus.squad import SquadQuestion
+from stages.complexity.readers.interface import Answer, Reading, load_reader
+from stages.complexity.readers.seq2seq import Seq2SeqReader
+from stages.complexity.readers.templates import prompts_of
+from stages.stage import BadInput
+from tests.complexity.tiny_generators import seq2seq_settings, write_t5
+from tests.complexity.tiny_readers import questions
+
+
+@pytest.fixture(scope="module", params=["t5", "flan_t5", "mt5"])
+def base(request, tmp_path_factory):
+    return write_t5(tmp_path_factory.mktemp("base") / request.param, request.param)
+
+
+@pytest.fixture(scope="module")
+def mt5(tmp_path_factory):
+    return write_t5(tmp_path_factory.mktemp("base") / "mt5")
+
+
+@pytest.fixture
+def reader(base):
+    made = Seq2SeqReader.start(base, seq2seq_settings())
+    made.module.eval()
+    # Untrained, it repeats the token it starts with: silence that one, and let attention choose.
+    with torch.no_grad():
+        made.module.get_input_embeddings().weight[made.tokenizer.pad_token_id] = 0
+        made.module.decoder.block[0].layer[1].EncDecAttention.q.weight.mul_(30)
+    return made
+
+
+def readings(asked):
+    return [Reading(each.id, each.question, each.context) for each in asked]
+
+
+def question(context, answer, text="Qui ?"):
+    return SquadQuestion("q", "t", context, text, ((answer, context.index(answer)),))
+
+
+def test_prompt_and_target_say_what_they_should(reader):
+    asked = questions(5)
+    features = reader.features(asked)
+    for each, pair in zip(asked, features.items, strict=True):
+        assert reader.tokenizer.decode(pair.prompt) == f"question: {each.question} contexte: {each.context}</s>"
+        assert reader.tokenizer.decode(pair.target) == f" {each.answers[0][0]}</s>"
+        assert pair.tokens == len(pair.prompt) + len(pair.target)
+    assert not any(features.counts.values())
+
+
+def test_loss_is_the_mean_of_each_answers_cross_entropy(reader):
+    features = reader.features(questions(5)).items
+    expected = []
+    for pair in features:
+        written = [reader.module.config.decoder_start_token_id, *pair.target[:-1].tolist()]
+        logits = reader.module(
+            input_ids=torch.tensor([pair.prompt.tolist()]), decoder_input_ids=torch.tensor([written])
+        ).logits[0]
+        chosen = logits[range(len(written)), pair.target.tolist()]
+        expected.append((logits.logsumexp(-1) - chosen).mean())
+    assert len({len(pair.target) for pair in features}) > 1
+    assert float(reader.loss(features)) == pytest.approx(float(torch.stack(expected).mean()), rel=1e-4)
+
+
+def test_loss_of_a_batch_is_the_weighted_mean_of_its_parts(reader):
+    features = reader.features(questions(7)).items
+    whole = reader.loss(features)
+    parts = (2 * reader.loss(features[:2]) + 5 * reader.loss(features[2:])) / 7
+    assert float(whole) == pytest.approx(float(parts), rel=1e-5)
+    reader.loss(features).backward()
+    assert all(weights.grad is not None for weights in reader.module.parameters() if weights.requires_grad)
+
+
+def test_answers_are_written_greedily(reader):
+    asked = readings(questions(4))
+    expected = []
+    for each in asked:
+        ids = reader.tokenizer(f"question: {each.question} contexte: {each.context}", return_tensors="pt").input_ids
+        written = [reader.module.config.decoder_start_token_id]
+        while len(written) <= reader.settings.answer_tokens and written[-1] != reader.tokenizer.eos_token_id:
+            with torch.no_grad():
+                logits = reader.module(input_ids=ids, decoder_input_ids=torch.tensor([written])).logits
+            written.append(int(logits[0, -1].argmax()))
+        expected.append(reader.tokenizer.decode(written[1:], skip_special_tokens=True).strip())
+    assert [each.text for each in reader.answer(asked, 4)] == expected
+
+
+def test_answers_do_not_depend_on_batch_or_order(reader):
+    asked = readings(questions(20))
+    answers = reader.answer(asked, batch_size=32)
+    assert len(set(answers)) > 3
+    assert reader.answer(asked, batch_size=1) == answers
+    assert reader.answer(asked[::-1], batch_size=7) == answers[::-1]
+    assert reader.answer([], batch_size=7) == []
+
+
+def test_the_folders_own_way_of_generating_does_not_count(mt5, tmp_path):
+    folder = shutil.copytree(mt5, tmp_path / "sampling")
+    (folder / "generation_config.json").write_text('{"do_sample": true, "temperature": 9.0, "max_length": 3}')
+    asked = readings(questions(6))
+    plain = Seq2SeqReader.start(mt5, seq2seq_settings()).answer(asked, 6)
+    assert Seq2SeqReader.start(folder, seq2seq_settings()).answer(asked, 6) == plain
+
+
+def test_an_empty_context_has_an_empty_answer(reader):
+    assert reader.answer([Reading("e", "Qui ?", " "), *readings(questions(1))], 8)[0] == Answer("", 1)
+
+
+def test_a_saved_reader_answers_alike(reader, tmp_path):
+    asked = readings(questions(8))
+    reader.save(tmp_path / "saved")
+    again = load_reader(tmp_path / "saved")
+    assert again.answer(asked, 8) == reader.answer(asked, 8)
+    assert again.settings == reader.settings
+    assert not again.module.training
+    assert not [path for path in (tmp_path / "saved").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
+
+
+def test_long_contexts_lose_their_end_and_lost_answers_are_left_out(mt5):
+    reader = Seq2SeqReader.start(mt5, seq2seq_settings(max_tokens=48))
+    long = " ".join(each.context for each in questions(9))
+    early, late = question("La reine fuit. " + long, "La reine"), question(long + " Le consul fuit.", "Le consul")
+    features = reader.features([early, late])
+    assert features.counts["contexts_cut"] == 2
+    assert features.counts["answers_lost"] == 1
+    (pair,) = features.items
+    assert len(pair.prompt) <= 48
+    text = reader.tokenizer.decode(pair.prompt, skip_special_tokens=True)
+    assert f"question: Qui ? contexte: {early.context}".startswith(text)
+    assert len(pair.prompt) > 40
+
+
+def test_answers_tell_how_much_was_read_and_whether_they_end(mt5):
+    reader = Seq2SeqReader.start(mt5, seq2seq_settings(max_tokens=48))
+    long = " ".join(each.context for each in questions(9))
+    (cut,) = prompts_of(reader.tokenizer, reader.settings.template, ["Qui ?"], [long], 48)
+    short, end = "La reine fuit.", reader.tokenizer.eos_token_id
+    reader.module.generate = lambda input_ids, attention_mask: torch.tensor([[0, 9, end, 0], [end, 9, 9, 9]])
+    found = reader.answer([Reading("s", "Qui ?", short), Reading("l", "Qui ?", long)], 2)
+    assert [(each.read, each.ended) for each in found] == [(len(short), False), (len(cut.context), True)]
+    assert 0 < len(cut.context) < len(long)
+
+
+def test_a_long_question_leaves_room_for_the_context(mt5):
+    reader = Seq2SeqReader.start(mt5, seq2seq_settings(max_tokens=64))
+    features = reader.features([question("La légion a détruit le camp.", "La légion", "Qui a détruit le camp ? " * 20)])
+    assert features.counts["questions_cut"] == 1
+    assert len(features.items) == 1
+
+
+def test_cut_answers_have_no_end(mt5):
+    reader = Seq2SeqReader.start(mt5, seq2seq_settings(answer_tokens=2))
+    features = reader.features(questions(4))
+    assert features.counts["answers_cut"] == 4
+    for pair in features.items:
+        assert len(pair.target) == 2
+        assert reader.tokenizer.eos_token_id not in pair.target
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_accents_and_narrow_spaces_survive(mt5, form):
+    reader = Seq2SeqReader.start(mt5, seq2seq_settings(answer_tokens=64))
+    answer = unicodedata.normalize(form, "l’été\u00a01917 «\u202fécrasé\u202f»\u2009; {x}")
+    features = reader.features([question(f"Dit : {answer}.", answer)])
+    assert features.counts["answers_respelt"] == 0
+    assert reader.tokenizer.decode(features.items[0].target, skip_special_tokens=True) == f" {answer}"
+
+
+def test_no_room_for_the_template(mt5):
+    tokenizer = Seq2SeqReader.start(mt5, seq2seq_settings()).tokenizer
+    with pytest.raises(BadInput, match=r"'max_tokens'.*no room for template and question; got 4"):
+        list(prompts_of(tokenizer, "question: {question} contexte: {context}", ["Qui ?"], ["La reine."], 4))
+
+
+@pytest.mark.parametrize("template", ["{question}", "{question} {context} ", "{question} {context} {x}", "{context"])
+def test_bad_templates(template):
+    with pytest.raises(ValueError, match="template"):
+        seq2seq_settings(template=template)
+
+
+def test_bad_base_models(mt5, tmp_path):
+    with pytest.raises(BadInput, match="not an encoder-decoder"):
+        Seq2SeqReader.start(tmp_path, seq2seq_settings())
+    broken = shutil.copytree(mt5, tmp_path / "broken")
+    weights = load_file(broken / "model.safetensors")
+    name = next(name for name in weights if name.endswith("EncDecAttention.q.weight"))
+    save_file({key: value for key, value in weights.items() if key != name}, broken / "model.safetensors")
+    with pytest.raises(BadInput, match=r"weights are missing.*EncDecAttention\.q\.weight"):
+        Seq2SeqReader.start(broken, seq2seq_settings())
+    save_file(weights | {name: weights[name][:5].clone()}, broken / "model.safetensors")
+    with pytest.raises(BadInput, match=r"EncDecAttention\.q\.weight'.*weights do not fit"):
+        Seq2SeqReader.start(broken, seq2seq_settings())
+    (broken / "model.safetensors").write_bytes(b"garbage")
+    with pytest.raises(BadInput, match="not an encoder-decoder"):
+        Seq2SeqReader.start(broken, seq2seq_settings())

@@ -1,0 +1,63 @@
+"""The file of removals: back as it was written; what is not such a file is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from stages.decorrelation.datasets.records import Removal
+from stages.decorrelation.regions.removal_table import read_removals, write_removals
+from stages.stage import BadInput
+from stages.tables import read_table, write_table
+
+FIRST = Removal(
+    id="7_hot_dog",
+    picture=7,
+    name="seven.jpg",
+    split="train",
+    class_name="hot dog",
+    removed=("fork", "hot dog"),
+    remaining=("dog",),
+    mask="04",
+    height=2,
+    width=2,
+    share=0.25,
+    drawn=True,
+)
+EMPTY = replace(FIRST, id="8_empty", picture=8, split="test", class_name="", removed=(), drawn=True)
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    file = tmp_path / "removals.parquet"
+    write_removals(file, iter([FIRST, EMPTY]))
+    assert read_removals(file) == [FIRST, EMPTY]
+    assert read_table(file)["class"].to_pylist() == ["hot dog", ""]
+
+
+def test_more_rows_than_fit_one_batch_keep_their_order(tmp_path):
+    many = [replace(FIRST, id=str(number), picture=number) for number in range(5000)]
+    write_removals(tmp_path / "removals.parquet", many)
+    assert read_removals(tmp_path / "removals.parquet") == many
+
+
+def test_no_removal_at_all_is_an_empty_table(tmp_path):
+    write_removals(tmp_path / "removals.parquet", [])
+    assert read_removals(tmp_path / "removals.parquet") == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [([FIRST, FIRST], r"removals\.parquet:2: field 'removal': removal twice.*7_hot_dog"),
+     ([replace(FIRST, split="restval")], r"removals\.parquet:1: field 'split'.*restval.*train")],
+)  # fmt: skip
+def test_rows_that_cannot_be_are_refused(tmp_path, rows, message):
+    write_removals(tmp_path / "removals.parquet", rows)
+    with pytest.raises(BadInput, match=message):
+        read_removals(tmp_path / "removals.parquet")
+
+
+def test_a_missing_column_is_named(tmp_path):
+    file = tmp_path / "removals.parquet"
+    write_removals(file, [FIRST])
+    write_table(file, read_table(file).drop_columns(["mask"]))
+    with pytest.raises(BadInput, match="missing columns.*mask"):
+        read_removals(file)

@@ -1,0 +1,25 @@
+"""The best captions: exact, ties to the lower row, never more than there are."""
+
+import numpy as np
+import pytest
+
+from stages.decorrelation.retrieval.caption_search import top_captions
+from stages.stage import BadInput
+
+
+def test_it_is_the_sorted_matrix_of_scores_also_from_a_mapped_file(tmp_path):
+    rng = np.random.default_rng(0)
+    gallery = (rng.integers(-2, 3, (500, 6)) / 4).astype(np.float16)  # with ties
+    np.save(tmp_path / "gallery.npy", gallery)
+    queries = (rng.integers(-2, 3, (20, 6)) / 4).astype(np.float32)
+    scores, rows = top_captions(queries, np.load(tmp_path / "gallery.npy", mmap_mode="r"), 10)
+    exact = queries.astype(np.float64) @ gallery.astype(np.float64).T
+    expected = np.argsort(-exact, axis=1, kind="stable")[:, :10]
+    assert rows.tolist() == expected.tolist()
+    assert scores.tolist() == np.take_along_axis(exact, expected, axis=1).tolist()
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_more_captions_than_there_are_cannot_be_asked_for(k):
+    with pytest.raises(BadInput, match=f"field 'k'.*got {k}; expected 1 to 3"):
+        top_captions(np.ones((1, 2), np.float32), np.ones((3, 2), np.float32), k)

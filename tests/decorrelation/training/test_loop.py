@@ -1,0 +1,236 @@
+"""The loop: rates, resumable to the bit, mini-batches and processes that change nothing, clear errors."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from stages.decorrelation.datasets.corpora import read_corpus
+from stages.decorrelation.training.batches import Batches, Draws, Pictures
+from stages.decorrelation.training.data import training_pairs
+from stages.decorrelation.training.loop import backward, halved, optimiser_of, train
+from stages.decorrelation.training.processes import place, run_in_processes
+from stages.stage import BadInput
+from stages.tables import Images
+from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+@dataclass
+class Curves:
+    """Keeps what is logged; raises at a step to play a kill."""
+
+    stop: int | None = None
+    points: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def __call__(self, step, **values):
+        if step == self.stop:
+            raise KeyboardInterrupt
+        self.points[step] = values
+
+
+def tiny(dropout=0.2):
+    torch.manual_seed(0)
+    return TinyModel(dropout)
+
+
+def batches_of(model, world, options, process=0, processes=1):
+    pairs = training_pairs(read_corpus(world / "raw"), world / "pairs.parquet", original="all", share=1.0, seed=0)
+    pictures = Pictures(model, Images(world / "raw" / "images"), Images(world / "painted" / "train"), 10**6)
+    draws = Draws(pairs, options.batch_size, 0.5, seed=0)
+    return Batches(model, draws, pictures, seed=0, process=process, processes=processes)
+
+
+def run(model, world, work, curves=None, options=None, every=3, seed=0):
+    work.mkdir(exist_ok=True)
+    here = place()
+    options = options or settings()
+    return train(
+        model,
+        batches_of(model, world, options, here.index, here.count),
+        options,
+        steps=options.steps,
+        seed=seed,
+        work=work,
+        checkpoint_every=every,
+        workers=0,
+        log=curves or Curves(),
+    )
+
+
+def same(one, other):
+    theirs = other.module.state_dict()
+    return all(torch.equal(value, theirs[name]) for name, value in one.module.state_dict().items())
+
+
+@pytest.mark.parametrize("scale", ["workstation", "paper"])
+def test_on_real_data_rates_are_halved_every_2_epochs_of_10_and_half_epoch_of_blips_2(scale):
+    models = yaml.safe_load(Path(f"scales/{scale}.yaml").read_text())["decorrelation"]["train"]["models"]
+    assert {name: each["halve_every"] for name, each in models.items()} == {"clip": 0.2, "vse": 0.2, "blip": 0.25}
+
+
+def test_the_rate_is_halved_after_each_share_of_the_steps(world, tmp_path):
+    factor = halved(10, 0.2)
+    assert [factor(step) for step in range(10)] == [1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625, 0.0625]
+    assert [halved(22130, 0.2)(step) for step in (4425, 4426, 22129)] == [1, 0.5, 0.0625]
+    curves = Curves()
+    run(tiny(), world, tmp_path / "work", curves)
+    assert [curves.points[step]["learning_rate"] for step in range(1, 9)] == [
+        each for rate in (0.01, 0.005, 0.0025, 0.00125) for each in (rate, rate)
+    ]
+
+
+def test_optimisers():
+    model = tiny()
+    model.module["images"].requires_grad_(False)
+    adam = optimiser_of(model.module, settings())
+    assert type(adam) is torch.optim.Adam
+    assert len(adam.param_groups[0]["params"]) == 3
+    decaying = optimiser_of(model.module, settings(optimiser="adamw", weight_decay=0.05))
+    assert type(decaying) is torch.optim.AdamW
+    assert decaying.defaults["weight_decay"] == 0.05
+    model.module.requires_grad_(False)
+    with pytest.raises(BadInput, match="nothing to train"):
+        optimiser_of(model.module, settings())
+    with pytest.raises(ValueError, match="Adam is used without"):
+        settings(weight_decay=0.1)
+
+
+def test_killed_and_resumed_equals_uninterrupted(world, tmp_path):
+    whole = tiny()
+    expected = run(whole, world, tmp_path / "a")
+    assert expected["steps"] == 8
+    with pytest.raises(KeyboardInterrupt):
+        run(tiny(), world, tmp_path / "b", Curves(stop=8))
+    torch.manual_seed(99)
+    resumed, curves = TinyModel(), Curves()
+    assert run(resumed, world, tmp_path / "b", curves) == expected
+    assert min(curves.points) == 7
+    assert same(whole, resumed)
+
+
+def test_the_seed_decides(world, tmp_path):
+    first, again, other = tiny(), tiny(), tiny()
+    run(first, world, tmp_path / "a")
+    run(again, world, tmp_path / "b")
+    run(other, world, tmp_path / "c", seed=1)
+    assert same(first, again)
+    assert not same(first, other)
+
+
+def test_it_learns(world, tmp_path):
+    curves = Curves()
+    metrics = run(tiny(0.0), world, tmp_path / "work", curves, settings(steps=60, learning_rate=0.05))
+    assert metrics["loss"] < 0.8 * curves.points[1]["loss"]
+
+
+def gradients(model):
+    return {name: weights.grad.clone() for name, weights in model.module.named_parameters()}
+
+
+@pytest.mark.parametrize("together", [3, 2, 1])
+def test_mini_batches_give_the_same_gradient(world, together):
+    model = tiny(0.0)
+    batch = batches_of(model, world, settings())[0]
+    loss, size = backward(model, batch, 0.0, 4)
+    assert size == 4
+    expected = gradients(model)
+    model.module.zero_grad()
+    assert backward(model, batch, 0.0, together) == (pytest.approx(loss, rel=1e-6), together)
+    for name, gradient in gradients(model).items():
+        assert torch.allclose(gradient, expected[name], atol=1e-6), name
+
+
+def test_dropout_draws_the_same_in_both_passes_of_a_mini_batch(world):
+    model = tiny(0.5)
+    batch = batches_of(model, world, settings())[0]
+    drawn = []
+    encode = model.encode_texts
+    model.encode_texts = lambda tokens: drawn.append(encode(tokens)) or drawn[-1]
+    torch.manual_seed(3)
+    backward(model, batch, 0.0, 2)
+    assert len(drawn) == 4
+    assert torch.equal(drawn[0], drawn[2])
+    assert torch.equal(drawn[1], drawn[3])
+
+
+def test_out_of_memory_halves_the_mini_batch(world, tmp_path, monkeypatch, capsys):
+    model = tiny(0.0)
+    encode = model.encode_images
+
+    def small(pixels):
+        if len(pixels) > 2:
+            raise torch.OutOfMemoryError
+        return encode(pixels)
+
+    monkeypatch.setattr(model, "encode_images", small)
+    run(model, world, tmp_path / "a")
+    assert "mini-batches of 2 pairs" in capsys.readouterr().out
+    other = tiny(0.0)
+    run(other, world, tmp_path / "b", options=settings(mini_batch_size=2))
+    assert same(model, other)
+
+
+def test_a_loss_that_cannot_be_divided_says_what_to_do(world, tmp_path, monkeypatch):
+    def too_large(*arguments, **options):
+        raise torch.OutOfMemoryError
+
+    model = tiny()
+    monkeypatch.setattr(model, "contrast", None)
+    monkeypatch.setattr(model, "loss", too_large)
+    with pytest.raises(BadInput, match="does not fit.*gradient_checkpointing"):
+        run(model, world, tmp_path / "work")
+
+
+def test_a_loss_that_is_not_finite(world, tmp_path):
+    model = tiny()
+    model.module["scale"].weight.data.fill_(float("nan"))
+    with pytest.raises(BadInput, match="step 1: the loss is not finite; got nan"):
+        run(model, world, tmp_path / "work")
+
+
+@dataclass
+class Job:
+    world: Path
+    work: Path
+
+
+def train_part(job, log):
+    model = tiny(0.0)
+    curves = Curves()
+    metrics = run(model, job.world, job.work, lambda step, **values: (curves(step, **values), log(step, **values)))
+    if place().first:
+        model.save(job.work / "trained")
+    return metrics
+
+
+def refuse_second(job, log):
+    if place().index == 1:
+        raise BadInput("not mine", field="job")
+    place().wait()
+    return {}
+
+
+def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path):
+    (tmp_path / "two").mkdir()
+    curves, alone = Curves(), Curves()
+    metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), curves, 2)
+    expected = run_in_processes(train_part, Job(world, tmp_path / "one"), alone, 1)
+    assert metrics == pytest.approx(expected, rel=1e-5)
+    for step, values in alone.points.items():
+        assert curves.points[step] == pytest.approx(values, rel=1e-4), step
+    theirs, mine = (TinyModel.load(tmp_path / name / "trained").module for name in ("two", "one"))
+    for (name, one), other in zip(mine.state_dict().items(), theirs.state_dict().values(), strict=True):
+        assert torch.allclose(one, other, atol=1e-4), name
+
+
+@pytest.mark.slow  # imports torch twice more
+def test_bad_input_in_one_process_ends_all(tmp_path):
+    with pytest.raises(BadInput, match="field 'job': not mine"):
+        run_in_processes(refuse_second, Job(tmp_path, tmp_path), Curves(), 2)

@@ -1,0 +1,60 @@
+"""Generated questions are read as written, or refused by row and field."""
+
+import pytest
+
+from stages.kvqae.annotation.generated_questions import name_pattern, read_generated
+from stages.stage import BadInput
+from stages.tables import write_json_lines
+from tests.kvqae.annotated_world import record, write_generated
+
+
+def test_read(tmp_path):
+    questions = write_generated(tmp_path / "g.jsonl", [record(0), record(3)])
+    assert list(questions) == ["tc_0_10", "tc_3_10"]
+    first = questions["tc_0_10"]
+    assert (first.text, first.human, first.source) == (
+        "This man is from the 1700s. Where was this man seen?",
+        True,
+        "tc_0",
+    )
+    assert first.names == ("Name0 Surname0", "Name0 Surname0 (sailor)", "Old 0")
+    assert first.answers == ("Place 0", "P0")
+    assert first.images[0] == "Photo 0 0.jpg"
+    assert not questions["tc_3_10"].human
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"input": " "}, r"g\.jsonl:2: field 'input': missing or empty"),
+        ({"answer": "Paris"}, r"field 'answer': missing or not an object"),
+        ({"answer": {"original_answer": "", "answer": []}}, r"field 'answer\.original_answer'"),
+        ({"answer": {"original_answer": "a", "answer": "a"}}, r"field 'answer\.answer': not a list"),
+        ({"human": "yes"}, r"field 'human': not true or false"),
+        ({"names": [" "]}, r"field 'names': the entity has no name"),
+        ({"images": []}, r"field 'images': no image"),
+        ({"images": ["a", "a"]}, r"field 'images': no image, or one twice"),
+        ({"other_mentions": [1]}, r"field 'other_mentions': not a list of texts"),
+        ({"id": "tc_x"}, r"field 'id': not the id of a mention"),
+        ({"id": "tc_0_10"}, r"question twice"),
+    ],
+)
+def test_bad_lines(tmp_path, changes, message):
+    with pytest.raises(BadInput, match=message):
+        write_generated(tmp_path / "g.jsonl", [record(0), record(1, **changes)])
+
+
+def test_names_are_whole_words_regardless_of_case():
+    pattern = name_pattern(["The Who", " ", "Ada", "Ada (film)", "C++"])
+    for text, found in (
+        ("Who is this?", None), ("Did THE WHO play?", "THE WHO"), ("Is it Adam?", None), ("ada's ship", "ada"),
+        ("Ada (film)?", "Ada (film)"), ("In C++?", "C++"),
+    ):  # fmt: skip
+        match = pattern.search(text)
+        assert (match and match[0]) == found
+
+
+def test_no_line(tmp_path):
+    write_json_lines(tmp_path / "g.jsonl", iter([]))
+    with pytest.raises(BadInput, match="no questions"):
+        read_generated(tmp_path / "g.jsonl")

@@ -1,0 +1,104 @@
+"""The queue in front of the pipeline, and what it refuses; the whole pipeline is asked in end_to_end/test_ask.py."""
+
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stages.kvqae.asking import pipeline as asking
+from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
+from stages.kvqae.asking.records import Answer
+from stages.stage import CPU_BF16, BadInput
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _precision_is_put_back(monkeypatch):
+    monkeypatch.setenv(CPU_BF16, "0")
+
+
+class Pipeline:
+    """Says the question back, in the thread it was made in; notices when it is not alone."""
+
+    def __init__(self, root, row):
+        self.thread, self.busy, self.asked = threading.get_ident(), False, []
+
+    def ask(self, question, image, rerank):
+        assert threading.get_ident() == self.thread
+        assert not self.busy
+        self.busy = True
+        time.sleep(0.001)
+        self.busy = False
+        if question == "fail":
+            raise BadInput("no such thing")
+        self.asked.append(question)
+        return Answer(f"{question} {len(image or b'')}", 1.0, [], None, [], {})
+
+
+@pytest.fixture
+def asker(monkeypatch):
+    monkeypatch.setattr(asking, "_Pipeline", Pipeline)
+    with Asker(Path()) as made:
+        yield made
+
+
+def test_eight_threads_are_answered_in_turn_and_each_gets_its_own_answer(asker):
+    questions = [(f"q{number}", bytes(number)) for number in range(64)]
+    with ThreadPoolExecutor(8) as clients:
+        answers = list(clients.map(lambda question: asker.ask(*question), questions))
+    assert [answer.text for answer in answers] == [f"q{number} {number}" for number in range(64)]
+
+
+def test_a_question_that_fails_does_not_stop_the_next(asker):
+    with pytest.raises(BadInput, match="no such thing"):
+        asker.ask("fail", None)
+    assert asker.ask("who?", None).text == "who? 0"
+
+
+@pytest.mark.parametrize("question", ["", "  \n\t", "\u3000"])
+def test_an_empty_question_never_reaches_the_pipeline(asker, question):
+    with pytest.raises(BadInput, match="the question is empty"):
+        asker.ask(question, None)
+    assert asker._pipeline.asked == []
+
+
+def test_a_file_that_is_too_large_never_reaches_the_pipeline(asker):
+    with pytest.raises(BadInput, match="too large; got '33554433 bytes'"):
+        asker.ask("who?", bytes(MAX_BYTES + 1))
+    assert asker._pipeline.asked == []
+
+
+def test_what_is_missing_is_named_with_the_way_to_make_it(tmp_path):
+    with pytest.raises(BadInput, match="params.yaml: no such parameter file"):
+        Asker(tmp_path)
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    with pytest.raises(BadInput, match=r"fusion\.json: not there: run `make repro` first"):
+        Asker(tmp_path)
+
+
+def test_weights_that_were_changed_since_the_last_run(tmp_path):
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    record = tmp_path / "data/kvqae/runs/fused/dpr_few_shot_image/fusion.json"
+    record.parent.mkdir(parents=True)
+    record.write_text('{"depth": 100, "weights": {"dpr_few_shot": 1}}')
+    with pytest.raises(BadInput, match=r"kvqae\.fuse has changed since the last run: run `make repro` first"):
+        Asker(tmp_path)
+
+
+def test_an_unknown_row_lists_the_rows(tmp_path):
+    with pytest.raises(BadInput, match=r"no such row.*got 'nope' \(choices: bm25_image, .*bm25_dpr_few_shot_image\)"):
+        Asker(tmp_path, "nope")
+
+
+def test_what_is_looked_for_is_what_the_graph_writes():
+    graph = (ROOT / "dvc.yaml").read_text().replace("${item.reader}", "few_shot")
+    code = "".join(path.read_text() for path in (ROOT / "stages/kvqae").glob("ask*.py"))
+    paths = re.findall(r'made\((?:root, )?f?"([^"{]+)', code)
+    assert len(paths) > 16
+    assert [path for path in paths if path.rstrip("/") not in graph] == []

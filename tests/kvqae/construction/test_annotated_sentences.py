@@ -1,0 +1,59 @@
+import json
+
+import pytest
+
+from stages.kvqae.construction.annotated_sentences import read_annotated
+from stages.stage import BadInput
+
+RECORD = {
+    "words": ["Who", "taught", "Ada", "Lark", "?"],
+    "spaces": [True, True, True, False, False],
+    "heads": [1, 1, 3, 1, 1],
+    "deps": ["nsubj", "ROOT", "compound", "dobj", "punct"],
+    "tags": ["WP", "VBD", "NNP", "NNP", "."],
+    "entities": [[2, 4, "PERSON"]],
+}
+
+
+def write(path, **changes):
+    path.write_text(json.dumps(RECORD) + "\n" + json.dumps(RECORD | changes) + "\n")
+    return path
+
+
+def test_a_sentence_is_read(tmp_path):
+    sentence = read_annotated(write(tmp_path / "a.jsonl"))[1]
+    assert sentence.words == ("Who", "taught", "Ada", "Lark", "?")
+    assert sentence.entities == ((2, 4, "PERSON"),)
+
+
+def test_two_sentences_have_two_roots(tmp_path):
+    record = {"heads": [0, 1, 3, 1, 1], "deps": ["ROOT", *RECORD["deps"][1:]]}
+    assert read_annotated(write(tmp_path / "a.jsonl", **record))[1].heads == (0, 1, 3, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"heads": [1, 1, 3, 2, 1]}, "field 'heads': heads do not form a tree"),
+        ({"heads": [1, 1, 3, 1, 9]}, "field 'heads': head outside the words"),
+        ({"deps": ["nsubj", "acl", "compound", "dobj", "punct"]}, "field 'deps': a root not called ROOT"),
+        ({"deps": ["ROOT", "ROOT", "compound", "dobj", "punct"]}, "field 'deps'"),
+        ({"deps": ["nsubj"]}, "field 'deps': wrong length; got 1; expected 5, one a word"),
+        ({"words": [], "spaces": [], "heads": [], "deps": [], "tags": []}, "field 'words': wrong length"),
+        ({"spaces": [1, 1, 1, 0, 0]}, "field 'spaces': not a list of bool"),
+        ({"tags": None}, "field 'tags': not a list of str"),
+        ({"entities": [[2, 6, "PERSON"]]}, "field 'entities': not an entity"),
+        ({"entities": [[2, 2, "PERSON"]]}, "field 'entities': not an entity"),
+        ({"entities": [[2, 4, "PERSON"], [3, 4, "GPE"]]}, "field 'entities': entities overlap"),
+        ({"entities": None}, "field 'entities'"),
+    ],
+)
+def test_a_bad_sentence_is_named(tmp_path, changes, message):
+    with pytest.raises(BadInput, match=f"a.jsonl:2: {message}"):
+        read_annotated(write(tmp_path / "a.jsonl", **changes))
+
+
+def test_no_sentences(tmp_path):
+    (tmp_path / "a.jsonl").touch()
+    with pytest.raises(BadInput, match="no sentences"):
+        read_annotated(tmp_path / "a.jsonl")

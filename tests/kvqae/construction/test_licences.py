@@ -1,0 +1,83 @@
+"""Which licence names are free."""
+
+import pytest
+
+from stages.kvqae.construction.licences import licence_standing
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cc0",
+        "CC0-1.0",
+        "cc-zero",
+        "pd",
+        "PD-old-100",
+        "pd-us",
+        "pd-art",
+        "cc-pd",
+        "public-domain",
+        "no-restrictions",
+        "cc-by-2.0",
+        "cc-by-4.0",
+        "cc-by-sa-4.0",
+        "CC-BY-SA-3.0",
+        "cc-by-sa-3.0-de",
+        "cc-by-sa-2.5-scotland",
+        "cc-by-3.0-igo",
+        "cc-by-sa-all",
+        "cc-by-sa-3.0-migrated",
+        "cc-by-sa-3.0,2.5,2.0,1.0",
+        "cc-sa-1.0",
+        "fal",
+        "fal-1.3",
+        "gfdl",
+        "gfdl-1.2+",
+        "gfdl-self",
+        "attribution",
+        "attribution-nps",
+        "copyrighted-free-use",
+        "mit",
+        "gpl",
+        "gpl-2.0+",
+        "lgpl-2.1",
+        "apache-2.0",
+        "odbl",
+        "ogl-3.0",
+        "dl-de-by-2.0",
+    ],
+)
+def test_free(name):
+    assert licence_standing(name) == "free"
+
+
+@pytest.mark.parametrize("name", ["CC BY-SA 4.0", "cc_by_sa_4.0", "  Public domain ", "Copyrighted free use"])
+def test_blanks_and_underscores_are_hyphens(name):
+    assert licence_standing(name) == "free"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cc-by-nc-4.0",
+        "cc-by-nd-2.0",
+        "cc-by-nc-sa-3.0",
+        "cc-by-nc-nd-4.0",
+        "CC-BY-NC",
+        "CC-nc-1.0",
+        "cc-by-sa-nc-2.0",
+        "fair-use",
+        "fair_use_logo",
+        "non-free",
+        "nonfree-logo",
+        "all-rights-reserved",
+        "copyrighted",
+    ],
+)
+def test_restricted(name):
+    assert licence_standing(name) == "restricted"
+
+
+@pytest.mark.parametrize("name", ["", " ", "my-own-licence", "cc", "cc-by-sa-4.0-but-ask-me", "notpd", "pdx", "by-sa"])
+def test_what_the_table_lacks_is_unknown(name):
+    assert licence_standing(name) == "unknown"

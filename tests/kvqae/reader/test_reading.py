@@ -1,0 +1,109 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from stages.kvqae.reader.data import texts_of, tokenize
+from stages.kvqae.reader.model import load_reader
+from stages.kvqae.reader.reading import Answer, Reading, answer, passage_weights, read_pairs
+from stages.nets.reader import shared_log_softmax
+from tests.kvqae.tiny_reader import write_world
+
+QUESTION = "where was this man born ?"
+PASSAGES = [0, 5, 8, 3, 12]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(scope="module")
+def reader(world):
+    torch.manual_seed(3)
+    model, tokenizer = load_reader(world.base, 32, new_heads=True)
+    with torch.no_grad():
+        model.qa_outputs.weight.mul_(100)  # random heads with opinions
+    return model, tokenizer, texts_of(world.passages, world.articles, np.arange(24))
+
+
+def read(reader, pairs, batch=16, longest=3):
+    model, tokenizer, texts = reader
+    return read_pairs(model, tokenizer, pairs, texts, max_tokens=32, longest=longest, batch=batch)
+
+
+def jointly(reader, passages, weights, longest=3):
+    """All passages in one batch, every span under one softmax: what `answer` must agree with."""
+    model, tokenizer, texts = reader
+    pairs = tokenize(tokenizer, [QUESTION] * len(passages), [texts[passage] for passage in passages], 32)
+    with torch.inference_mode():
+        output = model.eval()(
+            input_ids=pairs.input_ids, attention_mask=pairs.attention_mask, token_type_ids=pairs.token_type_ids
+        )
+    mask = pairs.attention_mask.bool()
+    start, end = (shared_log_softmax(each, mask).exp() for each in (output.start_logits, output.end_logits))
+    best = (0.0, None)
+    for row, passage in enumerate(passages):
+        for first in range(pairs.pieces.shape[1]):
+            for last in range(first, min(first + longest, pairs.pieces.shape[1])):
+                if len(set(pairs.pieces[row, first : last + 1].tolist())) == 1 and pairs.pieces[row, first] > 0:
+                    value = (start[row, first] * end[row, last]).item() * weights[row]
+                    place = (passage, pairs.offsets[row, first, 0], pairs.offsets[row, last, 1])
+                    best = max(best, (value, place), key=lambda found: found[0])
+    return best
+
+
+@pytest.mark.parametrize("passages", [PASSAGES[:1], PASSAGES[:3], PASSAGES])
+@pytest.mark.parametrize("weights", [None, [1.0, 3.0, 0.5, 40.0, 2.0]])
+def test_reading_one_by_one_equals_one_joint_softmax(reader, passages, weights):
+    readings = read(reader, [(QUESTION, passage) for passage in PASSAGES])
+    weights = None if weights is None else np.array(weights[: len(passages)])
+    found = answer(QUESTION, passages, readings, weights)
+    value, place = jointly(reader, passages, np.ones(len(passages)) if weights is None else weights)
+    assert (found.passage, found.start, found.end) == place
+    assert found.score == pytest.approx(value, rel=1e-4)
+    title, text = reader[2][found.passage]
+    assert found.prediction == f"{title} [SEP] {text}"[found.start : found.end]
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_readings_do_not_depend_on_batch_or_order(reader, batch):
+    pairs = [(QUESTION, passage) for passage in range(24)] + [("where ?", passage) for passage in range(24)]
+    whole = read(reader, pairs)
+    other = read(reader, pairs[::-1], batch=batch)
+    assert whole.keys() == other.keys()
+    for pair, reading in whole.items():
+        assert (other[pair].answer, other[pair].start, other[pair].end) == (reading.answer, reading.start, reading.end)
+        assert other[pair].score == pytest.approx(reading.score, rel=1e-4)
+        assert other[pair].start_mass == pytest.approx(reading.start_mass, rel=1e-4)
+
+
+def test_nothing_to_read(reader):
+    assert read(reader, []) == {}
+    assert answer(QUESTION, [], {}) == Answer("", 0.0, -1, 0, 0)
+    empty = Reading("", 0, 0, -math.inf, 0.0, 0.0)  # a passage whose tokens were all cut off
+    assert answer(QUESTION, [4], {(QUESTION, 4): empty}) == Answer(spans=((0, 0),))
+
+
+def test_score_is_the_product_of_start_and_end_over_the_passages():
+    # P(start) = 2 / (4 + 6), P(end) = 3 / (5 + 10) in passage 7; 1 / 10 and 9 / 15 in passage 8.
+    readings = {
+        ("q", 7): Reading("a", 0, 1, math.log(2 * 3), math.log(4), math.log(5)),
+        ("q", 8): Reading("b", 0, 1, math.log(1 * 9), math.log(6), math.log(10)),
+    }
+    best = answer("q", [7, 8], readings)
+    assert (best.prediction, best.passage) == ("b", 8)
+    assert best.score == pytest.approx(1 / 10 * 9 / 15)
+    weighted = answer("q", [7, 8], readings, np.array([2.0, 1.0]))
+    assert (weighted.prediction, weighted.score) == ("a", pytest.approx(2 * 2 / 10 * 3 / 15))
+
+
+def test_ties_go_to_the_higher_ranked_passage():
+    reading = Reading("a", 0, 1, 0.0, 0.0, 0.0)
+    assert answer("q", [9, 4], {("q", 9): reading, ("q", 4): reading}).passage == 9
+
+
+def test_weights_are_shifted_within_the_question():
+    assert passage_weights(np.array([2.0, 0.5, -1.0])).tolist() == [4.0, 2.5, 1.0]  # + 1 − (−1)
+    assert passage_weights(np.array([30.0, 20.0])).tolist() == [30.0, 20.0]

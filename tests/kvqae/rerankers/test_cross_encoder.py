@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import CrossEncoder
+
+from stages.kvqae.questions import Question
+from stages.kvqae.reader.data import texts_of
+from stages.kvqae.reader.model import load_reader, save_reader
+from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
+from stages.measures.runs import Run
+from stages.stage import BadInput
+from tests.kvqae.tiny_reader import write_bert, write_world
+
+QUESTION = "where was this man born ?"
+PAIRS = [(text, passage) for text in (QUESTION, "where ?") for passage in range(24)]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(scope="module")
+def folder(world, tmp_path_factory):
+    torch.manual_seed(3)
+    model, tokenizer = load_cross_encoder(world.base, new_perceptron=True)
+    with torch.no_grad():
+        model.classifier.weight.mul_(3000)  # random, with opinions
+    out = tmp_path_factory.mktemp("cross_encoder") / "model"
+    save_cross_encoder(out, model, tokenizer, base=world.base, data="nothing", metrics={})
+    return out
+
+
+@pytest.fixture(scope="module")
+def texts(world):
+    return texts_of(world.passages, world.articles, np.arange(24))
+
+
+def score(folder, texts, pairs, batch=16, max_tokens=32):
+    return score_pairs(*load_cross_encoder(folder), pairs, texts, max_tokens=max_tokens, batch=batch)
+
+
+def test_scores_are_those_of_sentence_transformers(folder, texts):
+    peer = CrossEncoder(str(folder), max_length=32, device="cpu", activation_fn=torch.nn.Identity())
+    expected = peer.predict([(question, " [SEP] ".join(texts[passage])) for question, passage in PAIRS])
+    scores = score(folder, texts, PAIRS)
+    assert scores.dtype == np.float64
+    assert np.ptp(scores) > 0.1
+    assert scores == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 100])
+def test_scores_do_not_depend_on_batch_order_or_company(folder, texts, batch):
+    whole = score(folder, texts, PAIRS)
+    assert score(folder, texts, PAIRS[::-1], batch=batch)[::-1] == pytest.approx(whole, abs=1e-3)
+    assert score(folder, texts, PAIRS[5:6] * 2, batch=batch).tolist() == pytest.approx([whole[5]] * 2, abs=1e-3)
+    assert score(folder, texts, PAIRS[::-1])[::-1].tolist() == whole.tolist()  # same batches, whatever the order
+
+
+def test_nothing_to_score(folder, texts):
+    assert score(folder, texts, []).shape == (0,)
+
+
+def test_long_pairs_are_cut_at_the_end_of_the_passage(folder, texts):
+    question = " ".join(["man"] * 5)
+    tokens = 5 + 3 + 3  # question, title and two words of the text; [CLS] and two [SEP] of the pair
+    cut = score(folder, texts, [(question, 0), (question, 1)], max_tokens=tokens)
+    assert np.isfinite(cut).all()
+    assert cut != pytest.approx(score(folder, texts, [(question, 0), (question, 1)]))
+
+
+def test_re_ranked_lists(folder, texts):
+    questions = [Question(str(n), text, ("alba",), "alba") for n, text in enumerate((QUESTION, "where ?", "who ?"))]
+    run = Run(("0", "1", "2"), [[4, 1, 9], [3, 8, -1], [-1] * 3], [[3, 2, 1], [2, 1, np.nan], [np.nan] * 3], "initial")
+    model, tokenizer = load_cross_encoder(folder)
+    found = rerank_run(model, tokenizer, questions, run, texts, max_tokens=32, batch=4)
+    first = score(folder, texts, [(QUESTION, passage) for passage in (4, 1, 9)])
+    assert found.documents[0].tolist() == [[4, 1, 9][place] for place in np.argsort(-first)]
+    assert found.scores[0] == pytest.approx(-np.sort(-first), abs=1e-3)
+    assert sorted(found.documents[1].tolist()) == [-1, 3, 8]
+    assert found.documents[1, 2] == -1
+    assert found.documents[2].tolist() == [-1] * 3
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+    tied = rerank_run(model, tokenizer, questions, run, texts, max_tokens=32, batch=4)
+    assert tied.documents.tolist() == run.documents.tolist()
+
+
+def test_checkpoints_that_do_not_fit(world, folder, texts, tmp_path):
+    with pytest.raises(BadInput, match="not a cross-encoder"):
+        load_cross_encoder(tmp_path)
+    with pytest.raises(BadInput, match=r"weights are missing; got .*pooler.*classifier"):
+        load_cross_encoder(world.base)
+    with pytest.raises(BadInput, match="more tokens than the cross-encoder has positions; got 65; expected ≤ 64"):
+        score(folder, texts, PAIRS, max_tokens=65)
+    reader, tokenizer = load_reader(world.base, 32, new_heads=True)
+    save_reader(tmp_path / "reader", reader, tokenizer, base=world.base, data="nothing", metrics={})
+    with pytest.raises(BadInput, match="weights are missing"):
+        load_cross_encoder(tmp_path / "reader")
+
+
+def test_checkpoints_of_another_size(folder, tmp_path):
+    wider = write_bert(tmp_path / "wider", hidden=48)
+    weights = load_file(folder / "model.safetensors")
+    save_file(weights, wider / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BadInput, match=r"wider: field '[a-z_.0-9A-Z]+': weights do not fit; got \(.*32"):
+        load_cross_encoder(wider)
+    two = write_bert(tmp_path / "two")
+    weights |= {"classifier.weight": torch.zeros(2, 32), "classifier.bias": torch.zeros(2)}
+    save_file(weights, two / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BadInput, match=r"field 'classifier.bias': weights do not fit; got \(2,\); expected \(1,\)"):
+        load_cross_encoder(two)
+    (two / "model.safetensors").write_bytes((two / "model.safetensors").read_bytes()[:-10])
+    with pytest.raises(BadInput, match="two: not a cross-encoder"):
+        load_cross_encoder(two)

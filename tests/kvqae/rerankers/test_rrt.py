@@ -1,0 +1,106 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+
+from stages.kvqae.local_descriptors.folder import FeatureFolder
+from stages.kvqae.rerankers.rrt import build_rrt, check_dimension, describe, load_rrt, save_rrt, score_pairs
+from stages.nets.reranking_transformer import RerankingTransformer
+from stages.stage import BadInput
+from tests.kvqae.tiny_features import GLOBAL, description, folder_of, write
+
+ALL = np.array([(query, target) for query in (0, 1, 2) for target in (0, 1, 3)])
+
+
+@pytest.fixture
+def model() -> RerankingTransformer:
+    torch.manual_seed(0)
+    return build_rrt(global_dimension=GLOBAL, layers=2, heads=4, hidden=32).eval()
+
+
+@pytest.fixture
+def features() -> FeatureFolder:
+    return folder_of([4, 1, 0, 3, None])
+
+
+def test_scores_do_not_depend_on_batch_or_order(model: RerankingTransformer, features: FeatureFolder) -> None:
+    scores = score_pairs(model, features, features, ALL, batch=9)
+    for batch in (1, 2, 5):
+        assert np.allclose(score_pairs(model, features, features, ALL, batch=batch), scores, atol=1e-5)
+    order = np.random.default_rng(0).permutation(9)
+    assert np.allclose(score_pairs(model, features, features, ALL[order], batch=4), scores[order], atol=1e-5)
+    assert len(np.unique(np.round(scores, 5))) == 9
+    assert score_pairs(model, features, features, ALL[:0], batch=4).shape == (0,)
+
+
+def test_a_pair_alone(model: RerankingTransformer, features: FeatureFolder) -> None:
+    cpu = torch.device("cpu")
+    with torch.no_grad():
+        logit = model(describe(features, np.array([1]), cpu), describe(features, np.array([3]), cpu))
+    assert score_pairs(model, features, features, np.array([[1, 3]]), batch=4)[0] == pytest.approx(
+        logit.item(), abs=1e-5
+    )
+
+
+def test_saved_and_loaded(model: RerankingTransformer, features: FeatureFolder, tmp_path: Path) -> None:
+    save_rrt(model, tmp_path / "rrt")
+    loaded = load_rrt(tmp_path / "rrt")
+    expected = score_pairs(model, features, features, ALL, batch=4)
+    assert np.allclose(score_pairs(loaded, features, features, ALL, batch=4), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"hidden": 16}, r"layers.0.widen.weight"),
+        ({"layers": 3}, r"layers.2"),
+        ({"global_dimension": 2048}, r"global_projection.weight"),
+        ({"heads": 5}, "heads do not divide the width"),
+        ({"layers": 0}, "field 'layers': bad size; got 0"),
+        ({"hidden": "many"}, "field 'hidden': bad size"),
+    ],
+)
+def test_a_checkpoint_of_another_size(
+    change: dict[str, object], message: str, model: RerankingTransformer, tmp_path: Path
+) -> None:
+    save_rrt(model, tmp_path / "rrt")
+    config = tmp_path / "rrt" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | change))
+    with pytest.raises(BadInput, match=message):
+        load_rrt(tmp_path / "rrt")
+
+
+def test_features_of_another_extractor(features: FeatureFolder) -> None:
+    other = build_rrt(global_dimension=GLOBAL + 1, layers=1, heads=1, hidden=2)
+    with pytest.raises(BadInput, match=r"another size than the re-ranker's; got 6; expected 7"):
+        check_dimension(other, features, Path("kb"))
+
+
+def test_a_score_that_is_not_finite_names_the_images(model: RerankingTransformer, features: FeatureFolder) -> None:
+    broken = FeatureFolder(
+        features.names, features.counts, np.full_like(features.overall, np.nan), features.local, features.scales
+    )
+    with pytest.raises(BadInput, match=r"not finite; got \('0.jpg', '1.jpg'\)"):
+        score_pairs(model, broken, features, np.array([[0, 1]]), batch=4)
+
+
+def test_a_folder_of_features(features: FeatureFolder, tmp_path: Path) -> None:
+    read = FeatureFolder.read(write(tmp_path / "features", features))
+    assert read.names.to_pylist() == [f"{row}.jpg" for row in range(5)]
+    assert read.counts.tolist() == [4, 1, 0, 3, -1]
+    for name in ("overall", "local", "scales"):
+        assert (getattr(read, name) == getattr(features, name)).all()
+    assert read.rows(pa.array(["3.jpg", None, "4.jpg", "9.jpg"])).tolist() == [3, -1, -1, -1]
+    np.save(tmp_path / "features" / "scales.npy", features.scales[:, :2])
+    with pytest.raises(BadInput, match=r"scales.npy: wrong shape; got \(5, 2\); expected \(5, 4\)"):
+        FeatureFolder.read(tmp_path / "features")
+
+
+def test_a_descriptor_that_is_not_finite() -> None:
+    found = description(np.random.default_rng(0), 2)
+    found.local[1, 5] = np.nan
+    with pytest.raises(BadInput, match=r"NaN or infinite descriptor; got 'a.jpg'"):
+        FeatureFolder.of(["a.jpg"], [found], most=4, dimension=GLOBAL)

@@ -1,0 +1,181 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+
+from stages.kvqae.local_descriptors.folder import FeatureFolder
+from stages.kvqae.rerankers import rrt_training
+from stages.kvqae.rerankers.rrt import build_rrt, score_pairs
+from stages.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
+from stages.kvqae.rerankers.rrt_training import Landmarks, nearest_others, rate, split_landmarks, train_rrt, validate
+from stages.stage import BadInput
+from tests.kvqae.tiny_features import GLOBAL, folder_of, landmark_photographs
+
+PARAMETERS = {
+    "layers": 2,
+    "heads": 1,
+    "hidden": 16,
+    "sharpness": 30.0,
+    "pairs": 8,
+    "hard_negatives": 3,
+    "steps": 6,
+    "learning_rate": 2e-3,
+    "weight_decay": 1e-4,
+    "warmup": 0.1,
+    "held_out": 0.25,
+    "validation_pairs": 20,
+    "validate_every": 3,
+    "batch": 7,
+    "checkpoint_every": 2,
+}
+
+
+def parameters(**changes: object) -> RrtTrainingParameters:
+    return RrtTrainingParameters.model_validate(PARAMETERS | changes)
+
+
+def train(work: Path, **changes: object) -> tuple[dict[str, torch.Tensor], dict[str, float]]:
+    features, shown = landmark_photographs(8, 3)
+    model, metrics = train_rrt(features, shown, parameters(**changes), seed=1, work=work, log=lambda *_, **__: None)
+    return model.state_dict(), metrics
+
+
+def test_nearest_images_of_other_landmarks_by_hand() -> None:
+    angles = np.radians([0, 10, 20, 50, 90])
+    overall = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float16)
+    landmarks = np.array([0, 0, 1, 1, 2])
+    expected = [[2, 3, 4], [2, 3, 4], [1, 0, 4], [1, 4, 0], [3, 2, 1]]
+    # 50°: 10° and 90° are equally far.
+    assert [sorted(row) if row[:2] == [4, 1] else row for row in nearest_others(overall, landmarks, 3).tolist()][
+        :3
+    ] == expected[:3]
+    assert nearest_others(overall, landmarks, 3, chunk=2).tolist() == nearest_others(overall, landmarks, 3).tolist()
+    assert nearest_others(overall, landmarks, 99).shape == (5, 3)
+
+
+def test_pairs() -> None:
+    features, shown = landmark_photographs(6, 3)
+    rows = np.flatnonzero(shown != 2)
+    landmarks = Landmarks.of(features, shown, rows, 4)
+    pairs, same = landmarks.draw(40, np.random.default_rng(0))
+    assert same.tolist() == [1] * 20 + [0] * 20
+    assert ((shown[pairs[:, 0]] == shown[pairs[:, 1]]) == same).all()
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+    assert set(pairs.ravel().tolist()) <= set(rows.tolist())
+    assert set(pairs[:20].ravel().tolist()) & set(pairs[20:].ravel().tolist())
+    cosines = features.overall.astype(float) @ features.overall.astype(float).T
+
+    def near(image: int, other: int) -> bool:
+        others = [row for row in rows if shown[row] != shown[image]]
+        return other in sorted(others, key=lambda row: -cosines[image, row])[:5]  # one more than 4, for ties
+
+    assert all(near(image, other) or near(other, image) for image, other in pairs[20:].tolist())
+
+
+def test_no_image_alone_tells_which_pairs_are_of_one_landmark() -> None:
+    """An image near all others is in as many positive pairs as negative ones."""
+    features, shown = landmark_photographs(12, 2)
+    landmarks = Landmarks.of(features, shown, np.arange(24), 1)
+    hub = int(np.bincount(landmarks.negatives[:, 0]).argmax())
+    pairs, same = landmarks.draw(20_000, np.random.default_rng(0))
+    hubs = np.isin(shown[pairs], shown[hub]).sum(axis=1)
+    assert hubs[same == 1].mean() == pytest.approx(hubs[same == 0].mean(), rel=0.1)
+
+
+def test_landmarks_with_one_photograph_are_left_out() -> None:
+    features = folder_of([2, 2, 2, 2, 2])
+    shown = np.array([0, 0, 1, 2, 2])
+    assert Landmarks.of(features, shown, np.arange(5), 3).rows.tolist() == [0, 1, 3, 4]
+    with pytest.raises(BadInput, match="no pairs can be drawn"):
+        Landmarks.of(features, shown, np.arange(3), 3)
+
+
+def test_no_landmark_is_on_both_sides() -> None:
+    shown = np.repeat(np.arange(10), 3)
+    readable = np.arange(30) != 4
+    training, held = split_landmarks(shown, readable, 0.2, seed=0)
+    assert not set(shown[training]) & set(shown[held])
+    assert len(np.unique(shown[held])) == 2
+    assert sorted([*training, *held, 4]) == list(range(30))
+
+
+def test_validation_agrees_with_scikit_learn() -> None:
+    features, _ = landmark_photographs(6, 3)
+    torch.manual_seed(3)
+    model = build_rrt(global_dimension=GLOBAL, layers=1, heads=2, hidden=8).eval()
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, 18, (50, 2))
+    pairs[10:20] = pairs[:10]  # ties
+    same = rng.integers(0, 2, 50).astype(np.float32)
+    found = validate(model, features, pairs, same, batch=16)
+    with torch.no_grad():
+        scores = score_pairs(model, features, features, pairs, batch=50)
+    assert found["validation_auc"] == pytest.approx(roc_auc_score(same, np.round(scores, 5)), abs=0.02)
+    assert found["validation_accuracy"] == ((scores > 0) == same).mean()
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    _, first = train(tmp_path / "first", steps=1)
+    _, last = train(tmp_path / "last", steps=60, learning_rate=3e-3, pairs=16, checkpoint_every=1000)
+    assert last["loss"] < 0.2 < first["loss"]
+    assert last["validation_auc"] > 0.8
+
+
+def test_resumes_to_the_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, metrics = train(tmp_path / "whole")
+    real = rrt_training._backward
+    calls = iter(range(100))
+
+    def killed(*arguments: object) -> float:
+        if next(calls) == 5:
+            raise KeyboardInterrupt
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(rrt_training, "_backward", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "parts")
+    monkeypatch.undo()
+    resumed, again = train(tmp_path / "parts")
+    assert metrics == again
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_a_checkpoint_of_another_size(tmp_path: Path) -> None:
+    train(tmp_path)
+    with pytest.raises(BadInput, match="checkpoint does not fit"):
+        train(tmp_path, hidden=32)
+
+
+def test_a_loss_that_is_not_finite(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the loss is not finite"):
+        train(tmp_path, learning_rate=1e30, steps=20)
+
+
+def test_the_gradient_does_not_depend_on_how_many_pairs_fit() -> None:
+    features, _ = landmark_photographs(4, 2)
+    torch.manual_seed(0)
+    model = build_rrt(global_dimension=GLOBAL, layers=1, heads=2, hidden=8)
+    pairs, same = np.array([[0, 1], [0, 2], [4, 5]]), np.array([1, 0, 1], np.float32)
+    gradients = []
+    for together in (3, 2):
+        rrt_training._backward(model, features, pairs, same, together)
+        gradients.append(model.global_projection.weight.grad.clone())
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_unreadable_photographs_are_left_out(tmp_path: Path) -> None:
+    features, shown = landmark_photographs(8, 3)
+    counts = features.counts.copy()
+    counts[[0, 5]] = -1
+    unreadable = FeatureFolder(features.names, counts, features.overall, features.local, features.scales)
+    _, metrics = train_rrt(unreadable, shown, parameters(), seed=1, work=tmp_path, log=lambda *_, **__: None)
+    assert metrics["training_images"] + metrics["held_out_images"] == 22
+
+
+def test_rate_rises_then_falls() -> None:
+    assert [rate(step, warmup=0.25, steps=12) for step in range(13)] == pytest.approx(
+        [1 / 4, 2 / 4, 3 / 4, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9, 0]
+    )
+    assert rate(0, warmup=0, steps=4) == 1
