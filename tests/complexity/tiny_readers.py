@@ -32,7 +32,9 @@ def tokenizer(vocabulary: int = 420):
 
 def write_camembert(folder, layers: int = 1, width: int = 32):
     torch.manual_seed(0)
-    save_camembert(tokenizer(), Encoder(layers=layers, width=width, heads=2, feed_forward=2 * width), folder)
+    save_camembert(
+        tokenizer(), Encoder(layers=layers, width=width, heads=2, feed_forward=2 * width, dropout=0.1), folder
+    )
     return folder
 
 

@@ -17,6 +17,7 @@ from transformers.utils import logging
 from stages.cards import write_card
 from stages.complexity.frames.labels import FrameLabels
 from stages.complexity.frames.windows import Window
+from stages.device import attention
 from stages.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
@@ -132,7 +133,12 @@ def start_parser(base: Path, labels: FrameLabels, max_tokens: int) -> FrameParse
 def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
     try:
         loaded: Any = AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+            folder,
+            local_files_only=True,
+            use_safetensors=True,
+            dtype=torch.float32,
+            attn_implementation=attention(),
+            output_loading_info=True,
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, use_fast=True)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:

@@ -74,7 +74,7 @@ def train(
     """
     network = parser.network
     optimizer = torch.optim.AdamW(
-        network.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay
+        network.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
     )
     scheduler = get_linear_schedule_with_warmup(
         optimizer, round(parameters.warmup * parameters.steps), parameters.steps

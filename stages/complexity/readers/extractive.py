@@ -23,7 +23,7 @@ from stages.complexity.corpus.squad import SquadQuestion
 from stages.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from stages.complexity.readers.settings import ExtractiveSettings
 from stages.complexity.readers.windows import Window, windows_of
-from stages.device import autocast, halving_batches, pick_device
+from stages.device import attention, autocast, halving_batches, pick_device
 from stages.stage import BadInput
 
 logging.disable_progress_bar()
@@ -213,6 +213,7 @@ def _load(folder: Path, *, new_head: bool) -> tuple[Any, Any]:
             local_files_only=True,
             use_safetensors=True,
             dtype=torch.float32,
+            attn_implementation=attention(),
             ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )

@@ -18,7 +18,7 @@ from stages.complexity.corpus.squad import SquadQuestion
 from stages.complexity.readers.interface import Answer, Features, Reading
 from stages.complexity.readers.settings import CausalSettings, Seq2SeqSettings
 from stages.complexity.readers.templates import Prompt, prompts_of
-from stages.device import halving_batches
+from stages.device import attention, halving_batches
 from stages.stage import BadInput
 
 logging.disable_progress_bar()
@@ -173,6 +173,7 @@ def load_generator(automatic: Any, folder: Path, what: str, dtype: torch.dtype) 
             local_files_only=True,
             use_safetensors=True,
             dtype=dtype,
+            attn_implementation=attention(),
             ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from stages.device import halving_batches
+from stages.device import attention, halving_batches
 from stages.nets.bert import cls_vectors
 from stages.stage import BadInput
 
@@ -36,6 +36,7 @@ def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedMod
             local_files_only=True,
             use_safetensors=True,
             dtype=torch.float32,
+            attn_implementation=attention(),
             ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )

@@ -10,6 +10,7 @@ from transformers import BertConfig, BertForQuestionAnswering, BertTokenizer
 from transformers.utils import logging
 
 from stages.cards import write_card
+from stages.device import attention
 from stages.stage import BadInput
 from stages.tables import write_atomically
 
@@ -41,6 +42,7 @@ def load_reader(
             local_files_only=True,
             use_safetensors=True,
             dtype=torch.float32,
+            attn_implementation=attention(),
             ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )

@@ -149,7 +149,7 @@ def train(
     """
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=0)
+    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=0, fused=True)
     scheduler = make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps)
     state = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler)
     first, seen = state or (0, {"passages_answers_cut": 0.0})

@@ -13,7 +13,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 from transformers.utils import logging
 
 from stages.cards import write_card
-from stages.device import halving_batches
+from stages.device import attention, halving_batches
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
 from stages.kvqae.reader.data import tokenize
@@ -50,6 +50,7 @@ def load_cross_encoder(
             local_files_only=True,
             use_safetensors=True,
             dtype=torch.float32,
+            attn_implementation=attention(),
             ignore_mismatched_sizes=True,  # they are refused below, by name
             output_loading_info=True,
         )

@@ -189,7 +189,9 @@ def train_rrt(
         for rows in split_landmarks(landmarks, features.counts >= 0, parameters.held_out, seed)
     )
     validation = held.draw(parameters.validation_pairs, np.random.default_rng([seed, 2]))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
+    )
     scheduler = LambdaLR(optimizer, partial(rate, warmup=parameters.warmup, steps=parameters.steps))
     first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
     together = parameters.pairs  # halved when GPU memory runs out

@@ -96,6 +96,8 @@ def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
         num_hidden_layers=sizes.layers,
         num_attention_heads=sizes.heads,
         intermediate_size=sizes.feed_forward,
+        hidden_dropout_prob=sizes.dropout,
+        attention_probs_dropout_prob=sizes.dropout,
         max_position_embeddings=POSITIONS + 2,
         type_vocab_size=2,  # near_matching tells question and context apart by it
         **_ids(tokenizer),

@@ -17,8 +17,13 @@ from stages.stage import BadInput
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-def save_text(folder: Path, *, layers: Sequence[int]) -> int:
+def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = None) -> int:
     """Write these layers (from 0) of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder.
+
+    Args:
+        folder: to write to.
+        layers: which.
+        dropout: of attention and hidden layers in trainings that start from it; None: as released.
 
     Returns:
         The number of layers written.
@@ -35,6 +40,8 @@ def save_text(folder: Path, *, layers: Sequence[int]) -> int:
     model = AutoModel.from_pretrained(source, dtype=torch.float32)
     model.encoder.layer = torch.nn.ModuleList(model.encoder.layer[layer] for layer in layers)
     model.config.num_hidden_layers = len(layers)
+    if dropout is not None:
+        model.config.hidden_dropout_prob = model.config.attention_probs_dropout_prob = dropout
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)
     return len(model.encoder.layer)

@@ -37,7 +37,7 @@ def fit(
     Returns:
         The mean loss of the last tenth of the steps.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=steps, pct_start=0.2)
     generator = torch.Generator().manual_seed(seed)
     model.train()
