@@ -24,7 +24,7 @@ SPOOL = Path(".work") / "tracking"
 """Where stages leave their events, below the project's root."""
 
 _WITHOUT_OUTS = re.compile(r"^    (?:deps|params):\n(?:    [- ].*\n)+", re.MULTILINE)
-"""What of a stage's entry in `dvc.lock` comes before its outputs: nine tenths of the file, and of the time to parse it."""
+"""What stands before the outputs of a stage in `dvc.lock`: most of the file, and of the time to parse it."""
 
 LOCK_WAIT = 15.0
 """Seconds after which `dvc.lock` is read although DVC holds its lock: a stage must go on."""
