@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from stages.device import autocast, cpu_has_bf16, halving, halving_batches, length_sorted_batches
+from stages.device import attention, autocast, cpu_has_bf16, halving, halving_batches, length_sorted_batches
 
 
 def test_batches_halve_when_memory_runs_out_and_nothing_is_lost():
@@ -60,3 +60,22 @@ def test_halving_ends_at_one():
 
     with pytest.raises(torch.OutOfMemoryError):
         halving(4, attempt, unit="things")
+
+
+@pytest.mark.skipif(not cpu_has_bf16(), reason="this processor has no bf16 instructions")
+def test_cpu_bf16_trains_without_the_fused_kernel(monkeypatch):
+    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    query = torch.randn(1, 2, 3, 4).bfloat16().requires_grad_()
+    with autocast(torch.device("cpu")):
+        attended = torch.nn.functional.scaled_dot_product_attention(query, query, query)
+    assert "Flash" not in attended.grad_fn.name()
+    fused = torch.nn.functional.scaled_dot_product_attention(query, query, query)
+    assert "Flash" in fused.grad_fn.name()
+    assert torch.allclose(attended.float(), fused.float(), atol=0.02)
+
+
+def test_networks_on_a_cpu_compute_attention_by_plain_products(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert attention() == "eager"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert attention() == "sdpa"
