@@ -30,6 +30,7 @@ PARAMETERS = ReaderPretrainParameters(
     irrelevant=4,
     answer_positions=10,
     loss="mean",
+    dropout=0.0,
     frozen_embeddings=True,
     questions=4,
     steps=1,

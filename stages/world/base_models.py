@@ -22,7 +22,6 @@ class TextStandIn(Parameters):
     layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
         min_length=1, description="Layers of all-MiniLM-L6-v2 that are kept, from 0; the last gathers [CLS]"
     )
-    dropout: float = Field(ge=0, lt=1, description="In trainings that start from it; as released: 0.1")
 
 
 class Training(Parameters):
@@ -107,7 +106,7 @@ def make_stand_ins(
         write_entities(beside / IDENTITIES, known, "persons of the knowledge base whom ArcFace was trained on")
         return {
             "arcface_known_persons": float(len(known)),
-            "text_layers": save_text(beside / "text", layers=parameters.text.layers, dropout=parameters.text.dropout),
+            "text_layers": save_text(beside / "text", layers=parameters.text.layers),
             "arcface_loss": write_arcface(parameters, context, beside / "arcface", list(known.values())),
             "clip_loss": write_clip(parameters, context, beside / "clip"),
             "imagenet_loss": write_imagenet(parameters, context, beside / "imagenet"),

@@ -1,4 +1,4 @@
-"""Learning rate by step, and which weights a training keeps, of the reader and the cross-encoder (kvqae.md §4–5)."""
+"""Dropout, learning rate by step, and which weights are kept, of the reader and the cross-encoder (kvqae.md §4–5)."""
 
 from pathlib import Path
 from typing import Literal
@@ -13,6 +13,13 @@ from stages.tables import write_atomically
 # linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
 Schedule = Literal["linear", "constant"]
 BEST = "best.safetensors"
+
+
+def set_dropout(model: torch.nn.Module, share: float) -> None:
+    """Let training leave out this share of activations, whatever the base was trained with."""
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = share
 
 
 def make_scheduler(optimizer: torch.optim.Optimizer, schedule: Schedule, *, warmup: float, steps: int) -> LRScheduler:

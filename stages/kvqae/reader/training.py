@@ -26,7 +26,7 @@ from stages.kvqae.reader.data import (
     tokenize,
 )
 from stages.kvqae.reader.model import load_reader, save_reader
-from stages.kvqae.reader.schedules import Schedule, keep_weights, load_best, make_scheduler
+from stages.kvqae.reader.schedules import Schedule, keep_weights, load_best, make_scheduler, set_dropout
 from stages.kvqae.reader.validation import Validation
 from stages.nets.reader import PassageReduction, question_loss
 from stages.resume import load_checkpoint, save_checkpoint
@@ -41,6 +41,7 @@ class ReaderTrainingParameters(Parameters):
     relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
+    dropout: float = Field(ge=0, lt=1, description="Of attention and hidden layers; BERT's 0.1 suits longer trainings")
     frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps")
@@ -147,6 +148,7 @@ def train(
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
     """
+    set_dropout(model, parameters.dropout)
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=0, fused=True)

@@ -16,7 +16,7 @@ from stages.device import halving, pick_device
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import read_questions
 from stages.kvqae.reader.data import Example, retrieved, sample_passages, split_by_relevance, texts_of, tokenize
-from stages.kvqae.reader.schedules import Schedule, keep_weights, load_best, make_scheduler
+from stages.kvqae.reader.schedules import Schedule, keep_weights, load_best, make_scheduler, set_dropout
 from stages.kvqae.reader.training import questions_of_step
 from stages.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, save_cross_encoder
 from stages.kvqae.rerankers.cross_encoder_validation import Validation
@@ -118,9 +118,7 @@ def train(
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
     """
-    for layer in model.modules():
-        if isinstance(layer, torch.nn.Dropout):
-            layer.p = parameters.dropout
+    set_dropout(model, parameters.dropout)
     model.bert.embeddings.word_embeddings.requires_grad_(not parameters.frozen_embeddings)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(

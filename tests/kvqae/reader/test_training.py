@@ -32,6 +32,7 @@ VALUES = {
     "relevant": 2,
     "irrelevant": 4,
     "answer_positions": 10,
+    "dropout": 0.1,
     "frozen_embeddings": False,
     "questions": 4,
     "steps": 6,
