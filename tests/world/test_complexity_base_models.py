@@ -36,7 +36,7 @@ def parameters(*models):
             "models": models,
             "seed": 0,
             "vocabulary": 420,
-            "encoder": sizes,
+            "encoder": sizes | {"dropout": 0.2},
             "encoder_decoder": sizes | {"decoder_layers": 1, "dropout": 0.1},
             "decoder": sizes,
         }
@@ -70,6 +70,12 @@ def test_every_architecture_is_the_real_one(base):
     assert AutoConfig.from_pretrained(folder / "flan_t5").is_gated_act
     assert AutoConfig.from_pretrained(folder / "mt5").is_gated_act
     assert not AutoConfig.from_pretrained(folder / "t5").is_gated_act
+
+
+@pytest.mark.parametrize("name", ["camembert", "minilm"])
+def test_encoders_are_trained_with_the_dropout_that_is_asked_for(base, name):
+    config = AutoConfig.from_pretrained(base[0] / name)
+    assert config.hidden_dropout_prob == config.attention_probs_dropout_prob == 0.2
 
 
 @pytest.mark.parametrize("name", ["camembert", "t5", "flan_t5", "mt5", "llama"])
