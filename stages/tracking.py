@@ -23,7 +23,7 @@ import yaml
 SPOOL = Path(".work") / "tracking"
 """Where stages leave their events, below the project's root."""
 
-_WITHOUT_OUTS = re.compile(r"^    (?:deps|params):\n(?:    [- ].*\n)+", re.MULTILINE)
+_BEFORE_OUTS = re.compile(r"^    (?:deps|params):\n(?:    [- ].*\n)+", re.MULTILINE)
 """What stands before the outputs of a stage in `dvc.lock`: most of the file, and of the time to parse it."""
 
 LOCK_WAIT = 15.0
@@ -189,7 +189,7 @@ def _input_hashes(inputs: Sequence[Path]) -> dict[str, str]:
     """Hashes of the outputs in `dvc.lock` that inputs are or lie in (the innermost), or else of those in them."""
     # libyaml, where it is there: PyYAML's own parser would cost every stage most of a second.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    stages = (yaml.load(_WITHOUT_OUTS.sub("", _dvc_lock()), loader) or {}).get("stages", {})
+    stages = (yaml.load(_BEFORE_OUTS.sub("", _dvc_lock()), loader) or {}).get("stages", {})
     known = {Path(out["path"]): out.get("md5", "") for stage in stages.values() for out in stage.get("outs", [])}
     outputs: set[Path] = set()
     for path in inputs:

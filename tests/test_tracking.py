@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from mlflow.exceptions import MlflowException
 from mlflow.protos.databricks_pb2 import TEMPORARILY_UNAVAILABLE
 from mlflow.tracking import MlflowClient
@@ -234,6 +235,50 @@ def test_an_input_bears_the_hash_of_the_output_around_it_or_of_those_in_it(tmp_p
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dvc.lock").write_text(LOCK_FILE)
     assert tracking._input_hashes([Path(path)]) == tags
+
+
+# As DVC writes it: dependencies and parameters before the outputs, and lists that look like theirs among them.
+WRITTEN = """schema: '2.0'
+stages:
+  first:
+    cmd: python -m first
+    deps:
+    - path: data/raw
+      hash: md5
+      md5: not-this
+      size: 3
+    params:
+      params.yaml:
+        first.outs:
+        - path: data/made
+    outs:
+    - path: data/made
+      hash: md5
+      md5: a.dir
+      size: 5
+      nfiles: 2
+    - path: metrics/first.json
+      hash: md5
+      md5: b
+      size: 7
+  second:
+    cmd: python -m second
+    outs:
+    - path: data/raw
+      hash: md5
+      md5: c.dir
+"""
+
+
+def test_only_outputs_are_parsed_and_all_of_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dvc.lock").write_text(WRITTEN)
+    found = tracking._input_hashes([Path("data"), Path("metrics/first.json")])
+    assert found == {"input.data/made": "a.dir", "input.data/raw": "c.dir", "input.metrics/first.json": "b"}
+    parsed = yaml.safe_load(tracking._BEFORE_OUTS.sub("", WRITTEN))["stages"]
+    assert {name: sorted(stage) for name, stage in parsed.items()} == dict.fromkeys(
+        ("first", "second"), ["cmd", "outs"]
+    )
 
 
 @pytest.fixture
