@@ -11,19 +11,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerBase
-from transformers.utils import logging
+from transformers import AutoModel, PreTrainedTokenizerBase
 
 from stages.cards import write_card
 from stages.complexity.frames.labels import FrameLabels
 from stages.complexity.frames.windows import Window
-from stages.device import attention
 from stages.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
+from stages.pretrained import load_pretrained
 from stages.stage import BadInput
 from stages.tables import read_json, write_atomically, write_json
-
-logging.disable_progress_bar()
-logging.set_verbosity_error()  # weights that are missing are refused below
 
 LABELS = "labels.json"
 HEADS = "heads.safetensors"
@@ -131,23 +127,9 @@ def start_parser(base: Path, labels: FrameLabels, max_tokens: int) -> FrameParse
 
 
 def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
-    try:
-        loaded: Any = AutoModel.from_pretrained(
-            folder,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=torch.float32,
-            attn_implementation=attention(),
-            output_loading_info=True,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, use_fast=True)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not an encoder: {error}", file=folder, expected="a Hugging Face folder") from None
+    encoder, tokenizer = load_pretrained(AutoModel, folder, "an encoder", new=("pooler.",))
     if not tokenizer.is_fast:
         raise BadInput("the tokenizer gives no offsets", file=folder, expected="a fast one (tokenizer.json)")
-    encoder, report = loaded
-    if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
-        raise BadInput("weights are missing", file=folder, got=missing[:3])
     return encoder, tokenizer
 
 

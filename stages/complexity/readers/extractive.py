@@ -5,7 +5,6 @@ stands for "not in this window". loss = −(log p(start) + log p(end)) / 2; the 
 `answer_tokens` tokens with the highest p(start)·p(end) over all windows of the context.
 """
 
-import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,21 +13,17 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
-from transformers import AutoModelForQuestionAnswering, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
-from transformers.utils import logging
+from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerFast
 
 from stages.complexity.corpus.squad import SquadQuestion
 from stages.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from stages.complexity.readers.settings import ExtractiveSettings
 from stages.complexity.readers.windows import Window, windows_of
-from stages.device import attention, autocast, halving_batches, pick_device
+from stages.device import autocast, halving_batches, pick_device
+from stages.pretrained import load_pretrained
 from stages.stage import BadInput
 
-logging.disable_progress_bar()
-logging.set_verbosity_error()  # new heads are no news; other weights that are missing are refused below
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 _HEAD = "qa_outputs."
 _WIDE = 256
 
@@ -207,24 +202,9 @@ def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tens
 
 
 def _load(folder: Path, *, new_head: bool) -> tuple[Any, Any]:
-    try:
-        module, report = AutoModelForQuestionAnswering.from_pretrained(
-            folder,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=torch.float32,
-            attn_implementation=attention(),
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            output_loading_info=True,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not an extractive reader: {error}", file=folder, expected="a Hugging Face folder") from None
+    module, tokenizer = load_pretrained(
+        AutoModelForQuestionAnswering, folder, "an extractive reader", new=(_HEAD,) if new_head else ()
+    )
     if not tokenizer.is_fast:
         raise BadInput("the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json")
-    missing = sorted(name for name in report["missing_keys"] if not (new_head and name.startswith(_HEAD)))
-    if missing:
-        raise BadInput("weights are missing", file=folder, got=missing[:3])
-    for layer, got, expected in sorted(report["mismatched_keys"]):
-        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
     return module, tokenizer

@@ -1,6 +1,5 @@
 """What the readers that write their answers share: targets, loss, greedy writing (complexity.md §2)."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,21 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from torch import Tensor
-from transformers import AutoTokenizer, GenerationConfig
-from transformers.utils import logging
+from transformers import GenerationConfig
 
 from stages.complexity.corpus.squad import SquadQuestion
 from stages.complexity.readers.interface import Answer, Features, Reading
 from stages.complexity.readers.settings import CausalSettings, Seq2SeqSettings
 from stages.complexity.readers.templates import Prompt, prompts_of
-from stages.device import attention, halving_batches
+from stages.device import halving_batches
+from stages.pretrained import load_pretrained
 from stages.stage import BadInput
 
-logging.disable_progress_bar()
-logging.set_verbosity_error()  # weights that are missing or do not fit are refused below, by name
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 IGNORED = -100  # label of what is not to be predicted
 
 
@@ -167,25 +162,9 @@ def load_generator(automatic: Any, folder: Path, what: str, dtype: torch.dtype) 
         BadInput: not such a folder, weights that are missing or do not fit, a tokenizer that is not fast or has no
             end-of-text token.
     """
-    try:
-        module, report = automatic.from_pretrained(
-            folder,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=dtype,
-            attn_implementation=attention(),
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            output_loading_info=True,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not {what}: {error}", file=folder, expected="a Hugging Face folder") from None
+    module, tokenizer = load_pretrained(automatic, folder, what, dtype=dtype)
     if not tokenizer.is_fast:
         raise BadInput("the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json")
     if tokenizer.eos_token_id is None:
         raise BadInput("the tokenizer has no end-of-text token", file=folder, field="eos_token")
-    if report["missing_keys"]:
-        raise BadInput("weights are missing", file=folder, got=sorted(report["missing_keys"])[:3])
-    for layer, got, expected in sorted(report["mismatched_keys"]):
-        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
     return module, tokenizer

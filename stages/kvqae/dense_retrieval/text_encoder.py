@@ -1,24 +1,17 @@
 """BERT encoders on disk, and the texts they read: questions, and passages as `title [SEP] text`."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from torch import Tensor
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils import logging
+from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
-from stages.device import attention, halving_batches
+from stages.device import halving_batches
 from stages.nets.bert import cls_vectors
-from stages.stage import BadInput
-
-logging.disable_progress_bar()
-logging.set_verbosity_error()  # a pooling head that is left out is no news; missing weights are refused below
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+from stages.pretrained import load_pretrained
 
 
 def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -27,26 +20,7 @@ def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedMod
     Raises:
         BadInput: not such a folder, or weights that are missing or do not fit its configuration (the layer is named).
     """
-    try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        model, report = AutoModel.from_pretrained(
-            folder,
-            config=config,
-            add_pooling_layer=False,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=torch.float32,
-            attn_implementation=attention(),
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            output_loading_info=True,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not a text encoder: {error}", file=folder, expected="a Hugging Face folder") from None
-    if missing := sorted(report["missing_keys"]):
-        raise BadInput("weights are missing", file=folder, got=missing[:3])
-    for layer, got, expected in sorted(report["mismatched_keys"]):
-        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
+    model, tokenizer = load_pretrained(AutoModel, folder, "a text encoder", add_pooling_layer=False)
     return model.to(device), tokenizer
 
 

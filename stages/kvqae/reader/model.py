@@ -2,22 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from transformers import BertConfig, BertForQuestionAnswering, BertTokenizer
-from transformers.utils import logging
+from transformers import BertForQuestionAnswering, BertTokenizer
 
 from stages.cards import write_card
-from stages.device import attention
+from stages.pretrained import load_pretrained
 from stages.stage import BadInput
 from stages.tables import write_atomically
 
-logging.disable_progress_bar()
-logging.set_verbosity_error()  # weights that do not fit are refused below
-
-HEADS = {"qa_outputs.weight", "qa_outputs.bias"}
+HEADS = ("qa_outputs.",)
 
 
 def load_reader(
@@ -34,30 +27,17 @@ def load_reader(
         BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
             too few positions for `max_tokens`.
     """
-    try:
-        config = BertConfig.from_pretrained(folder, local_files_only=True)
-        loaded: Any = BertForQuestionAnswering.from_pretrained(
-            folder,
-            config=config,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=torch.float32,
-            attn_implementation=attention(),
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            output_loading_info=True,
-        )
-        tokenizer = BertTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not a reader: {error}", file=folder, expected="a Hugging Face folder of BERT") from None
-    model, report = loaded
-    if missing := sorted(set(report["missing_keys"]) - (HEADS if new_heads else set())):
-        raise BadInput("weights are missing", file=folder, got=missing[:3])
-    for layer, got, expected in sorted(report["mismatched_keys"]):
-        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
-    if max_tokens > config.max_position_embeddings:
-        raise BadInput(
-            "more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {config.max_position_embeddings}"
-        )
+    model, tokenizer = load_pretrained(
+        BertForQuestionAnswering,
+        folder,
+        "a reader",
+        tokenizer=BertTokenizer,
+        new=HEADS if new_heads else (),
+        expected="a Hugging Face folder of BERT",
+    )
+    positions = model.config.max_position_embeddings
+    if max_tokens > positions:
+        raise BadInput("more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {positions}")
     return model, tokenizer
 
 

@@ -2,31 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from tqdm import tqdm
-from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-from transformers.utils import logging
+from transformers import BertForSequenceClassification, BertTokenizer
 
 from stages.cards import write_card
-from stages.device import attention, halving_batches
+from stages.device import halving_batches
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
 from stages.kvqae.reader.data import tokenize
 from stages.measures.reorder import reorder
 from stages.measures.runs import PADDING, Run
 from stages.nets.cross_encoder import relevance_scores
+from stages.pretrained import load_pretrained
 from stages.stage import BadInput
 from stages.tables import write_atomically
 
-logging.disable_progress_bar()
-logging.set_verbosity_error()  # weights that do not fit are refused below
-
-PERCEPTRON = {"bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"}
+PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
 def load_cross_encoder(
@@ -42,27 +37,15 @@ def load_cross_encoder(
         BadInput: not such a folder, or weights that are missing or do not fit its configuration and one output (the
             layer is named).
     """
-    try:
-        config = BertConfig.from_pretrained(folder, local_files_only=True, num_labels=1)
-        loaded: Any = BertForSequenceClassification.from_pretrained(
-            folder,
-            config=config,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=torch.float32,
-            attn_implementation=attention(),
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            output_loading_info=True,
-        )
-        tokenizer = BertTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not a cross-encoder: {error}", file=folder, expected="a Hugging Face folder of BERT") from None
-    model, report = loaded
-    if missing := sorted(set(report["missing_keys"]) - (PERCEPTRON if new_perceptron else set())):
-        raise BadInput("weights are missing", file=folder, got=missing[:3])
-    for layer, got, expected in sorted(report["mismatched_keys"]):
-        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(expected)))
-    return model, tokenizer
+    return load_pretrained(
+        BertForSequenceClassification,
+        folder,
+        "a cross-encoder",
+        tokenizer=BertTokenizer,
+        new=PERCEPTRON if new_perceptron else (),
+        expected="a Hugging Face folder of BERT",
+        num_labels=1,
+    )
 
 
 def save_cross_encoder(
