@@ -46,13 +46,16 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
     assert not (project / "asked").exists()
 
 
-def test_one_pipeline_runs_alone(project):
+def test_one_pipeline_runs_by_steps_of_lanes(project):
     done = make(project, "repro", "P=complexity")
     assert done.returncode == 0, done.stderr
-    assert (project / "asked").read_text().splitlines() == [
-        "repro --glob complexity-*",
-        "repro --single-item headline report",
+    asked = (project / "asked").read_text().splitlines()
+    assert asked[:2] == ["status --quiet", "--wait-for-lock repro --glob complexity-base_models"]
+    assert sorted(asked[2:4]) == [
+        "--wait-for-lock repro --glob complexity-answer@camembert* complexity-answer@mt5* complexity-prompt",
+        "--wait-for-lock repro --glob complexity-simulate complexity-answer@minilm*",
     ]
+    assert asked[4:] == ["repro --glob complexity-*", "repro --single-item headline report"]
 
 
 def alive(pid):
