@@ -32,6 +32,7 @@ PARAMETERS = ReaderPretrainParameters(
     loss="mean",
     dropout=0.0,
     frozen_embeddings=True,
+    frozen_layers=0,
     questions=4,
     steps=1,
     learning_rate=1e-5,

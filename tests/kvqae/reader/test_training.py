@@ -15,85 +15,32 @@ from safetensors.torch import load_file, save_file
 from stages.kvqae.questions import read_questions
 from stages.kvqae.reader.data import retrieved, split_by_relevance, texts_of
 from stages.kvqae.reader.model import load_reader
-from stages.kvqae.reader.training import loss_of, questions_of_step
+from stages.kvqae.reader.training import loss_of
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import ReaderPretrainParameters
 from stages.kvqae.reader_pretrain import main as pretrain
 from stages.measures.runs import Run
-from stages.stage import BadInput, Context
+from stages.stage import BadInput
 from stages.tables import read_json, write_run
-from stages.tracking import Tracker
 from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
+from tests.kvqae.tiny_training import READER, context, reader_training, same
 
-VALUES = {
-    "max_tokens": 32,
-    "depth": 100,
-    "relevant": 2,
-    "irrelevant": 4,
-    "answer_positions": 10,
-    "dropout": 0.1,
-    "frozen_embeddings": False,
-    "questions": 4,
-    "steps": 6,
-    "learning_rate": 3e-3,
-    "schedule": "linear",
-    "warmup": 0.1,
-    "clip": 1.0,
-    "validate_every": 3,
-    "validation_questions": 5,
-    "validation_passages": 3,
-    "answer_tokens": 8,
-    "batch": 16,
-    "checkpoint_every": 2,
-}
-
-
-PRETRAIN = {**VALUES, "seed": 0, "loss": "mean"}
-FINETUNE = {**VALUES, "losses": {"few_shot": "mean", "few_shot_max": "max"}}
-
-
-class Curves(Tracker):
-    def __init__(self):
-        self.points = {}
-
-    def log(self, step, **values):
-        for name, value in values.items():
-            self.points.setdefault(name, []).append((step, value))
+PRETRAIN = {**READER, "seed": 0, "loss": "mean"}
+FINETUNE = {**READER, "losses": {"few_shot": "mean", "few_shot_max": "max"}}
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    made = write_world(tmp_path_factory.mktemp("world"))
-    (made.folder / "published").mkdir()  # and nothing in it
-    return made
-
-
-def context(folder: Path) -> Context:
-    folder.mkdir(parents=True, exist_ok=True)
-    return Context(tracker=Curves(), work=folder, engine=None)
+    return write_world(tmp_path_factory.mktemp("world"))
 
 
 def inputs(world):
-    return {
-        "base": world.base,
-        "published": world.folder / "published",
-        "questions": world.triviaqa,
-        "runs": world.runs / "bm25_triviaqa",
-        "passages": world.passages,
-        "articles": world.articles,
-    }
+    return reader_training(world).inputs
 
 
 def train(world, folder, **changes):
-    torch.manual_seed(99)  # must not matter
-    parameters = ReaderPretrainParameters(**{**PRETRAIN, "seed": 1, **changes})
-    metrics = pretrain(parameters, context(folder / "work"), **inputs(world), out=folder / "model")
-    return metrics, load_file(folder / "model" / "model.safetensors")
-
-
-def same(first, second):
-    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+    return reader_training(world).train(folder, **changes)
 
 
 def test_training_learns_to_read(world, tmp_path):
@@ -111,57 +58,6 @@ def test_training_learns_to_read(world, tmp_path):
     assert all(later < earlier for earlier, later in pairwise(rates[6:]))
 
 
-def test_same_seed_same_weights_and_another_seed_others(world, tmp_path):
-    _, first = train(world, tmp_path / "a")
-    _, again = train(world, tmp_path / "b")
-    _, other = train(world, tmp_path / "c", seed=2)
-    assert same(first, again)
-    assert not same(first, other)
-
-
-def test_frozen_embeddings_do_not_move(world, tmp_path):
-    base = load_file(world.base / "model.safetensors")
-    _, frozen = train(world, tmp_path / "a", frozen_embeddings=True)
-    _, free = train(world, tmp_path / "b")
-    name = "embeddings.word_embeddings.weight"
-    assert torch.equal(base[name], frozen[f"bert.{name}"])
-    assert not torch.equal(base[name], free[f"bert.{name}"])
-    layer = "encoder.layer.0.output.dense.weight"
-    assert not torch.equal(base[layer], frozen[f"bert.{layer}"])
-
-
-def scripted(monkeypatch, scores):
-    """Validation says these, one after the other; returns what it saw of the weights."""
-    import stages.kvqae.reader.training as module
-
-    seen, left = [], iter(scores)
-
-    def exact_match(self, model, *rest, **named):
-        seen.append({name: value.clone() for name, value in model.state_dict().items()})
-        return next(left)
-
-    monkeypatch.setattr(module.Validation, "exact_match", exact_match)
-    return seen
-
-
-@pytest.mark.parametrize(("schedule", "kept"), [("linear", 2), ("constant", 1)])
-def test_the_schedule_says_which_weights_are_kept(world, tmp_path, monkeypatch, schedule, kept):
-    seen = scripted(monkeypatch, [0.1, 0.5, 0.5])  # the first at equality
-    metrics, weights = train(world, tmp_path, schedule=schedule, validate_every=2)
-    assert metrics["validation_em"] == 0.5
-    assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [
-        place == kept for place in range(3)
-    ]
-
-
-def test_a_constant_learning_rate_knows_no_warm_up(world, tmp_path):
-    ran = context(tmp_path / "work")
-    pretrain(
-        ReaderPretrainParameters(**{**PRETRAIN, "schedule": "constant"}), ran, **inputs(world), out=tmp_path / "model"
-    )
-    assert {rate for _, rate in ran.tracker.points["learning_rate"]} == {3e-3}
-
-
 def test_weights_do_not_decay(world, tmp_path):
     """A word of the vocabulary that no text has gets no gradient: only decay could move its embedding."""
     base, name = load_file(world.base / "model.safetensors"), "embeddings.word_embeddings.weight"
@@ -169,48 +65,6 @@ def test_weights_do_not_decay(world, tmp_path):
     unused = (base[name] == trained[f"bert.{name}"]).all(dim=1)
     assert unused.any()
     assert not unused.all()
-
-
-class Interrupted(Exception):
-    pass
-
-
-class Interrupting(Curves):
-    """Stops the training in the middle of a step, after its loss and before the optimiser."""
-
-    def __init__(self, step):
-        super().__init__()
-        self.step = step
-
-    def log(self, step, **values):
-        if step == self.step:
-            raise Interrupted
-        super().log(step, **values)
-
-
-@pytest.mark.parametrize("changes", [{}, {"schedule": "constant", "validate_every": 1}])
-def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path, changes):
-    whole_metrics, whole = train(world, tmp_path / "whole", **changes)
-    stopped = context(tmp_path / "again" / "work")
-    parameters = ReaderPretrainParameters(**{**PRETRAIN, "seed": 1, **changes})
-    with pytest.raises(Interrupted):
-        pretrain(
-            parameters,
-            Context(tracker=Interrupting(4), work=stopped.work, engine=None),
-            **inputs(world),
-            out=tmp_path / "again" / "model",
-        )
-    assert not (tmp_path / "again" / "model").exists()
-    again = Curves()
-    metrics = pretrain(
-        parameters,
-        Context(tracker=again, work=stopped.work, engine=None),
-        **inputs(world),
-        out=tmp_path / "again" / "model",
-    )
-    assert [step for step, _ in again.points["loss"]] == [3, 4, 5, 6]  # the checkpoint is of step 2
-    assert same(whole, load_file(tmp_path / "again" / "model" / "model.safetensors"))
-    assert metrics == whole_metrics
 
 
 @pytest.mark.slow  # three processes that import transformers
@@ -309,31 +163,6 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
 
 
-def test_out_of_memory_halves_the_questions_read_together(world, tmp_path, monkeypatch):
-    import stages.kvqae.reader.training as module
-
-    sizes = []
-
-    def scarce(model, tokenizer, sampled, *rest):
-        sizes.append(len(sampled))
-        if len(sampled) > 1:
-            raise torch.OutOfMemoryError
-        return loss_of(model, tokenizer, sampled, *rest)
-
-    monkeypatch.setattr(module, "loss_of", scarce)
-    metrics, _ = train(world, tmp_path / "b", steps=1, learning_rate=1e-3)
-    assert sizes == [4, 2, 1, 1, 1, 1]
-    assert np.isfinite(metrics["loss"])
-
-
-@pytest.mark.parametrize(("count", "size"), [(5, 2), (3, 4), (4, 4)])
-def test_every_epoch_sees_every_question_once(count, size):
-    seen = [place for step in range(count) for place in questions_of_step(count, size, step, seed=0)]
-    epochs = [seen[start : start + count] for start in range(0, len(seen), count)]
-    assert all(sorted(epoch) == list(range(count)) for epoch in epochs)
-    assert len({tuple(epoch) for epoch in epochs}) > 1
-
-
 def test_no_question_has_a_relevant_passage(world, tmp_path):
     for split in ("train", "validation"):
         lists = {f"v{number}": {2 * number + 1: 1.0} for number in range(12)}
@@ -372,12 +201,6 @@ def test_questions_come_from_the_right_file(world, tmp_path):
             **(inputs(world) | {"questions": tmp_path}),
             out=tmp_path / "m",
         )
-
-
-def test_a_loss_that_is_not_finite_stops_the_training(world, tmp_path):
-    with pytest.raises(BadInput, match="step .: the loss is not finite"):
-        train(world, tmp_path, learning_rate=1e30)
-    assert not (tmp_path / "model").exists()
 
 
 def test_a_published_reader_is_measured_and_not_trained(world, tmp_path):

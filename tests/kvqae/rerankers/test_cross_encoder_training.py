@@ -17,48 +17,10 @@ from stages.kvqae.rerankers.cross_encoder import load_cross_encoder
 from stages.kvqae.rerankers.cross_encoder_training import loss_of
 from stages.kvqae.rerankers.cross_encoder_validation import Validation
 from stages.measures.runs import Run
-from stages.stage import BadInput, Context
+from stages.stage import BadInput
 from stages.tables import write_run
-from stages.tracking import Tracker
-from tests.kvqae.tiny_reader import write_bert, write_world
-
-VALUES = {
-    "seed": 1,
-    "max_tokens": 32,
-    "depth": 100,
-    "passages": 4,
-    "dropout": 0.1,
-    "frozen_embeddings": False,
-    "questions": 4,
-    "steps": 6,
-    "learning_rate": 3e-3,
-    "weight_decay": 0.01,
-    "schedule": "linear",
-    "warmup": 0.1,
-    "clip": 1.0,
-    "validate_every": 3,
-    "validation_questions": 5,
-    "validation_passages": 3,
-    "batch": 16,
-    "checkpoint_every": 2,
-}
-
-
-class Interrupted(Exception):
-    pass
-
-
-class Curves(Tracker):
-    """Keeps the curves; may stop the training in the middle of a step, after its loss and before the optimiser."""
-
-    def __init__(self, stop=None):
-        self.points, self.stop = {}, stop
-
-    def log(self, step, **values):
-        if step == self.stop:
-            raise Interrupted
-        for name, value in values.items():
-            self.points.setdefault(name, []).append((step, value))
+from tests.kvqae.tiny_reader import write_world
+from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
 
 
 @pytest.fixture(scope="module")
@@ -66,30 +28,8 @@ def world(tmp_path_factory):
     return write_world(tmp_path_factory.mktemp("world"))
 
 
-def context(folder: Path, stop: int | None = None) -> Context:
-    folder.mkdir(parents=True, exist_ok=True)
-    return Context(tracker=Curves(stop), work=folder, engine=None)
-
-
-def inputs(world):
-    return {
-        "base": world.base,
-        "questions": world.triviaqa,
-        "runs": world.runs / "bm25_triviaqa",
-        "passages": world.passages,
-        "articles": world.articles,
-    }
-
-
 def train(world, folder, **changes):
-    torch.manual_seed(99)  # must not matter
-    parameters = RerankPretrainParameters(**{**VALUES, **changes})
-    metrics = pretrain(parameters, context(folder / "work"), **inputs(world), out=folder / "model")
-    return metrics, load_file(folder / "model" / "model.safetensors")
-
-
-def same(first, second):
-    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+    return cross_encoder_training(world).train(folder, **changes)
 
 
 def write_runs(folder: Path, lists) -> Path:
@@ -102,7 +42,7 @@ def test_training_learns_to_rank(world, tmp_path):
     """Passages that say where somebody was born, last in the initial lists."""
     lists = {f"t{n}": {2 * n + 1: 3.0, (2 * n + 3) % 24: 2.0, 2 * n: 1.0} for n in range(12)}
     ran = context(tmp_path / "work")
-    parameters = RerankPretrainParameters(**VALUES | {"steps": 40, "validate_every": 20, "passages": 3})
+    parameters = RerankPretrainParameters(**CROSS_ENCODER | {"steps": 40, "validate_every": 20, "passages": 3})
     changed = inputs(world) | {"runs": write_runs(tmp_path / "runs", lists)}
     metrics = pretrain(parameters, ran, **changed, out=tmp_path / "model")
     losses = [loss for _, loss in ran.tracker.points["loss"]]
@@ -117,24 +57,6 @@ def test_training_learns_to_rank(world, tmp_path):
     assert all(later < earlier for earlier, later in pairwise(rates[4:]))
 
 
-def test_same_seed_same_weights_and_another_seed_others(world, tmp_path):
-    _, first = train(world, tmp_path / "a")
-    _, again = train(world, tmp_path / "b")
-    _, other = train(world, tmp_path / "c", seed=2)
-    assert same(first, again)
-    assert not same(first, other)
-
-
-def test_frozen_embeddings_do_not_move(world, tmp_path):
-    base = load_file(world.base / "model.safetensors")
-    _, frozen = train(world, tmp_path / "a", frozen_embeddings=True)
-    _, free = train(world, tmp_path / "b")
-    name, layer = "embeddings.word_embeddings.weight", "encoder.layer.0.output.dense.weight"
-    assert torch.equal(base[name], frozen[f"bert.{name}"])
-    assert not torch.equal(base[name], free[f"bert.{name}"])
-    assert not torch.equal(base[layer], frozen[f"bert.{layer}"])
-
-
 def test_weight_decay_alone_moves_words_that_no_text_has(world, tmp_path):
     base, name = load_file(world.base / "model.safetensors"), "embeddings.word_embeddings.weight"
     _, decayed = train(world, tmp_path / "a")
@@ -145,49 +67,11 @@ def test_weight_decay_alone_moves_words_that_no_text_has(world, tmp_path):
     assert (base[name][rows].abs().sum(dim=1) > decayed[f"bert.{name}"][rows].abs().sum(dim=1)).all()
 
 
-@pytest.mark.parametrize(("schedule", "kept"), [("linear", 2), ("constant", 1)])
-def test_the_schedule_says_which_weights_are_kept(world, tmp_path, monkeypatch, schedule, kept):
-    seen, left = [], iter([0.1, 0.5, 0.5])  # the first at equality
-
-    def mrr(self, model, *rest, **named):
-        seen.append({name: value.clone() for name, value in model.state_dict().items()})
-        return next(left)
-
-    monkeypatch.setattr(Validation, "mrr", mrr)
-    metrics, weights = train(world, tmp_path, schedule=schedule, validate_every=2)
-    assert metrics["validation_mrr"] == 0.5
-    assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [
-        place == kept for place in range(3)
-    ]
-
-
-def test_interrupted_training_goes_on_to_the_same_weights(world, tmp_path):
-    whole_metrics, whole = train(world, tmp_path / "whole")
-    parameters, out = RerankPretrainParameters(**VALUES), tmp_path / "again" / "model"
-    with pytest.raises(Interrupted):
-        pretrain(parameters, context(tmp_path / "work", stop=4), **inputs(world), out=out)
-    assert not out.exists()
-    again = context(tmp_path / "work")
-    metrics = pretrain(parameters, again, **inputs(world), out=out)
-    assert [step for step, _ in again.tracker.points["loss"]] == [3, 4, 5, 6]  # the checkpoint is of step 2
-    assert same(whole, load_file(out / "model.safetensors"))
-    assert metrics == whole_metrics
-
-
-def test_checkpoint_of_another_model(world, tmp_path):
-    parameters = RerankPretrainParameters(**VALUES)
-    with pytest.raises(Interrupted):
-        pretrain(parameters, context(tmp_path / "work", stop=4), **inputs(world), out=tmp_path / "model")
-    changed = inputs(world) | {"base": write_bert(tmp_path / "wider", hidden=48)}
-    with pytest.raises(BadInput, match="checkpoint: checkpoint does not fit: [^;]*size mismatch"):
-        pretrain(parameters, context(tmp_path / "work"), **changed, out=tmp_path / "model")
-
-
 def test_fine_tuning_starts_from_the_pretrained_cross_encoder(world, tmp_path):
     _, pretrained = train(world, tmp_path / "pretrained")
     shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
     shared["base"] = tmp_path / "pretrained" / "model"
-    slow = RerankFinetuneParameters(**VALUES | {"learning_rate": 1e-12})
+    slow = RerankFinetuneParameters(**CROSS_ENCODER | {"learning_rate": 1e-12})
     finetune(slow, context(tmp_path / "w"), **shared, out=tmp_path / "few_shot")
     tuned = load_file(tmp_path / "few_shot" / "model.safetensors")
     assert all(torch.allclose(tuned[name], pretrained[name], atol=1e-8) for name in pretrained)
@@ -232,33 +116,18 @@ def test_every_step_sees_one_relevant_passage_and_others_of_the_best(world, tmp_
     assert max(map(len, drawn.values())) == 2  # drawn anew each time
 
 
-def test_out_of_memory_halves_the_questions_scored_together(world, tmp_path, monkeypatch):
-    sizes = []
-
-    def scarce(model, tokenizer, sampled, *rest):
-        sizes.append(len(sampled))
-        if len(sampled) > 1:
-            raise torch.OutOfMemoryError
-        return loss_of(model, tokenizer, sampled, *rest)
-
-    monkeypatch.setattr(module, "loss_of", scarce)
-    metrics, _ = train(world, tmp_path, steps=1)
-    assert sizes == [4, 2, 1, 1, 1, 1]
-    assert np.isfinite(metrics["loss"])
-
-
 def test_questions_that_cannot_fill_a_step_are_dropped_and_counted(world, tmp_path):
     lists = {f"t{n}": {2 * n: 3.0, (2 * n + 3) % 24: 2.0, (2 * n + 5) % 24: 1.0} for n in range(12)}
     lists["t0"] = {1: 1.0}  # nothing relevant
     lists["t1"] = {2: 2.0, 3: 1.0}  # one other passage, two are needed
     del lists["t2"]  # nothing retrieved
     changed = inputs(world) | {"runs": write_runs(tmp_path / "runs", lists)}
-    parameters = RerankPretrainParameters(**VALUES | {"passages": 3, "steps": 1})
+    parameters = RerankPretrainParameters(**CROSS_ENCODER | {"passages": 3, "steps": 1})
     metrics = pretrain(parameters, context(tmp_path / "w"), **changed, out=tmp_path / "m")
     assert (metrics["questions"], metrics["questions_without_relevant"]) == (12, 2)
     assert metrics["questions_with_few_irrelevant"] == 1
     assert metrics["answers_normalised_to_nothing"] == 12
-    whole = RerankPretrainParameters(**VALUES | {"passages": 5})
+    whole = RerankPretrainParameters(**CROSS_ENCODER | {"passages": 5})
     with pytest.raises(
         BadInput, match="no question to train on; got '10 with a relevant passage.*expected .* 4 others"
     ):
@@ -275,9 +144,7 @@ def test_validation_counts_questions_without_relevant_passage(world):
     assert validation.initial_mrr() == pytest.approx((1 + 1 / 2 + 0) / 3)
 
 
-def test_bad_numbers(world, tmp_path):
-    with pytest.raises(BadInput, match="step .: the loss is not finite"):
-        train(world, tmp_path, learning_rate=1e30)
+def test_more_tokens_than_positions(world, tmp_path):
     with pytest.raises(BadInput, match="more tokens than the cross-encoder has positions; got 65"):
         train(world, tmp_path, max_tokens=65)
     assert not (tmp_path / "model").exists()
