@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from stages.kvqae.annotation.project import annotation_task, instructions, labelling_config
-from stages.kvqae.pictures.images import Unreadable, decode
+from stages.kvqae.pictures.images import Unreadable, decode_picture
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import Images, write_atomically, write_json
 
@@ -144,6 +144,7 @@ def main(
         "annotations_wanted": float(sum(map(len, given))),
         "persons_share": sum(question.human for question in chosen) / len(chosen),
         "images_unreadable": float(counts["unreadable"]),
+        "images_broken_exif": float(counts["broken_exif"]),
         "references_not_at_hand": float(counts["references_not_at_hand"]),
     }
 
@@ -156,20 +157,21 @@ def _addresses(images: Images, parameters: AnnotationTasksParameters, counts: Co
         if parameters.image_address is not None:
             return parameters.image_address.replace("{name}", quote(name, safe=""))
         if name not in made:
-            made[name] = _embedded(images.read(name), parameters.image_side)
-            counts["unreadable"] += made[name] == _NO_PICTURE
+            made[name] = _embedded(images.read(name), parameters.image_side, counts)
         return made[name]
 
     return address
 
 
-def _embedded(data: bytes, side: int) -> str:
+def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
     try:
-        picture = decode(data, max_side=side, max_pixels=_MAX_PIXELS)
+        picture = decode_picture(data, max_side=side, max_pixels=_MAX_PIXELS)
     except Unreadable:
+        counts["unreadable"] += 1
         return _NO_PICTURE
+    counts["broken_exif"] += picture.broken_exif
     out = io.BytesIO()
-    picture.save(out, "JPEG", quality=80)
+    picture.image.save(out, "JPEG", quality=80)
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
 

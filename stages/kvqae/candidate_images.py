@@ -209,6 +209,7 @@ def main(
         if (candidates := chosen[row["wikidata_id"]])
     ]
     write_table(out, pa.Table.from_pylist(kept, schema=SCHEMA))
+    counts.update({"broken_exif": len(pictures.broken_exif), "reference_broken_exif": len(base.broken_exif)})
     without_category = sum(row["commons"] is None for row in rows)
     return _metrics(len(rows), kept, chosen, counts) | {"no_commons_category": float(without_category)}
 

@@ -14,9 +14,18 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from stages.kvqae.pictures.align import align
-from stages.kvqae.pictures.images import REASONS, Unreadable, decode
+from stages.kvqae.pictures.images import REASONS, Unreadable, decode_picture
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_matrix, read_table, write_atomically, write_matrix, write_table
+from stages.tables import (
+    Images,
+    read_json,
+    read_matrix,
+    read_table,
+    write_atomically,
+    write_json,
+    write_matrix,
+    write_table,
+)
 
 if TYPE_CHECKING:  # seconds to import, and only the workers need them
     from stages.kvqae.pictures.faces import FaceDetector, FaceEncoder
@@ -24,6 +33,7 @@ if TYPE_CHECKING:  # seconds to import, and only the workers need them
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 MATRICES = ("arcface", "imagenet", "clip")
+BROKEN_EXIF = "broken_exif.json"  # in the folder of a shard: how many images
 SCHEMA = pa.schema(
     [
         ("name", pa.string()),
@@ -103,10 +113,12 @@ class Features:
         table: with `SCHEMA`.
         matrices: float16 (images, dimension) by name in `MATRICES`, rows of length 1; zero where there is no face
             (arcface) or no readable image (all).
+        broken_exif: images with a broken EXIF block, which are perhaps not upright.
     """
 
     table: pa.Table
     matrices: dict[str, NDArray[np.float16]]
+    broken_exif: int
 
 
 def encode_images(
@@ -117,7 +129,7 @@ def encode_images(
     Args:
         images: (name, encoded bytes).
         encoders: the frozen networks.
-        max_side, max_pixels: see `images.decode`.
+        max_side, max_pixels: see `images.decode_picture`.
 
     Raises:
         BadInput: an encoder gave NaN or infinity; the message names the image.
@@ -125,11 +137,15 @@ def encode_images(
     names = [name for name, _ in images]
     rows: list[dict[str, object]] = [dict.fromkeys(SCHEMA.names) | {"name": name, "detected": False} for name in names]
     pictures = {}
+    broken_exif = 0
     for index, (_, data) in enumerate(images):
         try:
-            pictures[index] = decode(data, max_side=max_side, max_pixels=max_pixels)
+            picture = decode_picture(data, max_side=max_side, max_pixels=max_pixels)
         except Unreadable as problem:
             rows[index]["unreadable"] = problem.reason
+            continue
+        pictures[index] = picture.image
+        broken_exif += picture.broken_exif
 
     pixels = [np.asarray(picture) for picture in pictures.values()]
     crops = {}
@@ -150,7 +166,7 @@ def encode_images(
         "imagenet": _spread(encoders.imagenet, whole, list(pictures), names),
         "clip": _spread(encoders.clip, whole, list(pictures), names),
     }
-    return Features(pa.Table.from_pylist(rows, schema=SCHEMA), matrices)
+    return Features(pa.Table.from_pylist(rows, schema=SCHEMA), matrices, broken_exif)
 
 
 def _spread(
@@ -182,6 +198,7 @@ def encode_shard(
     with write_atomically(folder) as beside:
         beside.mkdir()
         write_table(beside / "faces.parquet", pa.concat_tables(part.table for part in parts))
+        write_json(beside / BROKEN_EXIF, sum(part.broken_exif for part in parts))
         for name in MATRICES:
             np.save(beside / f"{name}.npy", np.concatenate([part.matrices[name] for part in parts]))
     return folder
@@ -203,8 +220,8 @@ def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:
     return table
 
 
-def counts(table: pa.Table, min_side: int) -> dict[str, float]:
-    """How many images there are, how many gave no features and why, how many show faces."""
+def counts(table: pa.Table, broken_exif: int, min_side: int) -> dict[str, float]:
+    """How many images there are, how many gave no features and why or are perhaps not upright, how many show faces."""
 
     def count(condition: pa.ChunkedArray) -> int:
         return pc.sum(condition.cast(pa.int64()), min_count=0).as_py()
@@ -215,6 +232,7 @@ def counts(table: pa.Table, min_side: int) -> dict[str, float]:
     return {
         "images": table.num_rows,
         **unreadable,
+        "broken_exif": broken_exif,
         "too_small_for_faces": count(small),
         "face_detector_failed": count(pc.and_(pc.invert(searched), pc.invert(small))),
         "with_face": count(table["detected"]),
@@ -237,8 +255,9 @@ def main(
         encode_shard, work=context.work, arcface=arcface, imagenet=imagenet, clip=clip, parameters=parameters
     )
     folders = list(context.engine.map(encode, Images(images).shards(), description="image features"))
+    broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
     with write_atomically(out) as beside:
-        return counts(concatenate(folders, beside), parameters.min_side)
+        return counts(concatenate(folders, beside), broken_exif, parameters.min_side)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,15 @@ from pydantic import Field
 
 from stages.engine import Engine
 from stages.kvqae.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
-from stages.kvqae.local_descriptors.folder import FeatureFolder, count_images, join_features, write_features
+from stages.kvqae.local_descriptors.folder import (
+    Description,
+    FeatureFolder,
+    count_images,
+    join_features,
+    write_features,
+)
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import Images, read_table
+from stages.tables import Images, read_json, read_table, write_json
 
 
 class LocalFeaturesParameters(Parameters):
@@ -33,6 +39,11 @@ def _extractor(folder: Path, files: Path | None, parameters: LocalFeaturesParame
     )
 
 
+def _broken_exif(folder: Path) -> Path:
+    """Where the folder of a shard has beside it how many of its images have a broken EXIF block."""
+    return folder.with_suffix(".broken_exif.json")
+
+
 def describe_shard(
     shard: Path, *, work: Path, extractor: Path, files: Path | None, parameters: LocalFeaturesParameters
 ) -> Path:
@@ -50,6 +61,8 @@ def describe_shard(
         most=parameters.most,
         dimension=describe.global_dimension,
     )
+    broken = sum(isinstance(each, Description) and each.broken_exif for each in found)
+    write_json(_broken_exif(folder), broken)  # first: a folder that is there is complete
     write_features(folder, features, [each if isinstance(each, str) else None for each in found])
     return folder
 
@@ -71,7 +84,8 @@ def describe_images(
     """
     describe = partial(describe_shard, work=work, extractor=extractor, files=files, parameters=parameters)
     folders = list(engine.map(describe, Images(images).shards(), description="local features"))
-    return count_images(join_features(folders, out), WHY_NOT)
+    broken = sum(read_json(_broken_exif(folder)) for folder in folders)
+    return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
 
 
 def main(

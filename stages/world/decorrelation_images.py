@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
+from stages.kvqae.pictures.images import exif_orientation, turned
 from stages.stage import BadInput
 from stages.tables import Images
 from stages.world.archives import IMAGE_SUFFIXES
@@ -72,7 +73,7 @@ def fit_images(
         images: (file name, encoded bytes).
         sizes: (width, height) of each wanted picture, as its annotations say.
         counts: where is counted what was done: `images_not_wanted`, `images_made_rgb`, `images_turned`,
-            `images_orientation_ignored`, `images_unreadable`.
+            `images_orientation_ignored`, `images_broken_exif`, `images_unreadable`.
         unreadable: gets the names of pictures that cannot be decoded to the end.
         place: where they come from, for messages.
 
@@ -102,15 +103,16 @@ def fit_images(
 def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
     """The picture's bytes, or its size where that is not the wanted one."""
     image: Image.Image = Image.open(io.BytesIO(data))
-    orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+    orientation = exif_orientation(image)
     to_turn = image.size != size and orientation in SIDEWAYS and image.size[::-1] == size
     if image.size != size and not to_turn:
         return image.size  # before it is decoded: it may be huge
     image.load()
     counts["images_turned"] += to_turn
-    counts["images_orientation_ignored"] += orientation != 1 and not to_turn
+    counts["images_orientation_ignored"] += orientation not in (1, None) and not to_turn
+    counts["images_broken_exif"] += orientation is None
     if to_turn:
-        image = ImageOps.exif_transpose(image)
+        image = turned(image, orientation)
     if image.mode == "RGB" and orientation == 1:
         return data
     counts["images_made_rgb"] += image.mode != "RGB"

@@ -97,8 +97,8 @@ def _take(annotated: Path, annotations: str, images: Path, out: Path) -> dict[st
     corpus = read_corpus(annotated)
     sizes = {picture.name: (picture.width, picture.height) for picture in corpus.pictures}
     del corpus  # gigabytes for COCO, and the images take a while
-    names = ("images_not_wanted", "images_made_rgb", "images_turned", "images_orientation_ignored", "images_unreadable")
-    counts, unreadable = Counter(dict.fromkeys(names, 0)), list[str]()
+    names = ("not_wanted", "made_rgb", "turned", "orientation_ignored", "broken_exif", "unreadable")
+    counts, unreadable = Counter(dict.fromkeys((f"images_{name}" for name in names), 0)), list[str]()
     fitted = fit_images(find_images(images), sizes, counts, unreadable, images)
     bar = tqdm(fitted, total=len(sizes), desc="images", unit="image", mininterval=5, leave=False)
     counts["images"] = write_images(out / IMAGES, bar)

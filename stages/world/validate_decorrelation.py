@@ -12,12 +12,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from PIL import ExifTags, Image
+from PIL import Image
 from tqdm import tqdm
 
 from stages.decorrelation.datasets.corpora import IMAGES, SPLIT_FILE
 from stages.decorrelation.datasets.records import SPLITS, Corpus, Picture, removal_id
 from stages.decorrelation.language.english import looks_english
+from stages.kvqae.pictures.images import exif_orientation
 from stages.stage import BadInput
 from stages.tables import Images
 from stages.world.decorrelation_images import BROKEN
@@ -141,7 +142,7 @@ def _look(folder: Path, corpus: Corpus, counts: Counter[str]) -> None:
 def _check_image(data: bytes, picture: Picture, folder: Path) -> None:
     try:
         image = Image.open(io.BytesIO(data))
-        orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+        orientation = exif_orientation(image)  # none where the EXIF block is broken
     except BROKEN as error:
         raise BadInput(f"not an image: {error}", file=folder, row=picture.name) from None
     got, wanted = (image.mode, image.size, orientation), ("RGB", (picture.width, picture.height), 1)

@@ -86,7 +86,7 @@ def test_tasks_hold_the_question_and_pictures_in_the_order_of_candidates(tmp_pat
         assert kind == "data:image/jpeg;base64"
         assert Image.open(io.BytesIO(base64.b64decode(content))).size == (32, 16)  # not cropped
     assert metrics["tasks"] == 8
-    assert metrics["images_unreadable"] == 0
+    assert metrics["images_unreadable"] == metrics["images_broken_exif"] == 0
 
 
 def test_hostile_texts_and_names_stay_data(tmp_path):

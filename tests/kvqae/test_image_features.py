@@ -35,9 +35,9 @@ SECTION = {
 }
 
 
-def encoded(pixels: np.ndarray, kind: str = "PNG") -> bytes:
+def encoded(pixels: np.ndarray, kind: str = "PNG", **options: object) -> bytes:
     out = io.BytesIO()
-    Image.fromarray(pixels).save(out, kind)
+    Image.fromarray(pixels).save(out, kind, **options)
     return out.getvalue()
 
 
@@ -117,6 +117,7 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: En
         "unreadable_not_an_image": 1,
         "unreadable_corrupt": 1,
         "unreadable_too_large": 1,
+        "broken_exif": 0,
         "too_small_for_faces": 3,  # 1 × 1, 48 × 19, and 20 000 × 40 reduced to 512 × 1
         "face_detector_failed": 0,
         "with_face": 3,
@@ -154,6 +155,19 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: En
     assert np.allclose(matrices["imagenet"][0], encoders.imagenet([picture])[0], atol=1e-3)
     assert np.allclose(matrices["clip"][0], encoders.clip([picture])[0], atol=1e-3)
     assert not list((scratch / ".work").rglob("*.npy"))
+
+
+def test_broken_exif_blocks_are_counted_and_change_nothing_else(
+    scratch: Path, base: Path, images: dict[str, bytes]
+) -> None:
+    def broken(data: bytes) -> bytes:
+        return encoded(np.asarray(Image.open(io.BytesIO(data))), exif=b"Exif\x00\x00" + b"\xff" * 40)
+
+    run(prepare(scratch, base, images))
+    whole = contents(scratch / "features")
+    metrics = run(prepare(scratch, base, images | {name: broken(images[name]) for name in ("woman.png", "low.png")}))
+    assert metrics["broken_exif"] == 2
+    assert contents(scratch / "features") == whole
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])

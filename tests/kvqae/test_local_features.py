@@ -14,10 +14,10 @@ from stages.tables import read_table, write_images
 from tests.kvqae.local_descriptors.test_extractors import write_delg
 
 
-def jpeg(seed: int) -> bytes:
+def jpeg(seed: int, exif: bytes = b"") -> bytes:
     pixels = np.random.default_rng(seed).integers(0, 256, (8, 8, 3), dtype=np.uint8)
     out = io.BytesIO()
-    Image.fromarray(pixels).resize((96, 96), Image.Resampling.NEAREST).save(out, "JPEG")
+    Image.fromarray(pixels).resize((96, 96), Image.Resampling.NEAREST).save(out, "JPEG", exif=exif)
     return out.getvalue()
 
 
@@ -26,7 +26,7 @@ IMAGES = {
     "page.html": b"<html>",
     "b.jpg": jpeg(2),
     "cut.jpg": jpeg(3)[:300],
-    "c.jpg": jpeg(1),
+    "c.jpg": jpeg(1, exif=b"Exif\x00\x00" + b"\xff" * 40),
     "smooth.png": b"",
 }
 
@@ -65,6 +65,7 @@ def test_stage(stage: list[str]) -> None:
         "unreadable_no_features": 0,
         "without_locals": 1,
         "locals_mean": 15 / 4,
+        "broken_exif": 1,
     }
     table = read_table(Path("features/names.parquet")).to_pydict()
     assert table["name"] == list(IMAGES)

@@ -71,6 +71,17 @@ def test_stored_grid_is_kept_where_the_annotations_have_its_size(size, orientati
     assert image.getexif().get(ORIENTATION, 1) == 1, "no later reader may turn it"
 
 
+@pytest.mark.parametrize("block", [b"\xff" * 40, b"MM\x00*", b"MM\x00*\x00\x00\x00\x08\x00\x02"])
+def test_a_broken_exif_block_is_removed_and_counted(block):
+    buffer = io.BytesIO()
+    picture().save(buffer, "PNG", exif=b"Exif\x00\x00" + block)
+    fitted, counts, unreadable = fit(buffer.getvalue())
+    image = Image.open(io.BytesIO(fitted))
+    assert (counts, unreadable) == ({"images_broken_exif": 1}, [])
+    assert image.tobytes() == picture().tobytes()
+    assert "exif" not in image.info
+
+
 @pytest.mark.parametrize("orientation", [None, 3])
 def test_picture_of_another_size_is_refused(orientation):
     with pytest.raises(

@@ -71,7 +71,7 @@ class EntitiesArchive:
         types: the types that count as classes of objects.
 
     Attributes:
-        counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area` so far.
+        counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `objects_without_box` so far.
 
     Raises:
         BadInput: it is no zip archive.
@@ -79,7 +79,9 @@ class EntitiesArchive:
 
     def __init__(self, path: Path, types: Sequence[str]) -> None:
         self.path, self.types = path, tuple(types)
-        self.counts: Counter[str] = Counter(boxes_clipped=0, objects_box_outside=0, objects_without_area=0)
+        self.counts: Counter[str] = Counter(
+            boxes_clipped=0, objects_box_outside=0, objects_without_area=0, objects_without_box=0
+        )
         try:
             self._archive = zipfile.ZipFile(path)
         except FileNotFoundError:
@@ -132,7 +134,10 @@ class EntitiesArchive:
         for item in root.findall("object"):
             corners = item.find("bndbox")
             names = {classes[name.text or ""] for name in item.findall("name") if (name.text or "") in classes}
-            if corners is None or not names:
+            if corners is None:  # marked `nobox`, or as the whole scene
+                self.counts["objects_without_box"] += bool(names)
+                continue
+            if not names:
                 continue
             left, top, right, bottom = (
                 _number(corners, side, self.path, place) for side in ("xmin", "ymin", "xmax", "ymax")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from stages.kvqae.pictures.images import decode
+from stages.kvqae.pictures.images import decode_picture
 from stages.tables import Images
 
 BITS = 64
@@ -58,11 +58,15 @@ class Fingerprints:
 
     Args:
         images: shards that hold the images.
-        max_side, max_pixels: see `images.decode`.
+        max_side, max_pixels: see `images.decode_picture`.
+
+    Attributes:
+        broken_exif: names of the images read with a broken EXIF block: they were taken as stored, perhaps not upright.
     """
 
     def __init__(self, images: Images, *, max_side: int, max_pixels: int) -> None:
         self._images, self._max_side, self._max_pixels = images, max_side, max_pixels
+        self.broken_exif: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
         return name in self._images
@@ -74,4 +78,8 @@ class Fingerprints:
             BadInput: no such image.
             Unreadable: its bytes give no picture.
         """
-        return fingerprint(decode(self._images.read(name), max_side=self._max_side, max_pixels=self._max_pixels))
+        data = self._images.read(name)
+        picture = decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
+        if picture.broken_exif:
+            self.broken_exif.add(name)
+        return fingerprint(picture.image)

@@ -5,13 +5,14 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from PIL import Image
 
 from stages.kvqae.local_descriptors.folder import Description
-from stages.kvqae.pictures.images import REASONS, Unreadable, decode
+from stages.kvqae.pictures.images import REASONS, Unreadable, decode_picture
 from stages.stage import BadInput
 from stages.tables import read_json
 
@@ -51,10 +52,10 @@ class _Decoding:
 
     def __call__(self, name: str, data: bytes) -> Description | str:
         try:
-            picture = decode(data, max_side=self._max_side, max_pixels=self._max_pixels)
+            picture = decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
         except Unreadable as problem:
             return problem.reason
-        return self._extractor([picture])[0]
+        return replace(self._extractor([picture.image])[0], broken_exif=picture.broken_exif)
 
 
 class _Reading:
@@ -76,7 +77,7 @@ def load_extractor(folder: Path, *, most: int, max_side: int, max_pixels: int, f
     Args:
         folder: with `extractor.json`.
         most: local descriptors kept an image.
-        max_side, max_pixels: see `images.decode`.
+        max_side, max_pixels: see `images.decode_picture`.
         files: folder of DELG's files, for the kind `delg_files` alone.
 
     Raises:

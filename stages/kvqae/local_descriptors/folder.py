@@ -37,11 +37,13 @@ class Description:
         overall: (g,) the global descriptor, of length 1.
         local: (n, 128) local descriptors of length 1, the most salient first.
         scales: (n,) the scale of each, 0 (small details) to 6, in half octaves.
+        broken_exif: whether the image has a broken EXIF block: it was described as stored, perhaps not upright.
     """
 
     overall: NDArray[np.floating]
     local: NDArray[np.floating]
     scales: NDArray[np.integer]
+    broken_exif: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,27 @@ Commons holds scans of 20 000 pixels, CMYK prints, transparent logos, 16-bit gre
 looks at a picture (faces, ImageNet, CLIP) gets the same array from here, decoded once.
 """
 
-import contextlib
 import io
-from typing import Literal, get_args
+import struct
+import warnings
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+# What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
+_BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 
 
 class Unreadable(ValueError):
@@ -23,7 +35,19 @@ class Unreadable(ValueError):
         super().__init__(f"{reason}: {detail}" if detail else reason)
 
 
+class Picture(NamedTuple):
+    """A decoded picture, and whether its EXIF block is broken: then it is as it is stored, perhaps not upright."""
+
+    image: Image.Image
+    broken_exif: bool
+
+
 def decode(data: bytes, *, max_side: int, max_pixels: int) -> Image.Image:
+    """`decode_picture` where nobody counts broken EXIF blocks: to show a picture, say."""
+    return decode_picture(data, max_side=max_side, max_pixels=max_pixels).image
+
+
+def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
     """Decode, turn upright, convert to RGB and reduce.
 
     Args:
@@ -52,11 +76,31 @@ def decode(data: bytes, *, max_side: int, max_pixels: int) -> Image.Image:
         raise Unreadable("too_large", str(error)) from None
     except Exception as error:  # Pillow's decoders raise almost anything on broken files
         raise Unreadable("corrupt", str(error)) from error
-    with contextlib.suppress(Exception):  # a broken EXIF block does not spoil the picture
-        image = ImageOps.exif_transpose(image)
-    image = _rgb(image)
+    orientation = exif_orientation(image)  # a broken EXIF block does not spoil the picture
+    image = _rgb(turned(image, orientation))
     image.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
-    return image
+    return Picture(image, orientation is None)
+
+
+def exif_orientation(image: Image.Image) -> int | None:
+    """The EXIF orientation, 1 where there is none; None where the EXIF block breaks before it says one."""
+    with warnings.catch_warnings(record=True) as complaints:  # of Pillow, about entries that it passes over
+        warnings.simplefilter("always")
+        try:
+            if "exif" in image.info:  # opening a JPEG reads the block too, and hides what it raises
+                Image.Exif().load(image.info["exif"])
+            orientation = image.getexif().get(ExifTags.Base.Orientation)
+        except _BROKEN_EXIF:
+            return None
+    if orientation is None:
+        return None if complaints else 1
+    return orientation if isinstance(orientation, int) else None
+
+
+def turned(image: Image.Image, orientation: int | None) -> Image.Image:
+    """The picture, turned as its orientation wants it; `exif_transpose` also rewrites the EXIF block, and may fail."""
+    method = _TURNS.get(orientation or 1)
+    return image if method is None else image.transpose(method)
 
 
 def _rgb(image: Image.Image) -> Image.Image:

@@ -55,7 +55,18 @@ def test_an_objects_class_is_what_most_phrases_call_it(read):
         Object("people", (30.0, 10.0, 10.0, 10.0)),
         Object("animals", (0.0, 0.0, 100.0, 50.0)),  # one pixel over at the left and at the bottom
     )
-    assert counts == {"boxes_clipped": 1, "objects_box_outside": 0, "objects_without_area": 0}
+    assert counts == {
+        "boxes_clipped": 1,
+        "objects_box_outside": 0,
+        "objects_without_area": 0,
+        "objects_without_box": 0,  # entity 4 is of none of our types
+    }
+
+
+def test_an_entity_of_our_types_without_a_box_is_counted(read):
+    annotated, counts = read(xml=XML.replace("<name>4</name><scene>", "<name>2</name><scene>"))
+    assert len(annotated.objects) == 4
+    assert counts["objects_without_box"] == 1
 
 
 def test_other_types_may_be_classes(read):

@@ -6,8 +6,9 @@ import zlib
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
-from stages.kvqae.pictures.images import Unreadable, decode
+from stages.kvqae.pictures.images import Unreadable, decode, decode_picture
 
 LIMITS = {"max_side": 64, "max_pixels": 1_000_000}
 
@@ -78,9 +79,47 @@ def test_exif_orientation(orientation: int, corner: tuple[int, int]) -> None:
     assert image.getpixel(corner) == (255, 0, 0)
 
 
-def test_broken_exif_keeps_the_picture() -> None:
-    data = encoded(noise(8, 6), exif=b"Exif\x00\x00" + b"\xff" * 40)
-    assert np.array_equal(decode(data, **LIMITS), noise(8, 6))
+def exif_block(orientation: int) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    exif[0x011A] = 72.0  # its value lies behind the directory
+    return exif.tobytes()
+
+
+@pytest.mark.parametrize("options", [{"kind": "PNG"}, {"kind": "JPEG"}, {"kind": "JPEG", "dpi": (72, 72)}])
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"Exif\x00\x00" + b"\xff" * 40,  # no TIFF header
+        exif_block(6)[:10],  # cut in the header: opening a JPEG without dpi hides the error
+        exif_block(6)[:20],  # in the directory, before the orientation: Pillow only warns
+        exif_block(6).replace(b"\x01\x12\x00\x03", b"\x01\x12\x00\x02"),  # a text
+    ],
+)
+def test_broken_exif_keeps_the_picture_and_is_told(block: bytes, options: dict[str, object]) -> None:
+    data = encoded(noise(8, 6), exif=block, **options)
+    picture = decode_picture(data, **LIMITS)
+    assert picture.broken_exif
+    assert np.array_equal(picture.image, decode(encoded(noise(8, 6), **options), **LIMITS))
+    assert np.array_equal(picture.image, decode(data, **LIMITS))
+
+
+def test_a_broken_raw_profile_is_told() -> None:
+    text = PngInfo()
+    text.add_text("Raw profile type exif", "\nexif\n      4\nnot hexadecimal")
+    assert decode_picture(encoded(noise(8, 6), pnginfo=text), **LIMITS).broken_exif
+
+
+def test_what_breaks_after_the_orientation_does_not_matter() -> None:
+    picture = decode_picture(encoded(noise(8, 6), "JPEG", exif=exif_block(6)[:-4]), **LIMITS)
+    assert (picture.image.size, picture.broken_exif) == ((6, 8), False)
+
+
+def test_whole_exif_and_none_are_not_broken() -> None:
+    for options in ({}, {"exif": exif_block(1)}, {"exif": Image.Exif()}):
+        for kind in ("PNG", "JPEG", "WEBP", "TIFF"):
+            whole = decode_picture(encoded(noise(8, 6), kind, **options), **LIMITS)
+            assert (whole.image.size, whole.broken_exif) == ((8, 6), False)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
