@@ -1,6 +1,7 @@
 """Ask trained cells: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4).
 
 Cells are asked side by side, one a process: what a cell takes is little beside loading the libraries and the corpus.
+Pictures are decoded and captions tokenised once for all cells that do it alike.
 """
 
 import multiprocessing
@@ -18,6 +19,7 @@ from pydantic import Field
 from stages.decorrelation.cells import read_cells
 from stages.decorrelation.datasets.corpora import IMAGES, read_corpus
 from stages.decorrelation.datasets.records import Corpus, Picture, Removal
+from stages.decorrelation.kept_inputs import KeptInputs
 from stages.decorrelation.models.interface import load
 from stages.decorrelation.regions.removal_table import read_removals
 from stages.decorrelation.retrieval.gallery import captions_of, encode_gallery
@@ -54,6 +56,7 @@ class Order:
         model: folder of the trained model.
         raw, removals, painted: of its data set; `painted` with the filling of its queries.
         work: folder for what a killed run has done.
+        kept: folder for the inputs that cells share.
         out: where its tables go.
     """
 
@@ -64,6 +67,7 @@ class Order:
     removals: Path
     painted: Path
     work: Path
+    kept: Path
     out: Path
 
 
@@ -96,6 +100,7 @@ def main(
             removals / cell.dataset,
             painted / cell.dataset / cell.queries,
             context.work / name,
+            context.work / "kept",
             context.work / "made" / name,
         )
     gpus = torch.cuda.device_count()
@@ -133,8 +138,9 @@ def ask(order: Order) -> dict[str, float]:
     torch.nn.Module.to(asked.module.eval(), pick_device())
     captions = captions_of(corpus)
     order.work.mkdir(parents=True, exist_ok=True)
-    gallery = encode_gallery(asked, captions.texts, order.work, parameters.caption_batch)
-    retriever = Retriever(asked, captions, gallery, order.candidates, parameters.picture_batch)
+    kept = KeptInputs(order.kept)
+    gallery = encode_gallery(asked, captions.texts, order.work, parameters.caption_batch, kept.tokenize)
+    retriever = Retriever(asked, captions, gallery, order.candidates, parameters.picture_batch, kept.scaled_pictures)
     made = order.work / "made"
     for name, pictures in sets.items():
         _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))

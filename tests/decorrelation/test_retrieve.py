@@ -7,6 +7,7 @@ import yaml
 from stages.decorrelation import retrieve
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.models.interface import KINDS
+from stages.decorrelation.models.preparation import PlainPreparation
 from stages.decorrelation.regions.removal_table import read_removals, write_removals
 from stages.decorrelation.retrieval import gallery as gallery_module
 from stages.decorrelation.retrieval.encoding import encode_captions, encode_pictures
@@ -49,6 +50,7 @@ def ask(world, out, own=None, **changes):
     own = own or parameters()
     places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
     places |= {"painted": world / "painted", "work": out.parent / f"work_{out.name}", "out": out}
+    places |= {"kept": places["work"] / "kept"}
     return retrieve.ask(Order(own, own.candidates["coco"], **(places | changes)))
 
 
@@ -118,7 +120,7 @@ def test_the_gallery_goes_on_where_it_was_killed(model, tmp_path, monkeypatch):
     monkeypatch.setattr(gallery_module, "_CHUNK", 4)
     encoded = []
 
-    def counting(model, part, batch_size):
+    def counting(model, part, batch_size, tokenize):
         if len(encoded) == 1 and not (tmp_path / "again").exists():
             (tmp_path / "again").touch()
             raise KeyboardInterrupt
@@ -232,6 +234,18 @@ def test_every_cell_has_its_folder_and_its_metrics(world, cells, tmp_path):
         assert sorted(file.name for file in (cells / "out" / name).iterdir()) == files
         for file in files:
             assert read_table(cells / "out" / name / file) == read_table(tmp_path / "alone" / file)
+
+
+def test_cells_share_what_they_read(cells, monkeypatch):
+    decoded, tokenised, scaled, tokenize = [], [], PlainPreparation.scaled, TinyModel.tokenize
+    monkeypatch.setattr(PlainPreparation, "scaled", lambda *of: (decoded.append(of), scaled(*of))[1])
+    monkeypatch.setattr(TinyModel, "tokenize", lambda *of: (tokenised.append(of), tokenize(*of))[1])
+    metrics = stage(cells)
+    asked = ("original", "synthetic", "empty", "rendered")
+    pictures = sum(metrics[f"coco_clip_ours_0_{name}_queries"] for name in asked)
+    shapes = len(CELLS) * len(asked)  # each is learnt from one empty picture
+    assert len(decoded) == pictures + shapes
+    assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(cells / "raw/coco")).texts))
 
 
 def test_a_killed_stage_keeps_the_cells_that_were_asked(cells, monkeypatch):

@@ -3,15 +3,16 @@
 import io
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import torch
 from PIL import Image
 from torch.nn.functional import normalize
+from torchvision import transforms
 
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.datasets.records import Removal, removal_id
 from stages.decorrelation.models.gathering import gathered
+from stages.decorrelation.models.preparation import PlainPreparation
 from stages.decorrelation.models.settings import ClipSettings
 from stages.decorrelation.regions.removal_table import write_removals
 from stages.tables import write_images, write_json, write_table
@@ -27,6 +28,8 @@ class TinyModel:
     match = None
     augments = False
     dimension = DIMENSION
+    plain = PlainPreparation([transforms.Resize((SIDE, SIDE)), transforms.ToTensor(), transforms.Normalize(0, 1)])
+    tokenizer_digest = "letters"
 
     def __init__(self, dropout=0.2):
         self.module = torch.nn.ModuleDict(
@@ -53,7 +56,7 @@ class TinyModel:
         write_json(folder / "config.json", {"kind": self.kind})
 
     def prepare(self, image, *, training):
-        pixels = torch.from_numpy(np.asarray(image.resize((SIDE, SIDE)), np.float32) / 255).permute(2, 0, 1)
+        pixels = self.plain.standardised(self.plain.scaled(image)[None])[0]
         return pixels + 0.1 * torch.rand(1) if training and self.augments else pixels
 
     def tokenize(self, texts):

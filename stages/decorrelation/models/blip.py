@@ -20,7 +20,13 @@ from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, P
 
 from stages.decorrelation.models.preparation import CLIP, Preparation
 from stages.decorrelation.models.settings import BlipSettings
-from stages.decorrelation.models.weights import WEIGHTS, load_weights, read_weights, save_tokenizer
+from stages.decorrelation.models.weights import (
+    WEIGHTS,
+    load_weights,
+    read_weights,
+    save_tokenizer,
+    settings_digest,
+)
 from stages.device import halving_batches
 from stages.nets.blip import BlipEncoders, BlipTraining
 from stages.stage import BadInput
@@ -38,6 +44,7 @@ class Blip:
         encoders: the network.
         tokenizer: a BERT's with [ENC].
         text_tokens: longest text.
+        tokenizer_digest: see `RetrievalModel`.
         settings: as it was started with; None in a loaded model, which cannot train.
     """
 
@@ -49,6 +56,7 @@ class Blip:
         encoders: BlipEncoders,
         tokenizer: PreTrainedTokenizerBase,
         text_tokens: int,
+        tokenizer_digest: str,
         settings: BlipSettings | None,
     ) -> None:
         config: Any = encoders.network.config
@@ -70,7 +78,8 @@ class Blip:
             interpolation=InterpolationMode.BICUBIC,
             smallest_crop=settings.smallest_crop if settings else 1.0,
         )
-        self.augments = self.prepare.augments
+        self.augments, self.plain = self.prepare.augments, self.prepare.plain
+        self.tokenizer_digest = f"{text_tokens} {tokenizer_digest}"
 
     @classmethod
     def start(cls, base: Path, settings: BlipSettings, captions: Iterable[str]) -> Self:
@@ -78,7 +87,7 @@ class Blip:
         encoders, tokenizer = read_blip(base, image_size=settings.image_size)
         if settings.gradient_checkpointing:
             encoders.network.gradient_checkpointing_enable()
-        return cls(encoders, tokenizer, settings.text_tokens, settings)
+        return cls(encoders, tokenizer, settings.text_tokens, settings_digest(base), settings)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -88,7 +97,7 @@ class Blip:
         kind = getattr(config, "kind", None)
         if kind != cls.kind:
             raise BadInput("checkpoint of another architecture", file=folder, got=kind, expected=cls.kind)
-        return cls(encoders.eval(), tokenizer, config.text_tokens, None)
+        return cls(encoders.eval(), tokenizer, config.text_tokens, settings_digest(folder), None)
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""

@@ -20,8 +20,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from stages.decorrelation.models.gathering import gathered
+from stages.decorrelation.models.preparation import PlainPreparation
 from stages.decorrelation.models.settings import ClipSettings
-from stages.decorrelation.models.weights import misfit, save_tokenizer, save_weights
+from stages.decorrelation.models.weights import misfit, save_tokenizer, save_weights, settings_digest
 from stages.device import autocast
 from stages.stage import BadInput
 from stages.tables import read_json, write_json
@@ -62,6 +63,8 @@ class Clip:
         self.dimension = int(model.text_projection.shape[1])
         self.augments = smallest_crop < 1
         self._drawn, self._plain = drawn, plain
+        self.plain = PlainPreparation(plain.transforms)
+        self.tokenizer_digest = settings_digest(folder)
         self._config: dict[str, Any] = read_json(folder / _OPEN_CLIP)
         self._loss = open_clip.ClipLoss()
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from stages.decorrelation.models.preparation import PlainPreparation
 from stages.stage import BadInput
 from stages.tables import read_json
 
@@ -61,6 +62,16 @@ class RetrievalModel(Protocol):
     @property
     def augments(self) -> bool:
         """Whether `prepare` draws in training, from torch's global generator; else its tensors can be kept."""
+        ...
+
+    @property
+    def plain(self) -> PlainPreparation:
+        """What `prepare` does outside training, in two steps."""
+        ...
+
+    @property
+    def tokenizer_digest(self) -> str:
+        """Of everything that `tokenize` depends on but the texts: models that share it give the same tokens."""
         ...
 
     @property

@@ -1,14 +1,49 @@
 """From a picture of any size and mode to a network's input."""
 
+import hashlib
+import pickle
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 from torchvision import transforms
 from torchvision.transforms import InterpolationMode
 
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLIP = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+
+
+class PlainPreparation:
+    """What is done to a picture outside training, in two steps, so that models can share what the first leaves.
+
+    Args:
+        steps: what is done, in its order; the last two make a tensor of an RGB picture and standardise it.
+
+    Attributes:
+        scaling_digest: of all steps before these two with all their settings: where it is the same, so is what `scaled`
+            gives.
+    """
+
+    def __init__(self, steps: Sequence[Any]) -> None:
+        *scaling, tensor, standardise = steps
+        if not (isinstance(tensor, transforms.ToTensor) and isinstance(standardise, transforms.Normalize)):
+            raise TypeError(f"a preparation that does not end in a tensor and its standardisation: {steps}")
+        self._scale, self._standardise = transforms.Compose(scaling), standardise
+        # The steps themselves and not their names: some of open_clip's do not show their settings.
+        self.scaling_digest = hashlib.sha256(pickle.dumps(scaling)).hexdigest()
+
+    def scaled(self, image: Image.Image) -> NDArray[np.uint8]:
+        """One picture → (h, w, 3), scaled and cropped."""
+        return np.asarray(self._scale(image.convert("RGB")))
+
+    def standardised(self, pixels: NDArray[np.uint8]) -> torch.Tensor:
+        """(n, h, w, 3) as `scaled` gives them → (n, 3, h, w) float32, to the bit what all steps at once give."""
+        tensors = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous().float().div_(255)
+        found: torch.Tensor = self._standardise(tensors)
+        return found
 
 
 class Preparation:
@@ -38,6 +73,7 @@ class Preparation:
         window = transforms.RandomResizedCrop(size, scale=(smallest_crop, 1), interpolation=interpolation)
         self.augments = smallest_crop < 1
         self._plain = transforms.Compose([scaled, *middle, *tensor])
+        self.plain = PlainPreparation(self._plain.transforms)
         self._drawn = transforms.Compose([window, transforms.RandomHorizontalFlip(), *tensor])
 
     def __call__(self, image: Image.Image, *, training: bool) -> torch.Tensor:

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from stages.decorrelation.datasets.records import Corpus
 from stages.decorrelation.models.interface import RetrievalModel
-from stages.decorrelation.retrieval.encoding import Vectors, encode_captions
+from stages.decorrelation.retrieval.encoding import Tokenize, Vectors, encode_captions
 from stages.tables import read_json, read_matrix, write_json, write_matrix
 
 _CHUNK = 1 << 14  # captions between two notes of how far the encoding has come
@@ -44,15 +44,18 @@ def captions_of(corpus: Corpus) -> Captions:
     return Captions(np.array(ids, np.int64), np.array(pictures, np.int64), tuple(texts), np.array(test, bool))
 
 
-def encode_gallery(model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int) -> Vectors:
+def encode_gallery(
+    model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int, tokenize: Tokenize | None = None
+) -> Vectors:
     """(n, d), one row a text, memory-mapped in `work`; goes on where it was killed.
 
-    A text that comes twice is encoded once: equal sentences have equal scores whatever the batches.
+    A text that comes twice is encoded once: equal sentences have equal scores whatever the batches. `tokenize` stands
+    in for the model's own.
     """
     path = work / "gallery.npy"
     if not path.exists():
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        vectors = _encode_different(model, list(places), work, batch_size)
+        vectors = _encode_different(model, list(places), work, batch_size, tokenize)
         rows = np.array([places[text] for text in texts], np.int64)
         with write_matrix(path, len(texts), model.dimension, np.float32) as matrix:
             for start in range(0, len(texts), _CHUNK):
@@ -60,7 +63,9 @@ def encode_gallery(model: RetrievalModel, texts: Sequence[str], work: Path, batc
     return read_matrix(path)
 
 
-def _encode_different(model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int) -> Vectors:
+def _encode_different(
+    model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int, tokenize: Tokenize | None
+) -> Vectors:
     path, progress = work / "different.npy", work / "different.json"
     if not path.exists():
         with write_matrix(path, len(texts), model.dimension, np.float32):
@@ -71,7 +76,7 @@ def _encode_different(model: RetrievalModel, texts: Sequence[str], work: Path, b
     first = read_json(progress)["done"] if progress.exists() else 0
     for start in tqdm(range(first, len(texts), _CHUNK), desc="captions", unit="chunk", mininterval=5):
         part = texts[start : start + _CHUNK]
-        matrix[start : start + len(part)] = encode_captions(model, part, batch_size)
+        matrix[start : start + len(part)] = encode_captions(model, part, batch_size, tokenize)
         matrix.flush()
         write_json(progress, {"done": start + len(part)})
     return matrix

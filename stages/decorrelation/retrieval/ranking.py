@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stages.decorrelation.models.interface import RetrievalModel
 from stages.decorrelation.retrieval.caption_search import top_captions
-from stages.decorrelation.retrieval.encoding import Vectors, encode_pictures
+from stages.decorrelation.retrieval.encoding import ReadPictures, Vectors, encode_pictures, scaled_pictures
 from stages.decorrelation.retrieval.gallery import Captions
 from stages.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from stages.kvqae.dense_retrieval.neighbours import Ids, Scores
@@ -48,6 +48,7 @@ class Retriever:
         gallery: (captions, d).
         candidates: how many are scored again by a model with a second stage.
         batch_size: pictures at a time.
+        read: gives the pictures.
     """
 
     model: RetrievalModel
@@ -55,6 +56,7 @@ class Retriever:
     gallery: Vectors
     candidates: int
     batch_size: int
+    read: ReadPictures = scaled_pictures
     _encoded: dict[PictureSet, Vectors] = field(default_factory=dict)
 
     def lists(self, asked: PictureSet, depth: int) -> pa.Table:
@@ -98,7 +100,7 @@ class Retriever:
         if self.model.match is None:
             return ranks
         first = top_captions(vectors, pictures, min(self.candidates, len(pictures)))
-        again = match_pictures(self.model, Images(asked.folder), asked.names, texts, first, self.batch_size)
+        again = match_pictures(self.model, Images(asked.folder), asked.names, texts, first, self.batch_size, self.read)
         return ranks_in_two_stages(ranks, again, owners, own)
 
     def _test_captions(self) -> tuple[list[str], Vectors, NDArray[np.int64]]:
@@ -109,9 +111,11 @@ class Retriever:
     def _matched_captions(
         self, asked: PictureSet, texts: Sequence[str], first: tuple[Scores, Ids]
     ) -> tuple[Scores, Ids]:
-        return match_captions(self.model, Images(asked.folder), asked.names, texts, first, self.batch_size)
+        return match_captions(self.model, Images(asked.folder), asked.names, texts, first, self.batch_size, self.read)
 
     def _vectors(self, asked: PictureSet) -> Vectors:
         if asked not in self._encoded:
-            self._encoded[asked] = encode_pictures(self.model, Images(asked.folder), asked.names, self.batch_size)
+            self._encoded[asked] = encode_pictures(
+                self.model, Images(asked.folder), asked.names, self.batch_size, self.read
+            )
         return self._encoded[asked]

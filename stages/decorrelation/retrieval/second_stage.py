@@ -10,21 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.decorrelation.models.interface import RetrievalModel
-from stages.decorrelation.retrieval.encoding import in_groups, prepared_pictures
+from stages.decorrelation.retrieval.encoding import ReadPictures, in_groups, scaled_pictures
 from stages.kvqae.dense_retrieval.neighbours import Ids, Scores
 from stages.measures.recall import Ranks
 from stages.tables import Images
 
 
 def match_scores(
-    model: RetrievalModel, images: Images, names: Sequence[str], texts: Sequence[Sequence[str]], batch_size: int
+    model: RetrievalModel,
+    images: Images,
+    names: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    batch_size: int,
+    read: ReadPictures = scaled_pictures,
 ) -> list[NDArray[np.float32]]:
     """What the matching head says of each picture with each of its texts.
 
     Args:
         model: has a second stage.
-        images, names: n pictures; decoded `batch_size` at a time.
+        images, names: n pictures; read `batch_size` at a time.
         texts: n lists.
+        read: gives the pictures.
 
     Returns:
         n arrays, as long as the lists.
@@ -32,9 +38,10 @@ def match_scores(
     assert model.match is not None
     rows = {name: row for row, name in enumerate(names)}
     found: list[NDArray[np.float32]] = [np.zeros(0, np.float32)] * len(names)
-    for group in in_groups(prepared_pictures(model, images, names), batch_size):
+    for group in in_groups(read(model, images, names), batch_size):
         places = [rows[name] for name, _ in group]
-        scores = model.match([pixels for _, pixels in group], [texts[place] for place in places])
+        pixels = model.plain.standardised(np.stack([each for _, each in group]))
+        scores = model.match(list(pixels), [texts[place] for place in places])
         for place, each in zip(places, scores, strict=True):
             found[place] = each
     return found
@@ -47,11 +54,12 @@ def match_captions(
     texts: Sequence[str],
     first: tuple[Scores, Ids],
     batch_size: int,
+    read: ReadPictures = scaled_pictures,
 ) -> tuple[Scores, Ids]:
     """Score each picture's candidate captions again.
 
     Args:
-        model, images, names, batch_size: see `match_scores`.
+        model, images, names, batch_size, read: see `match_scores`.
         texts: the gallery.
         first: candidates by `top_captions`, (pictures, k).
 
@@ -59,7 +67,7 @@ def match_captions(
         scores (pictures, k) float32, highest first, and rows of the gallery; equal scores by lower row.
     """  # fmt: skip
     scores, rows = first
-    matched = match_scores(model, images, names, [[texts[row] for row in each] for each in rows], batch_size)
+    matched = match_scores(model, images, names, [[texts[row] for row in each] for each in rows], batch_size, read)
     again = scores + np.stack(matched)
     order = np.lexsort((rows, -again), axis=1)
     return np.take_along_axis(again, order, 1), np.take_along_axis(rows, order, 1)
@@ -72,11 +80,12 @@ def match_pictures(
     texts: Sequence[str],
     first: tuple[Scores, Ids],
     batch_size: int,
+    read: ReadPictures = scaled_pictures,
 ) -> tuple[Scores, Ids]:
     """Score each caption's candidate pictures again; each picture is looked at once, with all captions it is for.
 
     Args:
-        model, images, names, batch_size: see `match_scores`; the pictures are the gallery.
+        model, images, names, batch_size, read: see `match_scores`; the pictures are the gallery.
         texts: the queries.
         first: candidates by `top_captions`, (texts, k) rows of `names`.
 
@@ -88,7 +97,8 @@ def match_pictures(
     for query, candidates in enumerate(rows.tolist()):
         for place, picture in enumerate(candidates):
             asked[picture].append((query, place))
-    matched = match_scores(model, images, names, [[texts[query] for query, _ in each] for each in asked], batch_size)
+    own = [[texts[query] for query, _ in each] for each in asked]
+    matched = match_scores(model, images, names, own, batch_size, read)
     again = scores.copy()
     for places, values in zip(asked, matched, strict=True):
         for (query, place), value in zip(places, values.tolist(), strict=True):

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -116,6 +117,24 @@ def test_pictures_of_any_mode_and_size(model, mode):
     shape = model.prepare(pictures(1)[0], training=False).shape
     assert model.prepare(Image.new(mode, (31, 9)), training=False).shape == shape
     assert model.prepare(Image.new(mode, (5, 40)), training=True).shape == shape
+
+
+def test_plain_preparation_in_two_steps_changes_no_bit(model):
+    images = [*pictures(3, 32), Image.new("CMYK", (31, 9), (9, 80, 7, 200)), Image.effect_noise((50, 70), 90)]
+    scaled = np.stack([model.plain.scaled(image) for image in images])
+    assert scaled.dtype == np.uint8
+    assert torch.equal(model.plain.standardised(scaled), pixels_of(model, images))
+
+
+def test_digests_name_what_is_the_same(model, kind, base, tmp_path):
+    model.save(tmp_path / "saved")
+    one, two = load(tmp_path / "saved"), load(tmp_path / "saved")
+    assert one.plain.scaling_digest == two.plain.scaling_digest == model.plain.scaling_digest
+    assert one.tokenizer_digest == two.tokenizer_digest
+    name = "vocabulary.json" if kind == "vse" else "tokenizer.json"
+    text = (tmp_path / "saved" / name).read_text()
+    (tmp_path / "saved" / name).write_text(text.replace('"dog', '"dug'))
+    assert load(tmp_path / "saved").tokenizer_digest != one.tokenizer_digest
 
 
 def test_crops_are_drawn_in_training_only(kind, base):
