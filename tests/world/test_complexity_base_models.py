@@ -35,7 +35,8 @@ def parameters(*models):
         {
             "models": models,
             "seed": 0,
-            "vocabulary": 420,
+            "vocabulary": 380,
+            "multilingual_vocabulary": 400,
             "encoder": sizes | {"dropout": 0.2},
             "encoder_decoder": sizes | {"decoder_layers": 1, "dropout": 0.1},
             "decoder": sizes,
@@ -120,6 +121,20 @@ def test_the_same_seed_makes_the_same_files(base, fquad, tmp_path):
     main(parameters("mt5"), None, fquad=fquad, source="sample", out=tmp_path / "again")
     for file in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (tmp_path / "again" / "mt5" / file).read_bytes() == (base[0] / "mt5" / file).read_bytes()
+
+
+def test_t5s_three_kinds_are_different_networks(base):
+    folder, counts = base
+    words = {name: load_file(folder / name / "model.safetensors")["shared.weight"] for name in ("t5", "flan_t5", "mt5")}
+    assert {name: len(rows) for name, rows in words.items()} == {"t5": 380, "flan_t5": 380, "mt5": 400}
+    assert (counts["vocabulary"], counts["multilingual_vocabulary"]) == (380, 400)
+    for one, other in (("t5", "flan_t5"), ("t5", "mt5"), ("flan_t5", "mt5")):
+        assert not torch.equal(words[one][:300], words[other][:300])
+    tokens = {
+        name: AutoTokenizer.from_pretrained(folder / name).get_vocab() for name in ("camembert", "flan_t5", "mt5")
+    }
+    assert tokens["camembert"] == tokens["flan_t5"]
+    assert tokens["flan_t5"].keys() < tokens["mt5"].keys()
 
 
 def test_validation_questions_are_not_read(fquad):

@@ -1,4 +1,4 @@
-"""Stand-ins for the public models that learn to read French: their architectures, small, with one tokenizer of ours.
+"""Stand-ins for the public models that learn to read French: their architectures, small, with tokenizers of ours.
 
 Weights are random, except MiniLM's (see text.py): readers learn in `complexity-finetune` alone. Of what pretraining
 gives, they start near the two things that a small network does not find in a minute: to match a word of the context
@@ -111,7 +111,7 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
     """Write an encoder-decoder of random weights that starts near copying; returns its parameters.
 
     Args:
-        tokenizer: the shared one.
+        tokenizer: mT5's, or the one that all others share.
         sizes: of the network.
         folder: to write to.
         version: `t5`; `flan_t5`, which is T5 v1.1 (gated feed-forward, output embeddings of its own); or `mt5`.
