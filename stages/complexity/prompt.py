@@ -20,7 +20,6 @@ from stages.complexity.corpus.predictions import write_predictions
 from stages.complexity.corpus.records import Example
 from stages.complexity.corpus.squad import read_squad
 from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply, key_of
-from stages.complexity.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 from stages.complexity.prompting.extracts import KINDS, extract
 from stages.complexity.prompting.prompts import Messages, draw_examples, messages_of
 from stages.stage import BadInput, Context, Parameters, run_stage
@@ -104,6 +103,9 @@ def _ask(
     model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache, *, before: int
 ) -> tuple[dict[str, Reply], Counter[str]]:
     """What the endpoint replies, by key, and its counts; `before`: how many were answered in an earlier run."""
+    # Its client is slow to import, and most runs ask nothing.
+    from stages.complexity.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
+
     endpoint = Endpoint(
         str(model.endpoint),
         model.model,

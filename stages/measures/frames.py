@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
 
 _CHUNK = 1 << 22  # random bits drawn together
 
@@ -65,6 +64,8 @@ def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> float:
     only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
     if only_first + only_second == 0:
         return 1.0
+    from scipy.stats import binomtest  # most users of this module test nothing, and scipy.stats is slow to import
+
     return float(binomtest(only_first, only_first + only_second).pvalue)
 
 

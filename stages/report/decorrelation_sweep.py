@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from stages.report.common import environment
 from stages.report.decorrelation_results import Results, recipe
@@ -19,7 +19,7 @@ def seed_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
     """Student's interval of the mean over seeds, mean ± t · s / √n; None from one seed."""
     if len(values) < 2:
         return None
-    mean, half = np.mean(values), student.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1)
+    mean, half = np.mean(values), stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1)
     return float(mean - half / np.sqrt(len(values))), float(mean + half / np.sqrt(len(values)))
 
 
