@@ -90,7 +90,7 @@ def make_stand_ins(
     Raises:
         BadInput: that share is more people than ArcFace's identities.
     """
-    from stages.world.sample.encoders.stand_ins import write_arcface, write_clip, write_imagenet
+    from stages.world.sample.encoders.stand_ins import photograph_things, write_arcface, write_clip, write_imagenet
     from stages.world.sample.encoders.text import save_text
 
     own = parameters.arcface
@@ -104,12 +104,13 @@ def make_stand_ins(
         )
     with write_atomically(out) as beside:
         write_entities(beside / IDENTITIES, known, "persons of the knowledge base whom ArcFace was trained on")
-        return {
+        losses = {"arcface_loss": write_arcface(parameters, context, beside / "arcface", list(known.values()))}
+        things = photograph_things(parameters, context)
+        losses["clip_loss"] = write_clip(things, parameters, context, beside / "clip")
+        losses["imagenet_loss"] = write_imagenet(things, parameters, context, beside / "imagenet")
+        return losses | {
             "arcface_known_persons": float(len(known)),
             "text_layers": save_text(beside / "text", layers=parameters.text.layers),
-            "arcface_loss": write_arcface(parameters, context, beside / "arcface", list(known.values())),
-            "clip_loss": write_clip(parameters, context, beside / "clip"),
-            "imagenet_loss": write_imagenet(parameters, context, beside / "imagenet"),
         }
 
 

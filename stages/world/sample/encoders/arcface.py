@@ -75,9 +75,10 @@ def train_arcface(
     labels = torch.from_numpy(faces.entities)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        images = standardised(faces.pixels[chosen.numpy()], CENTRE, CENTRE)
-        mirrored = torch.rand(len(images), 1, 1, 1) < 0.5
-        return criterion(network(torch.where(mirrored, images.flip(3), images)), labels[chosen])
+        pixels = faces.pixels[chosen.numpy()]
+        mirrored = (torch.rand(len(pixels)) < 0.5).numpy()
+        pixels[mirrored] = pixels[mirrored, :, ::-1]
+        return criterion(network(standardised(pixels, CENTRE, CENTRE)), labels[chosen])
 
     loss = fit(
         nn.ModuleList([network, criterion]), loss_of, examples=len(labels), steps=steps, batch=batch,

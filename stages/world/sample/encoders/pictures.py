@@ -1,4 +1,4 @@
-"""Training pictures of the stand-in encoders: faces aligned to the template, things at the size of a tower's input.
+"""Training pictures of the stand-in encoders: faces aligned to the template, things as photographed, to be scaled.
 
 Their identities start at `ENCODER_IDENTITIES`, where no world draws any; known people of a world may join them.
 """
@@ -38,7 +38,6 @@ class _Order:
     size: int
     difficulty: Difficulty
     landmark_noise: float = 0.0
-    target: int = 0
 
 
 def draw_faces(
@@ -62,12 +61,23 @@ def draw_faces(
     return _collect(engine, _faces_of, [strangers, anew], "draw faces")
 
 
-def draw_things(
-    engine: Engine, *, identities: int, views: int, size: int, target: int, difficulty: Difficulty
-) -> Pictures:
-    """Pictures of other things, all kinds in turn, drawn at `size` and scaled to `target` pixels as an encoder does."""
-    order = _Order(_strangers(identities), range(views), size, difficulty, target=target)
+def draw_things(engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty) -> Pictures:
+    """Photographs of other things, all kinds in turn."""
+    order = _Order(_strangers(identities), range(views), size, difficulty)
     return _collect(engine, _things_of, [order], "draw things")
+
+
+def scaled(things: Pictures, target: int, *, identities: int, views: int) -> Pictures:
+    """The first `identities` and `views` of what `draw_things` drew, scaled to `target` pixels as an encoder does."""
+    drawn = len(things.entities) // len(set(things.entities.tolist()))
+    chosen = [entity * drawn + view for entity in range(identities) for view in range(views)]
+    photographs = (Image.fromarray(things.pixels[place]) for place in chosen)
+    return Pictures(
+        np.stack([np.asarray(image.resize((target, target), Image.Resampling.BICUBIC)) for image in photographs]),
+        things.entities[chosen],
+        [things.classes[place] for place in chosen],
+        [things.captions[place] for place in chosen],
+    )
 
 
 def _strangers(count: int) -> range:
@@ -112,7 +122,7 @@ def _things_of(order: _Order) -> Pictures:
         thing = thing_of(kind, identity)
         for view in order.views:
             image = photograph(kind, identity, view, size=order.size, difficulty=order.difficulty)
-            pixels.append(np.asarray(image.resize((order.target, order.target), Image.Resampling.BICUBIC)))
+            pixels.append(np.asarray(image))
             entities.append(identity)
             classes.append(f"{kind}: {thing.category()}")
             captions.append(thing.caption())

@@ -9,7 +9,7 @@ from stages.world.sample.encoders.arcface import save_arcface, train_arcface
 from stages.world.sample.encoders.clip import clip_configuration, save_clip, train_clip
 from stages.world.sample.encoders.imagenet import save_imagenet, train_imagenet
 from stages.world.sample.encoders.known import FIRST_VIEW
-from stages.world.sample.encoders.pictures import draw_faces, draw_things
+from stages.world.sample.encoders.pictures import Pictures, draw_faces, draw_things, scaled
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7
@@ -30,13 +30,19 @@ def write_arcface(parameters: BaseModelsParameters, context: Context, folder: Pa
     return loss
 
 
-def write_clip(parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
-    """Draw things, train, write an open_clip folder; returns the loss at the end."""
-    own = parameters.clip
-    things = draw_things(
-        context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
-        target=round(own.size * _MARGIN), difficulty=parameters.difficulty,
+def photograph_things(parameters: BaseModelsParameters, context: Context) -> Pictures:
+    """What both CLIP and the ImageNet ResNet are trained on, drawn once."""
+    own = parameters.clip, parameters.imagenet
+    return draw_things(
+        context.engine, identities=max(each.identities for each in own), views=max(each.views for each in own),
+        size=parameters.picture_size, difficulty=parameters.difficulty,
     )  # fmt: skip
+
+
+def write_clip(things: Pictures, parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
+    """Train on things, write an open_clip folder; returns the loss at the end."""
+    own = parameters.clip
+    things = scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
     configuration = clip_configuration(dimension=own.dimension, width=own.width, size=own.size)
     model, loss = train_clip(
         things, configuration, steps=own.steps, batch=own.batch, learning_rate=own.learning_rate,
@@ -46,13 +52,10 @@ def write_clip(parameters: BaseModelsParameters, context: Context, folder: Path)
     return loss
 
 
-def write_imagenet(parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
-    """Draw things, train, write `config.json` and `model.safetensors`; returns the loss at the end."""
+def write_imagenet(things: Pictures, parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
+    """Train on things, write `config.json` and `model.safetensors`; returns the loss at the end."""
     own = parameters.imagenet
-    things = draw_things(
-        context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
-        target=round(own.size * _MARGIN), difficulty=parameters.difficulty,
-    )  # fmt: skip
+    things = scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
     network, loss = train_imagenet(
         things, architecture=own.architecture, size=own.size, steps=own.steps, batch=own.batch,
         learning_rate=own.learning_rate, seed=parameters.seed, tracker=context.tracker,

@@ -60,8 +60,8 @@ def fit(
 
 def standardised(pixels: NDArray[np.uint8], mean: tuple[float, ...], deviation: tuple[float, ...]) -> torch.Tensor:
     """(n, h, w, 3) bytes → (n, 3, h, w) floats, as torchvision's ToTensor and Normalize."""
-    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
-    return (images - torch.tensor(mean).view(1, 3, 1, 1)) / torch.tensor(deviation).view(1, 3, 1, 1)
+    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float().div_(255)
+    return images.sub_(torch.tensor(mean).view(1, 3, 1, 1)).div_(torch.tensor(deviation).view(1, 3, 1, 1))
 
 
 def cropped(images: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:

@@ -20,7 +20,7 @@ from stages.world.base_models import BaseModelsParameters, main
 from stages.world.sample.encoders import text
 from stages.world.sample.encoders.arcface import AngularMargin
 from stages.world.sample.encoders.known import FIRST_VIEW, choose_known, persons_of
-from stages.world.sample.encoders.pictures import draw_faces, draw_things
+from stages.world.sample.encoders.pictures import draw_faces, draw_things, scaled
 from stages.world.sample.kvqae.pictures import IDENTITIES_PER_WORLD
 from stages.world.sample.kvqae.world import build_world
 from stages.world.sample.render import ENCODER_IDENTITIES
@@ -80,11 +80,24 @@ def test_training_pictures_are_of_the_encoders_identities(draw, monkeypatch):
                 drawn.append(key[position]) or original(*key, **rest)
             ),
         )
-    extra = {"landmark_noise": 0.0} if draw is draw_faces else {"target": 32}
+    extra = {"landmark_noise": 0.0} if draw is draw_faces else {}
     made = draw(LocalEngine(1), identities=30, views=2, size=64, difficulty=PARAMETERS.difficulty, **extra)
     assert set(drawn) == set(range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + 30))
     assert made.entities.tolist() == [identity for identity in range(30) for _ in range(2)]
     assert made.pixels.shape[0] == 60
+
+
+def test_scaled_things_are_those_drawn_for_fewer_identities_and_views():
+    drawn, fewer = (
+        draw_things(LocalEngine(1), identities=identities, views=views, size=64, difficulty=PARAMETERS.difficulty)
+        for identities, views in ((5, 3), (4, 2))
+    )
+    own, alone = scaled(drawn, 32, identities=4, views=2), scaled(fewer, 32, identities=4, views=2)
+    assert own.pixels.shape == (8, 32, 32, 3)
+    assert (own.pixels == alone.pixels).all()
+    assert own.entities.tolist() == alone.entities.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert (own.classes, own.captions) == (alone.classes, alone.captions)
+    assert (own.captions, own.classes) == (fewer.captions, fewer.classes)
 
 
 def test_known_people_take_the_place_of_strangers(monkeypatch):
