@@ -69,8 +69,11 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
     run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
     with_seed(root / SCALE, pipeline, seed, copy / ".work" / "thorough.yaml")
     rescale(copy / "params.yaml", copy / ".work" / "thorough.yaml")
-    # DVC hands its own root to a stage only where none is set: see `project_root`.
-    run("dvc", "repro", "--glob", f"{pipeline}-*", cwd=copy, DVC_ROOT=str(root))
+    # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is set:
+    # see `project_root`.
+    binaries = Path(sys.executable).parent
+    made = (f"BIN={binaries}", "-o", f"{binaries}/.ready")
+    run("make", "repro", f"P={pipeline}", *made, cwd=copy, DVC_ROOT=str(root))
     found: dict[str, float] = {}
     for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
         values = read_json(file)

@@ -56,6 +56,7 @@ def project(tmp_path, monkeypatch):
     files = {
         "dvc.yaml": STAGE,
         "echo.py": ECHO,
+        "Makefile": "repro:\n\tdvc repro --glob '$(P)-*'\n",
         "params.yaml": "kvqae: {world: {seed: 3}, read: {grid: 1}}\n",
         "scales/thorough.yaml": "kvqae: {read: {grid: 9}}\n",
         ".gitignore": ".work\n/data/\n",
