@@ -6,7 +6,7 @@ from typing import Any
 from stages.report.common import environment
 
 ROWS = {
-    "kvqae": "KVQAE's own CLIP (another architecture)",
+    "kvqae": "KVQAE's own CLIP (RN50; the sample's: like the others, trained otherwise)",
     "zero_shot": "Decorrelation's CLIP, untouched",
     "finetune": "fine-tuned on D",
     "ours": "fine-tuned on D ∪ D′",
