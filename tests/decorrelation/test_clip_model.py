@@ -9,6 +9,7 @@ import torch
 
 from stages.decorrelation.models.clip import Clip
 from stages.decorrelation.models.interface import start
+from stages.kvqae.pictures.visual_encoders import load_clip
 from stages.stage import BadInput
 from tests.decorrelation.tiny_models import CAPTIONS, CLIP_SETTINGS, pictures, write_base
 
@@ -55,6 +56,15 @@ def test_the_saved_folder_is_an_open_clip_model(base, tmp_path):
         assert torch.allclose(model.encode_images(model.prepare(image, training=False)[None]), expected, atol=1e-6)
         expected = theirs.encode_text(tokenizer(CAPTIONS), normalize=True)
         assert torch.allclose(model.encode_texts(model.tokenize(CAPTIONS)), expected, atol=1e-6)
+
+
+def test_the_saved_folder_is_an_image_encoder_of_kvqae(base, tmp_path):
+    model = start("clip", base, CLIP_SETTINGS, [])
+    model.save(tmp_path / "saved")
+    images = [pictures(1, 40)[0], pictures(1, 64)[0]]
+    expected = model.encode_images(torch.stack([model.prepare(image, training=False) for image in images]))
+    found = load_clip(tmp_path / "saved", torch.device("cpu"))(images)
+    assert np.allclose(found, expected.detach().numpy(), atol=1e-5)
 
 
 def test_a_released_model_has_open_clips_own_tokenizer(base, tmp_path):
