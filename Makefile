@@ -33,33 +33,13 @@ $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
 
-# On processors alone, lanes run side by side: much of each keeps one core busy. The first, the longest, has the right of
-# way. One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
-# depends on how many there are. A GPU's memory is for one at a time.
-# The words of a step are its lanes, the commas separate a lane's targets, the slash waits for every lane. Lanes of a step may
-# need no stage in common that an earlier step has not run. What is left to do the last `dvc repro` does, which also says
-# what went wrong, if anything did.
-LANES := kvqae-* decorrelation-evaluate complexity-*
-LANES_kvqae := kvqae-published_checkpoints,kvqae-rerank_base kvqae-training_pairs,kvqae-rebuild \
-	/ kvqae-fuse,kvqae-relevance kvqae-rerank_pretrain,kvqae-reader_pretrain \
-	/ kvqae-rerank_fuse kvqae-reader_finetune*,kvqae-evaluate,kvqae-tune_fusion,kvqae-lexical_overlap
-LANES_decorrelation := decorrelation-base_models kvqae-passages,decorrelation-removals* \
-	/ decorrelation-pairs@coco_* decorrelation-pairs@flickr30k_*,decorrelation-pairs@control_* \
-	/ decorrelation-train@*_clip_* decorrelation-train@*_vse_*,decorrelation-train@*_blip_*,kvqae-image_search
-LANES_complexity := complexity-base_models \
-	/ complexity-simulate,complexity-answer@minilm* complexity-answer@camembert*,complexity-answer@mt5*,complexity-prompt
-
 PIPELINES := kvqae|decorrelation|complexity
 
-# DVC runs the whole graph when a glob matches no stage. Jobs of a script ignore Ctrl-C: the lanes get SIGTERM for it.
+# Without a GPU stages run side by side first, one thread each; a GPU's memory is for one at a time.
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
 	@if ! nvidia-smi >/dev/null 2>&1 && ! dvc status --quiet; then \
-		trap 'trap - INT TERM; kill 0' INT TERM; \
-		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; set -f; lag=0; for lane in $(LANES$(addprefix _,$(P))); do \
-			if [ "$$lane" = / ]; then wait; lag=0; continue; fi; \
-			STAGE_NICENESS=$$lag dvc --wait-for-lock repro --glob $${lane//,/ } 2>&1 | sed -u "s/^/[$${lane%%[-,]*}] /" & lag=$$((lag + 5)); \
-		done; wait; \
+		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; python -m stages.lanes $(P); \
 	fi; \
 	if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; else dvc repro; fi
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"

@@ -1,20 +1,16 @@
 """The Makefile's shell, with stand-ins for DVC and the GPU's driver."""
 
-import os
 import shutil
-import signal
 import subprocess
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PROGRAMS = {  # DVC notes what it was asked for; with the file `slow` it stays at work as a stage does
-    "dvc": 'echo "$*" >> asked\n[ "$1" = status ] && exit 1\n[ -e slow ] && { echo $$ >> pids; sleep 60; }\nexit 0\n',
+PROGRAMS = {  # DVC and the lanes note what they were asked for; nothing is up to date
+    "dvc": 'echo "$*" >> asked\n[ "$1" != status ]\n',
     "nvidia-smi": "exit 1\n",
-    "python": "exit 0\n",
+    "python": '[ "$2" = json.tool ] || echo "$OMP_NUM_THREADS $*" >> asked\n',
 }
 
 
@@ -46,50 +42,22 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
     assert not (project / "asked").exists()
 
 
-def test_one_pipeline_runs_by_steps_of_lanes(project):
-    done = make(project, "repro", "P=complexity")
+@pytest.mark.parametrize(
+    ("arguments", "last"),
+    [(("repro",), ["repro"]), (("repro", "P=kvqae"), ["repro --glob kvqae-*", "repro --single-item headline report"])],
+)
+def test_lanes_run_first_where_there_is_no_gpu(project, arguments, last):
+    done = make(project, *arguments)
     assert done.returncode == 0, done.stderr
-    asked = (project / "asked").read_text().splitlines()
-    assert asked[:2] == ["status --quiet", "--wait-for-lock repro --glob complexity-base_models"]
-    assert sorted(asked[2:4]) == [
-        "--wait-for-lock repro --glob complexity-answer@camembert* complexity-answer@mt5* complexity-prompt",
-        "--wait-for-lock repro --glob complexity-simulate complexity-answer@minilm*",
-    ]
-    assert asked[4:] == ["repro --glob complexity-*", "repro --single-item headline report"]
+    pipeline = "".join(arguments[1:]).removeprefix("P=")
+    lanes = f"1 -m stages.lanes {pipeline}".strip()
+    assert (project / "asked").read_text().splitlines() == ["status --quiet", lanes, *last]
 
 
-def alive(pid):
-    state = Path(f"/proc/{pid}/stat")
-    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
-def test_ctrl_c_ends_every_lane(project):
-    (project / "slow").touch()
-    process = subprocess.Popen(
-        ["make", "repro"],
-        cwd=project,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # the tests may run as a job that ignores it
-    )
-    pids, deadline = project / "pids", time.monotonic() + 60
-    while not pids.exists() or len(pids.read_text().split()) < 3:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    lanes = pids.read_text().split()
-    try:
-        os.killpg(process.pid, signal.SIGINT)  # what a terminal does
-        assert process.wait(30) != 0
-        deadline = time.monotonic() + 10
-        while any(map(alive, lanes)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert [lane for lane in lanes if alive(lane)] == []
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    assert len((project / "asked").read_text().splitlines()) == 4  # the status and the lanes: nothing came after them
+def test_a_gpu_is_for_one_stage_at_a_time(project):
+    (project / ".venv" / "bin" / "nvidia-smi").write_text("#!/bin/bash\nexit 0\n")
+    assert make(project, "repro").returncode == 0
+    assert (project / "asked").read_text().splitlines() == ["repro"]
 
 
 def test_clean_keeps_runs_that_wait_for_mlflow_and_the_copies_of_thorough(project):

@@ -1,0 +1,142 @@
+"""Lanes side by side: no stage twice, none before what it needs; one that fails or is interrupted ends them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from fnmatch import fnmatch
+from pathlib import Path
+
+import networkx as nx
+import pytest
+import yaml
+from dvc.repo import Repo
+
+from stages import lanes
+from stages.lanes import STEPS, plan
+from tests import tiny_project
+
+ROOT = Path(__file__).parents[1]
+NEEDS = [("b", "a"), ("c", "a"), ("d", "b"), ("d", "c"), ("e", "c"), ("alone", "")]
+
+
+def graph_of(needs):
+    graph = nx.DiGraph()
+    for stage, needed in needs:
+        graph.add_node(stage)
+        if needed:
+            graph.add_edge(stage, needed)
+    return graph
+
+
+def test_what_two_lanes_need_comes_before_them():
+    assert plan(graph_of(NEEDS), [[["b"], ["c"]]]) == [[["a"]], [["b"], ["c"]]]
+
+
+def test_nothing_runs_twice():
+    steps = [[["b"], ["alone"]], [["d"], ["e", "d"]]]
+    assert plan(graph_of(NEEDS), steps) == [[["a", "b"], ["alone"]], [["c"]], [["d"], ["e"]]]
+
+
+def test_a_target_that_there_is_not_asks_for_nothing():
+    assert plan(graph_of(NEEDS), [[["nothing*"], ["alone"]]]) == [[["alone"]]]
+
+
+@pytest.fixture(scope="module")
+def graph() -> nx.DiGraph:
+    with Repo(ROOT) as repo:
+        return nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
+
+
+@pytest.mark.parametrize("pipeline", STEPS)
+def test_every_lane_of_the_project_has_something_to_do(pipeline, graph):
+    for targets in (lane for step in STEPS[pipeline] for lane in step):
+        assert all(any(fnmatch(stage, target) for stage in graph) for target in targets), targets
+    planned = plan(graph, STEPS[pipeline])
+    assert [len(step) for step in planned] == [len(step) for step in STEPS[pipeline]]  # and they share no stage
+    places = {stage: place for place, step in enumerate(planned) for lane in step for stage in lane}
+    assert len(places) == sum(len(lane) for step in planned for lane in step)
+    for place, step in enumerate(planned):
+        for lane in step:
+            for number, stage in enumerate(lane):
+                assert all(places[need] < place or need in lane[:number] for need in nx.descendants(graph, stage))
+
+
+def stage(command, *, needs=()):
+    return {"cmd": command, "deps": [f"{need}.txt" for need in needs]}
+
+
+def written(name, **more):
+    return stage(f"{sys.executable} -c \"open('{name}.txt', 'w').write('{name}')\"", **more) | {"outs": [f"{name}.txt"]}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    graph = {
+        "kvqae-a": written("a"),
+        "kvqae-b": written("b", needs="a"),
+        "decorrelation-c": written("c"),
+        "decorrelation-evaluate": written("d", needs="c"),
+        "complexity-e": written("e"),
+    }
+    files = {"dvc.yaml": yaml.safe_dump({"stages": graph}), ".gitignore": ""}
+    return tiny_project.start(tmp_path / "project", files, monkeypatch)
+
+
+def test_the_lanes_run_to_their_ends(project, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    lanes.main([])
+    assert {path.stem for path in project.glob("*.txt")} == set("abcde")
+    assert set(yaml.safe_load((project / "dvc.lock").read_text())["stages"]) == set(
+        yaml.safe_load((project / "dvc.yaml").read_text())["stages"]
+    )
+
+
+def test_a_step_that_fails_is_the_last_one(project, monkeypatch):
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    graph["stages"]["kvqae-a"]["cmd"] = "exit 3"
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setitem(STEPS, "kvqae", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
+    lanes.main(["kvqae"])
+    assert {path.stem for path in project.glob("*.txt")} == {"e"}  # beside it, and nothing after
+
+
+def alive(pid):
+    state = Path(f"/proc/{pid}/stat")
+    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_every_lane(project, tmp_path, ending):
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    (binaries / "dvc").write_text("#!/bin/bash\necho $$ >> pids\nsleep 60\n")
+    (binaries / "dvc").chmod(0o755)
+    environment = os.environ | {"PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stages.lanes"],
+        cwd=project,
+        env=environment,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # tests may run as a job
+    )
+    pids, deadline = project / "pids", time.monotonic() + 60
+    try:
+        while not pids.exists() or len(pids.read_text().split()) < 3:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(ending)
+        assert process.wait(30) != 0
+        deadline = time.monotonic() + 10
+        running = pids.read_text().split()
+        while any(map(alive, running)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert [pid for pid in running if alive(pid)] == []
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
