@@ -101,14 +101,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
     pipeline = parser.parse_args(argv).pipeline
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    steps = STEPS[pipeline]
-    if len(steps) == 1:  # its lanes have no stage in common: DVC finds theirs itself, in a tenth of the time
-        run(steps[0], "--glob")
-        return
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # lanes are groups of their own: no terminal ends them
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
-    all(run(lanes, "--single-item") for lanes in plan(graph, steps))
+    steps = STEPS[pipeline]
+    planned = plan(graph, steps)
+    if [len(step) for step in planned] == [len(steps[0])]:  # nothing in common: DVC finds the stages, ten times as fast
+        run(steps[0], "--glob")
+    else:
+        all(run(lanes, "--single-item") for lanes in planned)
 
 
 if __name__ == "__main__":

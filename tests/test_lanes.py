@@ -94,6 +94,17 @@ def test_the_lanes_run_to_their_ends(project, monkeypatch):
     )
 
 
+def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch):
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    graph["stages"]["kvqae-b"]["deps"] = ["a.txt", "c.txt"]  # as with a decorrelated CLIP for KVQAE's images
+    for name, each in graph["stages"].items():
+        each["cmd"] += f" && echo {name} >> ran"
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    lanes.main([])
+    assert sorted((project / "ran").read_text().split()) == sorted(graph["stages"])
+
+
 def test_a_step_that_fails_is_the_last_one(project, monkeypatch):
     graph = yaml.safe_load((project / "dvc.yaml").read_text())
     graph["stages"]["kvqae-a"]["cmd"] = "exit 3"
@@ -110,7 +121,7 @@ def alive(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interruption_ends_every_lane(project, tmp_path, ending):
     binaries = tmp_path / "bin"
     binaries.mkdir()

@@ -54,6 +54,12 @@ def test_lanes_run_first_where_there_is_no_gpu(project, arguments, last):
     assert (project / "asked").read_text().splitlines() == ["status --quiet", lanes, *last]
 
 
+def test_nothing_comes_after_lanes_that_were_interrupted(project):
+    (project / ".venv" / "bin" / "python").write_text("#!/bin/bash\nexit 143\n")
+    assert make(project, "repro").returncode != 0
+    assert (project / "asked").read_text().splitlines() == ["status --quiet"]
+
+
 def test_a_gpu_is_for_one_stage_at_a_time(project):
     (project / ".venv" / "bin" / "nvidia-smi").write_text("#!/bin/bash\nexit 0\n")
     assert make(project, "repro").returncode == 0
