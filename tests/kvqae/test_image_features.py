@@ -1,28 +1,22 @@
 import io
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
-from unittest.mock import Mock
 
-import insightface
 import numpy as np
 import pytest
-import torch
 import yaml
 from PIL import Image
 from pydantic import ValidationError
 
 from stages.kvqae import image_features
-from stages.kvqae.image_features import Encoders, ImageFeaturesParameters, encode_images, main
+from stages.kvqae.image_encoding import MATRICES, Encoders, Features
+from stages.kvqae.image_features import ImageFeaturesParameters, main
 from stages.kvqae.pictures.align import align
-from stages.kvqae.pictures.faces import FaceDetector, FaceEncoder
-from stages.kvqae.pictures.visual_encoders import load_clip, load_imagenet
-from stages.stage import BadInput, execute
+from stages.stage import execute
 from stages.tables import read_matrix, read_table, write_images
-from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
+from tests.kvqae.odd_pictures import encoded, load_base, odd_pictures, write_base
 
-CPU = torch.device("cpu")
 SECTION = {
     "clip": "models/clip",
     "batch_size": 4,
@@ -35,47 +29,19 @@ SECTION = {
 }
 
 
-def encoded(pixels: np.ndarray, kind: str = "PNG", **options: object) -> bytes:
-    out = io.BytesIO()
-    Image.fromarray(pixels).save(out, kind, **options)
-    return out.getvalue()
-
-
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("base")
-    write_onnx(folder / "arcface" / "model.onnx", np.random.default_rng(0).normal(size=(3, 8)))
-    write_imagenet(folder / "imagenet")
-    write_clip(folder / "clip")
-    return folder
+    return write_base(tmp_path_factory.mktemp("base"))
 
 
 @pytest.fixture(scope="module")
 def encoders(base: Path) -> Encoders:
-    detector = FaceDetector(min_side=20, min_face=20, thresholds=(0.6, 0.7, 0.7), factor=0.709, device=CPU)
-    arcface = FaceEncoder(base / "arcface" / "model.onnx", CPU)
-    return Encoders(detector, arcface, load_imagenet(base / "imagenet", CPU), load_clip(base / "clip", CPU))
+    return load_base(base)
 
 
 @pytest.fixture(scope="module")
 def images() -> dict[str, bytes]:
-    """Ten images: people, landscapes and what Commons has of broken and odd ones."""
-    path = Path(insightface.__file__).parent / "data" / "images" / "t1.jpg"
-    group = np.asarray(Image.open(path).convert("RGB"))
-    woman = encoded(group[240:420, 30:190])
-    noise = np.random.default_rng(0).integers(0, 256, (64, 48, 3), dtype=np.uint8)
-    return {
-        "woman.png": woman,
-        "cut.png": woman[: len(woman) // 2],
-        "noise.png": encoded(noise),
-        "page.html": b"<html>404</html>",
-        "one.png": encoded(noise[:1, :1]),
-        "strip.png": encoded(np.zeros((40, 20_000), np.uint8)),
-        "wall.png": encoded(np.zeros((4_000, 4_000), np.uint8)),
-        "two.png": encoded(group[130:410, 260:600]),
-        "low.png": encoded(noise[:19]),
-        "man.jpg": encoded(group[330:480, 720:870], "JPEG"),
-    }
+    return odd_pictures()
 
 
 def prepare(folder: Path, base: Path, images: dict[str, bytes], workers: int = 1) -> list[str]:
@@ -137,7 +103,7 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: En
     assert rows["noise.png"]["faces"] == 0
     assert rows["noise.png"]["box"] is rows["noise.png"]["landmarks"] is rows["one.png"]["faces"] is None
 
-    matrices = {name: np.asarray(read_matrix(scratch / "features" / f"{name}.npy")) for name in image_features.MATRICES}
+    matrices = {name: np.asarray(read_matrix(scratch / "features" / f"{name}.npy")) for name in MATRICES}
     assert {name: (matrix.shape, matrix.dtype.name) for name, matrix in matrices.items()} == {
         "arcface": ((10, 8), "float16"),
         "imagenet": ((10, 512), "float16"),
@@ -170,30 +136,6 @@ def test_broken_exif_blocks_are_counted_and_change_nothing_else(
     assert contents(scratch / "features") == whole
 
 
-@pytest.mark.parametrize("batch_size", [1, 3])
-def test_batches_change_nothing(batch_size: int, encoders: Encoders, images: dict[str, bytes]) -> None:
-    def encode(batch: list[tuple[str, bytes]]) -> image_features.Features:
-        return encode_images(batch, encoders, max_side=512, max_pixels=10_000_000)
-
-    items = list(images.items())
-    whole = encode(items)
-    parts = [encode(items[start : start + batch_size]) for start in range(0, len(items), batch_size)]
-    for name, matrix in whole.matrices.items():
-        assert np.allclose(matrix, np.concatenate([part.matrices[name] for part in parts]), atol=2e-3)
-    for column in ("name", "unreadable", "faces", "detected", "width", "height"):
-        assert whole.table[column].to_pylist() == [value for part in parts for value in part.table[column].to_pylist()]
-
-
-def test_each_image_is_decoded_once(
-    encoders: Encoders, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = []
-    image_open = Image.open
-    monkeypatch.setattr(Image, "open", lambda file: opened.append(file.getvalue()) or image_open(file))
-    encode_images(list(images.items()), encoders, max_side=512, max_pixels=10_000_000)
-    assert opened == list(images.values())
-
-
 def test_goes_on_after_a_kill(
     scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +143,7 @@ def test_goes_on_after_a_kill(
     argv = prepare(scratch, base, images)
     encode, seen = image_features.encode_images, []
 
-    def recording(batch: list[tuple[str, bytes]], *args: object, **limits: int) -> image_features.Features:
+    def recording(batch: list[tuple[str, bytes]], *args: object, **limits: int) -> Features:
         seen.append([name for name, _ in batch])
         if len(seen) == 3:
             raise KeyboardInterrupt
@@ -244,16 +186,3 @@ def test_light_until_a_worker_loads_the_networks() -> None:
 def test_parameters_out_of_range(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         ImageFeaturesParameters.model_validate(SECTION | change)
-
-
-def test_nan_embedding_names_the_image(encoders: Encoders, images: dict[str, bytes]) -> None:
-    embeddings = np.ones((7, 16), np.float32)  # of seven readable images, the second is noise.png
-    embeddings[1, 3] = np.nan
-    broken = Mock(return_value=embeddings, dimension=16, path=Path("clip"))
-    with pytest.raises(BadInput, match=r"clip:noise\.png: NaN or infinite embedding"):
-        encode_images(
-            list(images.items()),
-            replace(encoders, clip=broken),
-            max_side=512,
-            max_pixels=10_000_000,
-        )

@@ -8,12 +8,11 @@ import pytest
 import torch
 
 from stages.kvqae.article_passages import passages_of_articles
-from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.read import ReadParameters, main, measure_initial, sweep
+from stages.kvqae.questions import read_questions
+from stages.kvqae.read import ReadParameters, main, measure_initial
 from stages.kvqae.reader.data import texts_of
 from stages.kvqae.reader.model import load_reader, save_reader
-from stages.kvqae.reader.reading import Reading
-from stages.kvqae.reader.rows import Row, Selection, select_passages
+from stages.kvqae.reader.rows import Row, select_passages
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.measures.answers import exact_match
@@ -213,18 +212,6 @@ def test_oracles_select_what_the_paper_says(world):
     assert chosen("semi", 2) == [[0], [], []]
     assert chosen("semi", 3) == [[0], [2], []]
     assert chosen("full", 2) == [[0], [2], []]  # v1 from its own article; v2's article is unknown
-
-
-def test_sweep_takes_the_best_and_the_fewest_at_equality():
-    question = Question("q", "?", ("yes",), "yes")
-    readings = {
-        ("?", n): Reading(text, 0, 1, score, 0.0, 0.0)
-        for n, text, score in [(0, "no", 0), (1, "yes", 1), (2, "yes", 2)]
-    }
-    selections = {n: [Selection(question, np.arange(n), np.zeros(n))] for n in (1, 2, 3)}
-    best, curve = sweep(selections, [readings], weighted=False)
-    assert best == 2
-    assert [point["em"] for point in curve] == [0.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder,
 from stages.kvqae.dense_search import INDEX
 from stages.kvqae.dpr_encode import half_precision
 from stages.kvqae.illustrated_base import read_illustrated_base
-from stages.kvqae.image_features import encode_images, load_encoders
+from stages.kvqae.image_encoding import encode_images, load_encoders
 from stages.kvqae.image_search import SYSTEMS as IMAGE_SYSTEMS
 from stages.kvqae.image_search import ImageIndex
 from stages.kvqae.lucene import Searcher
