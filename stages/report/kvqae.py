@@ -18,7 +18,7 @@ from stages.measures.runs import PADDING
 from stages.report.common import environment, sizes_html
 from stages.report.gallery import Ranking, Spans, face_boxes, gallery_items, pictures_missing
 from stages.report.kvqae_construction import construction_html, statistics_html
-from stages.report.kvqae_findings import RERANKING, findings_html, reading_findings, reranking_findings
+from stages.report.kvqae_findings import RERANKING, RETRIEVAL, findings_html, reading_findings, retrieval_findings
 from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
 from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import LABELS, RERANKED_LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
@@ -50,7 +50,7 @@ def reranking_sections(
     """Tables 5 and 6, what they show, what was seen on validation (`tuned`, HTML), and the split by overlap."""
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
-        found = reranking_findings(blocks, RERANKING[name], level)
+        found = retrieval_findings(blocks, RERANKING[name], level)
         tables = retrieval_html(blocks, printed, wanted, level, confidence, RERANKED_LABELS, sample=sample)
         made.append(section(name, title, findings_html(found, INITIAL) + tables))
     made[-1]["html"] += tuned
@@ -165,7 +165,10 @@ def main(
             section(
                 name,
                 title,
-                retrieval_html(blocks, printed, wanted, level, kvqae["evaluate"]["confidence"], LABELS, sample=sample),
+                findings_html(retrieval_findings(blocks, RETRIEVAL.get(name, ()), level))
+                + retrieval_html(
+                    blocks, printed, wanted, level, kvqae["evaluate"]["confidence"], LABELS, sample=sample
+                ),
             )
             for name, (title, wanted) in TABLES.items()
         ),

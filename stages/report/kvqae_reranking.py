@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stages.report.common import environment
-from stages.report.kvqae_findings import findings_html, reranking_findings, within
+from stages.report.kvqae_findings import findings_html, retrieval_findings, within
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, Shown, retrieval_html
 
 FUSIONS = {
@@ -69,5 +69,5 @@ def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], le
     if not rest:
         return ""
     note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
-    found = reranking_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
+    found = retrieval_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
     return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, confidence, RERANKED_LABELS)

@@ -6,7 +6,7 @@ import yaml
 
 from stages.report.kvqae import KvqaeFragmentParameters, main
 from stages.report.kvqae_construction import ABSENT, construction_html, statistics_html
-from stages.report.kvqae_findings import RERANKING, Finding, reading_findings, reranking_findings
+from stages.report.kvqae_findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
 from stages.report.kvqae_reading import READING_ROWS, reading_html, sweep_html
 from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
@@ -76,19 +76,42 @@ def test_findings_say_which_way_it_goes(value, other, p, expected):
     assert Finding("A", "B", "P@1", value, other, p).sentence(0.01) == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "value", "p", "end"),
+    [
+        ("significant", 0.5, 0.01, "p = 0.010."),
+        ("significant", 0.5, 0.011, "p = 0.011. Expected with p ≤ 0.01: does not hold here."),
+        ("significant", 0.2, 0.001, "p = 0.001. Expected with p ≤ 0.01: does not hold here."),
+        ("above", 0.5, 0.9, "p = 0.900."),
+        ("above", 0.25, 1.0, "p = 1.000. Expected to be above: does not hold here."),
+        ("open", 0.2, 0.001, "p = 0.001."),
+    ],
+)
+def test_findings_say_where_more_was_expected(expected, value, p, end):
+    assert Finding("A", "B", "P@1", value, 0.25, p, expected).sentence(0.01).partition("points, ")[2] == end
+
+
 def test_findings_come_from_the_blocks_and_metrics_that_exist():
-    first, *rest = reranking_findings(RERANKED, RERANKING["table-6"], 0.01)
+    first, *rest = retrieval_findings(RERANKED, RERANKING["table-6"], 0.01)
     assert first == "Text re-ranking beats the initial ranking in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."
     image_adds, both_add = rest[1:]  # no row of the block keeps the initial scores
     assert image_adds.startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
+    assert image_adds.endswith("Expected to be above: does not hold here.")
     assert both_add.startswith("Re-ranking by text and image beats the initial ranking in P@1: 25.0 % → 40.0 %")
-    faces = reranking_findings(RERANKED, RERANKING["table-5"], 0.01)
+    faces = retrieval_findings(RERANKED, RERANKING["table-5"], 0.01)
     assert [each.split(" in ")[0] for each in faces] == [
         *("Where a face is found: ArcFace + RRT equals ArcFace alone",) * 2,
         *("Where a face is found: ArcFace + RRT beats RRT alone",) * 2,
     ]
-    assert reranking_findings({"passage": block("", {"initial": 0.1})}, RERANKING["table-6"], 0.01) == []
-    assert reranking_findings({}, RERANKING["table-5"], 0.01) == []
+    assert retrieval_findings({"passage": block("", {"initial": 0.1})}, RERANKING["table-6"], 0.01) == []
+    assert retrieval_findings({}, RERANKING["table-5"], 0.01) == []
+    first_stage = {"passage": block("", {"dpr_zero_shot": 0.1, "dpr_few_shot": 0.2, "dpr_few_shot_image": 0.3})}
+    fused, tuned = retrieval_findings(first_stage, RETRIEVAL["table-3"], 0.01)
+    assert fused.startswith("Text (D_f) and image is above, but not significantly, its text alone, D_f, in MRR: 20.0 %")
+    assert fused.endswith("Expected with p ≤ 0.01: does not hold here.")
+    assert tuned.endswith(
+        "Few-shot DPR is above, but not significantly, zero-shot DPR in MRR: 10.0 % → 20.0 %, +10.0 points, p = 0.500."
+    )
     (found,) = reading_findings(READ, 0.01)
     assert found.startswith("Reading the re-ranked list beats reading the initial list in EM: 20.0 % → 30.0 %")
     assert "+10.0 points, p = 0.002." in found
