@@ -20,7 +20,7 @@ from stages.kvqae.reader.model import load_reader
 from stages.kvqae.reader.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
 from stages.kvqae.reader.rows import Row, Selection, select_passages
 from stages.measures.runs import Run
-from stages.stage import Parameters
+from stages.stage import BadInput, Parameters
 
 
 class ReadingParameters(Parameters):
@@ -40,10 +40,14 @@ class ReadingParameters(Parameters):
 def read_selections(
     folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadingParameters
 ) -> dict[Pair, Reading]:
-    """What the reader in `folder` finds in every passage of these selections, each pair read once."""
+    """What the reader in `folder` finds in every passage of these selections, each pair read once.
+
+    Raises:
+        BadInput: what it finds in a passage is not a number; the message names the pair. See `load_reader`.
+    """
     pairs = dict.fromkeys((each.question.text, passage) for each in selections for passage in each.passages.tolist())
     model, tokenizer = load_reader(folder, parameters.max_tokens)
-    return read_pairs(
+    readings = read_pairs(
         torch.nn.Module.to(model, pick_device()),
         tokenizer,
         list(pairs),
@@ -52,6 +56,10 @@ def read_selections(
         longest=parameters.answer_tokens,
         batch=parameters.batch,
     )
+    for pair, found in readings.items():
+        if np.isnan([found.score, found.start_mass, found.end_mass]).any():  # an infinite score: no candidate there
+            raise BadInput("the score of a passage is NaN", file=folder, field="question, passage", got=pair)
+    return readings
 
 
 def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *, weighted: bool) -> list[Answer]:
