@@ -105,7 +105,8 @@ def _trained(
     sample = build_french(0, train=4200, validation=40, evaluation=120, frame_texts=8).fquad["train"]
     _fit(reader, reader.features(sample).items, work / "first")
     reader.settings = settings(**_COMMON, learning_rate=4e-4, max_steps=STEPS_PIAF, epochs=1)
-    kept = [each for each in reader.features(training).items if each.end or rng.random() < EMPTY]
+    windows: Sequence[Any] = reader.features(training).items
+    kept = [each for each in windows if each.end or rng.random() < EMPTY]
     done = _fit(reader, kept, work / "second")
     return reader, {"windows": float(len(kept)), "epochs": done["epochs"]}
 

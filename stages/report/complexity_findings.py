@@ -104,7 +104,7 @@ def sizes(
     """
     printed, scores = published["table_2"]["rows"], published["table_1"]["rows"]
     average = [fmean(column) for column in zip(*printed.values(), strict=True)]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model, by_factor in found.items():
         paper = printed.get(model)
         known = [(by_factor[factor], (paper or average)[place]) for place, factor in enumerate(FACTORS)]
