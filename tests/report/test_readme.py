@@ -11,7 +11,6 @@ PIAF = {
     "commit": "0123456789abcdef",
     "questions": 30,
     "trained_questions": 20,
-    "seconds": 120.0,
     "asked_questions": 10,
     "asked_articles": 4,
     "mangled_references": 0.4321,
