@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro test test-all check format report bench mlflow readme scale doctor plan thorough ask clean
+.PHONY: help setup repro test test-all check format report bench real mlflow readme scale doctor plan thorough ask clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -61,6 +61,9 @@ report: $(BIN)/.ready  ## rebuild the page from what is in metrics/ and say wher
 
 bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/
 	@python -m bench
+
+real: $(BIN)/.ready  ## what a reader reaches on PIAF, real questions (../shared/real or $TRIVIUM_REAL); writes metrics/real/
+	@python -m bench.real.piaf
 
 ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
 	@python -m stages.kvqae.ask_page $(if $(PORT),--port $(PORT))

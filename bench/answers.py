@@ -4,8 +4,9 @@ The sample's configurations with the weights they start from: an untrained gener
 that its figure is the slowest it can be. The peer is the same reader asked one question at a time; the answers must
 be the same.
 
-A prompted model is as fast as its endpoint. The one here answers at once, so that the figures are the limit which
-asking itself sets: requests, and every answer forced to disk; and a rerun, which reads the cache and asks nothing.
+A prompted model is as fast as its endpoint. `prompted` asks a real local server, `transformers serve` with the sample's
+Llama, on the same cores. An endpoint that answers at once shows the limit which asking itself sets (`prompted_asking`):
+requests, and every answer forced to disk; and a rerun reads the cache and asks nothing (`prompted_cached`).
 """
 
 import tempfile
@@ -18,18 +19,19 @@ import torch
 from bench import harness
 from stages.complexity.corpus.squad import write_squad
 from stages.complexity.finetune import FinetuneParameters
-from stages.complexity.prompt import PromptParameters, ask_all
+from stages.complexity.prompt import PromptedModel, PromptParameters, ask_all
 from stages.complexity.prompting.answer_cache import AnswerCache, key_of
-from stages.complexity.prompting.prompts import messages_of
+from stages.complexity.prompting.prompts import Messages, messages_of
 from stages.complexity.readers.interface import Reader, Reading, reader_of
 from stages.stage import read_parameters, section_of, validate
 from stages.world.complexity_base_models import ComplexityBaseModelsParameters, make_stand_ins
 from stages.world.sample.french import build_french
+from tests.complexity.local_server import serving, write_chat_template
 from tests.complexity.loopback_endpoint import Loopback, said
 
 PARAMS = Path("params.yaml")
-QUESTIONS, ALONE, BATCH = 512, 32, 64
-PROMPTED = "mixtral"
+QUESTIONS, ALONE, SERVED, BATCH = 512, 32, 64, 64
+PROMPTED, SERVED_MODEL = "mixtral", "llama"
 READERS = ("camembert", "minilm", "mt5", "llama")  # one of every kind, and real weights
 
 
@@ -71,25 +73,44 @@ def figures(reader: Reader, readings: list[Reading]) -> dict[str, float]:
 
 
 def prompted_figures(folder: Path, readings: list[Reading]) -> dict[str, float]:
-    """Answers a second of a prompted model at an endpoint that answers at once, and of its cached answers."""
-    section = section_of(read_parameters(PARAMS), "complexity.prompt", PARAMS)
-    parameters = validate(PromptParameters, section, "complexity.prompt", PARAMS)
+    """Answers a second of a prompted model at a real local server, at an endpoint that answers at once, and cached.
+
+    Args:
+        folder: holds the sample's base models.
+        readings: what is asked; the server is asked the first `SERVED`, and writes as much as the Llama reader may.
+    """
+    tree = read_parameters(PARAMS)
+    parameters = validate(PromptParameters, section_of(tree, "complexity.prompt", PARAMS), "complexity.prompt", PARAMS)
+    tokens = tree["complexity"]["finetune"]["models"][SERVED_MODEL]["answer_tokens"]
     chats = [messages_of(parameters.instruction, [], each.question, each.context) for each in readings]
     kept = SimpleNamespace()
+
+    def ask(model: PromptedModel, asked: dict[str, Messages], cache: Path) -> None:
+        kept.replies, kept.counts = ask_all(model, asked, AnswerCache(cache))
+
+    def cold(model: PromptedModel, asked: dict[str, Messages]) -> float:
+        """Answers a second with an empty cache."""
+        seconds = harness.measure(lambda: ask(model, asked, Path(tempfile.mkdtemp(dir=folder))), repeats=1)
+        return len(kept.replies) / seconds
+
+    local = {"requests_per_minute": 1e9, "key_variable": None}
+    served = folder / "base" / SERVED_MODEL
+    write_chat_template(served)
+    with serving(served) as address:
+        changes = {"endpoint": address, "model": str(served), "max_tokens": tokens, "parallel": 2}
+        model = parameters.models[PROMPTED].model_copy(update=local | changes)
+        asked = {key_of(model.model, chat, model.sampling): chat for chat in chats[:SERVED]}
+        found = {"answers_a_second": cold(model, asked), "served_questions": float(len(asked))}
+        written = sum(reply.completion_tokens for reply in kept.replies.values())
+        found["tokens_an_answer"] = written / len(kept.replies)
     with Loopback(lambda number, payload: said("la légion")) as server:
-        changes = {"endpoint": server.address, "requests_per_minute": 1e9, "key_variable": None}
-        model = parameters.models[PROMPTED].model_copy(update=changes)
+        model = parameters.models[PROMPTED].model_copy(update=local | {"endpoint": server.address})
         asked = {key_of(model.model, chat, model.sampling): chat for chat in chats}
-
-        def ask(cache: Path) -> None:
-            kept.replies, kept.counts = ask_all(model, asked, AnswerCache(cache))
-
-        cold = harness.measure(lambda: ask(Path(tempfile.mkdtemp(dir=folder))), repeats=1)
-        ask(folder / "cached")
+        found["asking_answers_a_second"] = cold(model, asked)
+        ask(model, asked, folder / "cached")
         first = kept.replies
-        cached = harness.measure(lambda: ask(folder / "cached"), repeats=5)
-    return {
-        "answers_a_second": len(asked) / cold,
+        cached = harness.measure(lambda: ask(model, asked, folder / "cached"), repeats=5)
+    return found | {
         "cached_answers_a_second": kept.counts["cached"] / cached,
         "answers_that_differ": float(sum(kept.replies[key] != reply for key, reply in first.items())),
     }

@@ -88,6 +88,8 @@ def main(
 ) -> dict[str, float]:
     """Write one CSV line a model and factor; `--syntax` (CoNLL-U) adds the factors that need trees."""
     read = read_squad(squad)
+    if read.wrong_offsets is not None:
+        print(f"{squad}: {read.wrong_offsets}")
     questions = read.questions
     ids = [question.id for question in questions]
     codes, cuts = free_factors(questions, None if syntax is None else read_trees(syntax, questions))

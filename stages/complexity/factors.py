@@ -20,7 +20,7 @@ from stages.complexity.corpus.records import AnnotatedText, Example
 from stages.complexity.effects.factor_table import FACTORS, names_of, schema
 from stages.complexity.features.arcs import arcs
 from stages.complexity.features.inflections import Inflections, Presence, known_inflections
-from stages.measures.association import cramers_v
+from stages.measures.association import cramers_v, cramers_v_corrected
 from stages.measures.even_cut import even_cut
 from stages.measures.frames import entropy_bits
 from stages.stage import Context, Parameters, run_stage
@@ -166,15 +166,20 @@ def _absent(found: Presence | None) -> bool | None:
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Of each factor: share of yes among all examples, uncounted examples, Cramér's V with the answer element."""
+    """Of each factor: share of yes among all examples, uncounted examples, Cramér's V with the answer element.
+
+    V as it is (`_balance`) and without its bias (`_balance_corrected`).
+    """
     metrics = {}
     for name in FACTORS:
         counted = [row for row in rows if row[name] is not None]
         metrics[f"{name}_share"] = sum(row[name] for row in counted) / len(rows)
         metrics[f"{name}_uncounted"] = float(len(rows) - len(counted))
         if counted:
-            balance = cramers_v([row["answer_element"] for row in counted], [row[name] for row in counted])
-            metrics |= {} if balance is None else {f"{name}_balance": balance}
+            sorted_two_ways = [row["answer_element"] for row in counted], [row[name] for row in counted]
+            for key, measure in (("balance", cramers_v), ("balance_corrected", cramers_v_corrected)):
+                balance = measure(*sorted_two_ways)
+                metrics |= {} if balance is None else {f"{name}_{key}": balance}
     return metrics
 
 

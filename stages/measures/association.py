@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def cramers_v(first: Sequence[object], second: Sequence[object]) -> float | None:
@@ -14,13 +15,48 @@ def cramers_v(first: Sequence[object], second: Sequence[object]) -> float | None
     Raises:
         ValueError: of different lengths, or empty.
     """
+    table = _table(first, second)
+    if min(table.shape) < 2:
+        return None
+    return float(np.sqrt(_phi_squared(table) / (min(table.shape) - 1)))
+
+
+def cramers_v_corrected(first: Sequence[object], second: Sequence[object]) -> float | None:
+    """Cramér's V without its bias (Bergsma 2013): kinds of few examples give a V far above 0 by chance alone.
+
+    V = √(max(0, φ² - (r - 1)(c - 1) / (n - 1)) / (min(r', c') - 1)) with φ² = χ² / n, r' = r - (r - 1)² / (n - 1) and
+    c' = c - (c - 1)² / (n - 1).
+
+    Returns:
+        V in [0, 1]; None when one of the two has a single kind, or as many as there are examples.
+
+    Raises:
+        ValueError: of different lengths, or empty.
+    """
+    table = _table(first, second)
+    if min(table.shape) < 2:
+        return None
+    n = table.sum()
+    r, c = table.shape
+    kinds = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1))
+    if kinds <= 1:
+        return None
+    phi_squared = max(0.0, _phi_squared(table) - (r - 1) * (c - 1) / (n - 1))
+    return float(min(1.0, np.sqrt(phi_squared / (kinds - 1))))
+
+
+def _table(first: Sequence[object], second: Sequence[object]) -> NDArray[np.int64]:
+    """Counts of every pair of kinds."""
     if len(first) != len(second) or not len(first):
         raise ValueError(f"expected two sequences of one length, got {len(first)} and {len(second)}")
     rows, row = np.unique(np.asarray([str(value) for value in first]), return_inverse=True)
     columns, column = np.unique(np.asarray([str(value) for value in second]), return_inverse=True)
-    if min(len(rows), len(columns)) < 2:
-        return None
-    table = np.bincount(row * len(columns) + column, minlength=len(rows) * len(columns)).reshape(len(rows), -1)
+    table = np.bincount(row * len(columns) + column, minlength=len(rows) * len(columns))
+    return table.reshape(len(rows), -1)
+
+
+def _phi_squared(table: NDArray[np.int64]) -> float:
+    """χ² of a table over its sum."""
     n = table.sum()
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / n
-    return float(np.sqrt(((table - expected) ** 2 / expected).sum() / (n * (min(table.shape) - 1))))
+    return float(((table - expected) ** 2 / expected).sum() / n)

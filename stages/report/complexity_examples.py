@@ -131,6 +131,45 @@ def item(
     }
 
 
+def strata_of(
+    factors: Mapping[str, bool | None], answers: Iterable[Mapping[str, Any]]
+) -> frozenset[tuple[str, bool | None]]:
+    """What an example shows: each factor's side, and of each model but the baselines whether it is exactly right."""
+    right = {(row["model"], row["rouge_l"] > _EXACT) for row in answers if row["kind"] != "baseline"}
+    return frozenset({*factors.items(), *right})
+
+
+def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int, seed: int) -> list[int]:
+    """Draw examples so that as many strata as can be occur, the rarest first; the rest at random.
+
+    Round by round every stratum, the rarest first, gets one more example, until half of the draw is taken (the first
+    round is finished first); of the examples of a stratum the first in a random order is taken.
+
+    Args:
+        strata: of each example.
+        count: how many are drawn; all of them where there are no more.
+        seed: of the order.
+
+    Returns:
+        Places of the examples, in the random order.
+    """
+    order = random.Random(seed).sample(range(len(strata)), len(strata))
+    members = Counter(stratum for each in strata for stratum in each)
+    rarest = sorted(members, key=lambda stratum: (members[stratum], str(stratum)))
+    chosen: set[int] = set()
+    shown: Counter[tuple[str, bool | None]] = Counter()
+    for wanted in range(1, count + 1):
+        if wanted > 1 and 2 * len(chosen) >= count:
+            break
+        for stratum in rarest:
+            left = (place for place in order if place not in chosen and stratum in strata[place])
+            if shown[stratum] < min(wanted, members[stratum]) and len(chosen) < count:
+                chosen.add(place := next(left))
+                shown.update(strata[place])
+    chosen.update([place for place in order if place not in chosen][: max(0, count - len(chosen))])
+    return [place for place in order if place in chosen]
+
+
 def examples_html(
     examples: Sequence[Example],
     factors: Mapping[str, Mapping[str, bool | None]],
@@ -143,7 +182,9 @@ def examples_html(
     margin: int,
     longest: int,
 ) -> tuple[str, int]:
-    """The browser over `count` examples drawn at random, and how many there are.
+    """The browser over `count` examples, and how many there are.
+
+    They are drawn so that both sides of every factor, and right and wrong answers of every model, occur.
 
     Args:
         examples: all of them.
@@ -154,7 +195,8 @@ def examples_html(
         count, seed: of the draw.
         margin, longest: see `item`.
     """
-    drawn = random.Random(seed).sample(list(examples), min(count, len(examples)))
+    strata = [strata_of(factors[each.id], answers[each.id]) for each in examples]
+    drawn = [examples[place] for place in stratified(strata, count, seed)]
     items = [
         item(each, factors[each.id], answers[each.id], names, labels, margin=margin, longest=longest) for each in drawn
     ]

@@ -157,6 +157,7 @@ def shares_html(metrics: Metrics, published: Mapping[str, Any], names: Mapping[s
             "uncounted": int(metrics[f"{factor}_uncounted"]),
             "threshold": metrics.get(f"{factor}_threshold"),
             "balance": metrics.get(f"{factor}_balance"),
+            "corrected": metrics.get(f"{factor}_balance_corrected"),
             "paper": share,
         }
         for factor, share in zip(FACTORS, published["table_2"]["shares"], strict=True)

@@ -1,4 +1,4 @@
-"""Keep README.md in step: the stage table from `dvc.yaml`, the headline and the bench from `metrics/`."""
+"""Keep README.md in step: the stage table from `dvc.yaml`, the headline, the bench and real data from `metrics/`."""
 
 import sys
 from collections.abc import Callable
@@ -40,9 +40,43 @@ def bench_table(root: Path) -> str:
     return "\n".join(["| bench | measure | value |", "|---|---|---|", *rows])
 
 
+def real_table(root: Path) -> str:
+    """What `make real` measured on PIAF: a reader beside trivial baselines, dated."""
+    file = root / "metrics" / "real" / "piaf.json"
+    if not file.is_file():
+        return "Not measured yet: `make real`."
+    found: dict[str, Any] = read_json(file)
+    rows = [
+        f"| {name} | "
+        + " | ".join(f"{found[f'{system}_{measure}']:.3f}" for measure in ("em", "f1", "rouge_l", "rouge_l_paper"))
+        + " |"
+        for system, name in SYSTEMS.items()
+    ]
+    share = 100 * found["mangled_references"]
+    said = [
+        f"Measured on {found['date']} at commit {found['commit'][:12]}: PIAF 1.0, {found['questions']} questions;",
+        f"trained on {found['trained_questions']} of them, asked {found['asked_questions']}",
+        f"about {found['asked_articles']} other articles. The paper's tokenizer mangles {share:.1f} % of the reference",
+        f"answers. Answers that do not stand at their offset: {found['wrong_offset_answers']}, of the questions",
+        f"{', '.join(found['wrong_offset_ids'])}.",
+    ]
+    head = ["| | EM | F1 | ROUGE-L | ROUGE-L, the paper's setting |", "|---|---|---|---|---|"]
+    return "\n".join([*said, "", *head, *rows])
+
+
+SYSTEMS = {
+    "reader": "MiniLM, three layers, the sample's French first",
+    "overlap_sentence": "sentence with most question words",
+    "random_span": "random span",
+}
 COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_")
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
-PARTS: dict[str, Callable[[Path], str]] = {"headline": headline_table, "stages": stage_table, "bench": bench_table}
+PARTS: dict[str, Callable[[Path], str]] = {
+    "headline": headline_table,
+    "stages": stage_table,
+    "bench": bench_table,
+    "real": real_table,
+}
 
 
 def filled(text: str, root: Path) -> str:

@@ -40,7 +40,7 @@ class Raw:
 
 
 def validate_complexity(raw: Raw) -> dict[str, float]:
-    """Check the raw files.
+    """Check the raw files; questions with answers that stand elsewhere are listed.
 
     Returns:
         Counts; every kind of record that later stages will do without has one.
@@ -53,6 +53,8 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     sets = {split: read_squad(raw.fquad[split]) for split in FQUAD_SPLITS}
     for split, read in sets.items():
         _count_questions(f"fquad_{split}", read, counts)
+        if read.wrong_offsets is not None:
+            print(f"{raw.fquad[split]}: {read.wrong_offsets}")
     texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
     for split, annotated in texts.items():
         _count_texts(f"calor_{split}", annotated, counts)

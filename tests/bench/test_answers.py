@@ -7,8 +7,8 @@ from bench import answers, harness
 
 def test_answers_do_not_depend_on_the_batch(tmp_path, monkeypatch):
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
-    monkeypatch.setattr(answers, "READERS", ("camembert", "mt5"))
-    for name, value in (("QUESTIONS", 24), ("ALONE", 4), ("BATCH", 8)):
+    monkeypatch.setattr(answers, "READERS", ("camembert", "mt5", "llama"))
+    for name, value in (("QUESTIONS", 24), ("ALONE", 4), ("SERVED", 4), ("BATCH", 8)):
         monkeypatch.setattr(answers, name, value)
     answers.main()
     found = json.loads((tmp_path / "answers.json").read_text())
@@ -16,4 +16,5 @@ def test_answers_do_not_depend_on_the_batch(tmp_path, monkeypatch):
     for name in (*answers.READERS, "prompted"):
         assert found[f"{name}_answers_that_differ"] == 0
         assert found[f"{name}_answers_a_second"] > 0
-    assert found["prompted_cached_answers_a_second"] > found["prompted_answers_a_second"]
+    assert found["prompted_served_questions"] == 4
+    assert found["prompted_cached_answers_a_second"] > found["prompted_asking_answers_a_second"]

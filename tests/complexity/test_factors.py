@@ -318,6 +318,7 @@ def test_shares_are_of_all_examples_and_balance_is_cramers_v():
     assert metrics["f5_share"] == pytest.approx(4 / 6)
     assert metrics["f6_share"] == pytest.approx(3 / 6)
     assert 0 < metrics["f5_balance"] <= 1
+    assert 0 <= metrics["f5_balance_corrected"] <= metrics["f5_balance"]
     assert "f6_balance" in metrics
 
 

@@ -1,60 +1,21 @@
 """Prompted models against a real server of this machine, `transformers serve`, with a tiny Llama."""
 
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from contextlib import contextmanager
-from pathlib import Path
-
 import pytest
 from transformers import AutoTokenizer
 
 from stages.complexity.corpus.corpora import read_examples
 from stages.complexity.corpus.squad import read_squad
 from stages.complexity.prompting.prompts import draw_examples, messages_of
+from tests.complexity.local_server import serving, write_chat_template
 from tests.complexity.test_prompt import INSTRUCTION, predictions, run, world  # noqa: F401 - a fixture
 from tests.complexity.tiny_generators import write_llama
-
-TEMPLATE = "{% for turn in messages %}{{ turn['role'] }} : {{ turn['content'] }}\n{% endfor %}assistant :"
-
-
-@contextmanager
-def serving(model: Path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("transformers")), "serve", str(model), "--device", "cpu"]
-    log = model.parent / "serve.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [*command, "--host", "127.0.0.1", "--port", str(port)],
-            env=os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        for _ in range(600):
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1):
-                    break
-            except OSError:
-                assert process.poll() is None, log.read_text()
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
 
 
 @pytest.mark.slow
 def test_a_small_model_answers_through_a_real_server(world, tmp_path):  # noqa: F811
     folder = write_llama(tmp_path / "llama")
+    write_chat_template(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.chat_template = TEMPLATE
-    tokenizer.save_pretrained(folder)
     model = {"model": str(folder), "max_tokens": 6, "timeout_s": 60.0, "parallel": 2}
     with serving(folder) as address:
         metrics = run(world, tiny={"endpoint": address, **model})

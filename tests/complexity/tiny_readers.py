@@ -1,8 +1,11 @@
 """Small French questions, and encoders small enough for a test."""
 
 import random
+from pathlib import Path
+from typing import Any
 
 import torch
+from tokenizers import Tokenizer
 
 from stages.complexity.corpus.squad import SquadQuestion
 from stages.complexity.readers.settings import ExtractiveSettings
@@ -25,12 +28,12 @@ def questions(count: int, seed: int = 0) -> list[SquadQuestion]:
     return made
 
 
-def tokenizer(vocabulary: int = 420):
+def tokenizer(vocabulary: int = 420) -> Tokenizer:
     texts = [text for each in questions(60) for text in (each.context, each.question)]
     return train_tokenizer(texts, vocabulary)
 
 
-def write_camembert(folder, layers: int = 1, width: int = 32):
+def write_camembert(folder: Path, layers: int = 1, width: int = 32) -> Path:
     torch.manual_seed(0)
     save_camembert(
         tokenizer(), Encoder(layers=layers, width=width, heads=2, feed_forward=2 * width, dropout=0.1), folder
@@ -38,7 +41,7 @@ def write_camembert(folder, layers: int = 1, width: int = 32):
     return folder
 
 
-def settings(**changes) -> ExtractiveSettings:
+def settings(**changes: Any) -> ExtractiveSettings:
     values = {
         "kind": "extractive",
         "label": "Tiny",

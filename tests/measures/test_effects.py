@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from stages.measures.association import cramers_v
+from stages.measures.association import cramers_v, cramers_v_corrected
 from stages.measures.cluster_bootstrap import cluster_bootstrap
 from stages.measures.effects import floor_points, mean_differences
 from stages.measures.even_cut import even_cut
@@ -182,6 +182,21 @@ def test_even_cut_refuses():
     for values in ([], [1, np.nan], [[1, 2]]):
         with pytest.raises(ValueError, match="vector of finite numbers"):
             even_cut(values)
+
+
+def test_cramers_v_without_its_bias():
+    # By hand: 60 examples, 2 x 2 table (20, 10 / 10, 20): phi squared 1/9, less 1/59, over 2 - 1/59 - 1.
+    first, second = [0] * 30 + [1] * 30, [0] * 20 + [1] * 10 + [0] * 10 + [1] * 20
+    assert cramers_v_corrected(first, second) == pytest.approx(np.sqrt((1 / 9 - 1 / 59) / (1 - 1 / 59)))
+    assert cramers_v_corrected("aabb" * 20, [0, 0, 1, 1] * 20) == pytest.approx(1)
+    rng = np.random.default_rng(0)
+    pairs = [(rng.integers(40, size=800), rng.integers(2, size=800)) for _ in range(30)]
+    assert np.mean([cramers_v(*pair) for pair in pairs]) > 0.2  # of two that have nothing to do with each other
+    assert np.mean([cramers_v_corrected(*pair) for pair in pairs]) < 0.05
+    assert cramers_v_corrected("aaa", "abc") is None
+    assert cramers_v_corrected("ab", "ab") is None
+    with pytest.raises(ValueError, match="one length"):
+        cramers_v_corrected("ab", "a")
 
 
 def test_cramers_v_by_hand_and_by_scipy():

@@ -206,6 +206,30 @@ def test_findings_give_scores_behind_the_factors(world, sections):
     assert rows[1][:2] == ["CamemBERT", f"{100 * sum(values) / len(values):.1f}"]
 
 
+def test_sizes_stand_beside_the_paper_s(sections):
+    rows = Outline(sections["findings"]).rows
+    head = next(place for place, row in enumerate(rows) if row[:2] == ["Model", "room"])
+    camembert = rows[head + 1]
+    assert camembert[0] == "CamemBERT"
+    assert camembert[5:] == ["18", f"{(1 + 4 + 1 + 2 + 7 + 3 + 1) / 7:.1f}"]
+    held = [row[4].split(" of ") for row in rows[head + 1 :]]
+    said = (
+        f"{sum(int(part) for part, _ in held)} of {sum(int(whole) for _, whole in held)} intervals hold the paper’s δ"
+    )
+    assert said in sections["findings"]
+
+
+def test_a_small_browser_shows_both_sides_of_every_factor(world, sections, tmp_path):
+    def sides(html):
+        items = [given for tag, given in Outline(html).tags if tag == "li" and "data-factor" in given]
+        return len(items), {side for each in items for side in each["data-factor"].split()}
+
+    small = {each["id"]: each["html"] for each in render(world, tmp_path, examples=12)[1]["sections"]}
+    count, shown = sides(small["complexity-examples"])
+    assert count == 12
+    assert shown == sides(sections["examples"])[1]
+
+
 def test_factors_of_other_questions_are_refused(world, tmp_path):
     table = read_table(world["factors"])
     write_table(tmp_path / "factors.parquet", table.slice(1).replace_schema_metadata(table.schema.metadata))

@@ -12,9 +12,9 @@ import yaml
 from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from stages.complexity.effects.factor_table import FACTORS, names_of
 from stages.report.common import probability, signed
-from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part
+from stages.report.complexity_examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified
 from stages.report.complexity_factors import held_for_most, marks
-from stages.report.complexity_findings import findings
+from stages.report.complexity_findings import findings, holds, sizes
 from stages.report.complexity_instrument import planted
 from stages.report.complexity_models import frame_points, order
 from stages.report.complexity_readers import cuts, display_names, leaks, replies, trainings, weakness
@@ -28,6 +28,8 @@ NAMES = names_of("question", 2, 2)
 LABELS = {"camembert": "CamemBERT", "t5": "T5", "r": "Random", "gpt": "GPT"}
 CELL = {
     "delta": -2.5,
+    "low": -8.0,
+    "high": 3.0,
     "p": 0.01,
     "yes": 60,
     "no": 60,
@@ -107,6 +109,34 @@ def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
     assert item(example, factors, answers[1:], NAMES, LABELS, margin=9, longest=4)["right"] == "none"
 
 
+def test_an_example_shows_sides_of_factors_and_right_and_wrong_models():
+    answers = [
+        {"model": "camembert", "kind": "extractive", "rouge_l": 1.0},
+        {"model": "t5", "kind": "seq2seq", "rouge_l": 0.9},
+        {"model": "r", "kind": "baseline", "rouge_l": 0.0},
+    ]
+    shown = strata_of({"f0": True, "f1": None}, answers)
+    assert shown == {("f0", True), ("f1", None), ("camembert", True), ("t5", False)}
+
+
+def test_a_draw_holds_every_stratum():
+    def holding(place):
+        return frozenset({("f1", place in (17, 801)), ("m", place % 50 == 3), ("f0", place % 2 == 0), ("n", None)})
+
+    strata = [holding(place) for place in range(1000)]
+    for seed in range(5):
+        drawn = stratified(strata, 12, seed)
+        assert drawn == stratified(strata, 12, seed)
+        assert len(drawn) == len(set(drawn)) == 12
+        assert set().union(*(strata[place] for place in drawn)) == set().union(*strata)
+        assert {17, 801} <= set(drawn)  # of a rare stratum all that fit into half of the draw
+        assert sum(("m", True) in strata[place] for place in drawn) >= 2
+    assert stratified(strata, 12, 0) != stratified(strata, 12, 1)
+    assert sorted(stratified(strata, 5000, 0)) == list(range(1000))
+    assert len(stratified(strata, 1, 0)) == 1
+    assert len(stratified([frozenset()] * 3, 2, 0)) == 2
+
+
 def test_signs_of_a_cell():
     assert marks(CELL, 0.05) == "↓"
     assert marks(CELL | {"significant": True}, 0.05) == "↓*"
@@ -125,16 +155,45 @@ def test_findings_compare_signs_and_analyses():
         "f6": CELL | {"delta": None},
         "f2": CELL | {"delta": 3.0, "validated": False},
     }
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {"f5_balance": 0.4}, NAMES, LABELS, risk=0.05)}
+    balance = {"f5_balance": 0.4, "f5_balance_corrected": 0.35}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, balance, NAMES, LABELS, risk=0.05)}
     assert rows["f1"]["other_sign"] == {"gpt": (CELL, 4)}
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
     assert rows["f5"]["smaller"] == 12
-    assert (rows["f5"]["balance"], rows["f6"]["balance"]) == (0.4, None)
+    assert (rows["f5"]["balance"], rows["f5"]["corrected"], rows["f6"]["balance"]) == (0.4, 0.35, None)
     assert rows["f2"]["gains"] == ["CamemBERT"]
     assert rows["f2"]["other_sign"] == {"camembert": (cells["camembert"]["f2"], -1)}
     assert rows["f1"]["gains"] == []
     assert (rows["f6"]["models"], rows["f6"]["validated"]) == (1, ["GPT"])
+
+
+def test_a_size_is_another_where_the_interval_is_without_the_papers_which_is_rounded_down():
+    assert holds(CELL | {"low": -5.0, "high": -4.0}, -4)
+    assert holds(CELL | {"low": -3.1, "high": 2.0}, -4)  # the paper's may be -3.05
+    assert not holds(CELL | {"low": -3.0, "high": 2.0}, -4)
+    assert not holds(CELL | {"low": -9.0, "high": -4.1}, -4)
+    assert holds(CELL | {"low": None, "high": None}, -4)
+    strong = CELL | {"delta": -20.0, "low": -25.0, "high": -15.0}
+    cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f4": CELL | {"low": -4.0, "high": -1.0}}}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {}, NAMES, LABELS, risk=0.05)}
+    assert rows["f5"]["other_size"] == {"camembert": (strong, -3)}
+    assert list(rows["f4"]["other_size"]) == ["camembert"]
+    assert rows["f0"]["other_size"] == rows["f5"]["other_sign"] == {}
+
+
+def test_sizes_beside_the_papers():
+    strong = CELL | {"delta": -30.0, "low": -40.0, "high": -20.0}
+    cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f6": CELL | {"delta": None, "low": None}}}
+    cells["mine"] = dict.fromkeys(FACTORS, CELL)
+    (known, own), sums = sizes(cells, PUBLISHED, {"camembert": 0.5, "mine": 0.6}, LABELS | {"mine": "Mine"})
+    assert (known["room"], known["paper_room"]) == (50, pytest.approx(18))
+    assert known["size"] == pytest.approx((5 * 2.5 + 30) / 6)
+    assert known["paper_size"] == pytest.approx((1 + 4 + 1 + 2 + 7 + 3 + 1) / 7)
+    assert known["half"] == pytest.approx((5 * 5.5 + 10) / 6)
+    assert (known["intervals"], known["inside"]) == (6, 5)
+    assert (own["label"], own["paper_room"], own["paper_size"], own["inside"]) == ("Mine", None, None, 7)
+    assert sums == {"intervals": 13, "inside": 12, "beside": 1, "wide": 1, "roomier": 1}
 
 
 def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_models():

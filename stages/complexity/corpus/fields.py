@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from stages.complexity.corpus.json_lines import line_of
 from stages.complexity.corpus.records import Span
 from stages.stage import BadInput
 
@@ -15,7 +16,8 @@ class Field:
 
     Attributes:
         value: the value, of any JSON type.
-        file, row: where the record stands; the row is None where the file is one JSON value.
+        file, row: where the record stands; the row is None where the file is one JSON value, and is looked up there
+            for an error.
         name: the path to the value, such as `frames[0].lexical_unit.start`; "" for the record itself.
     """
 
@@ -28,7 +30,8 @@ class Field:
         """Raise `BadInput` here; what was got is shown unless it is the record itself."""
         if self.name:
             details.setdefault("got", self.value)
-        raise BadInput(problem, file=self.file, row=self.row, field=self.name or None, **details)
+        row = line_of(self.file, self.name) if self.row is None else self.row
+        raise BadInput(problem, file=self.file, row=row, field=self.name or None, **details)
 
     def __getitem__(self, key: str) -> "Field":
         """A field that must be there."""

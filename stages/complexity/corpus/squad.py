@@ -16,6 +16,7 @@ from stages.stage import BadInput
 from stages.tables import read_json, write_json
 
 VERSION = "1.1"
+_LISTED = 10  # ids of questions with answers that stand elsewhere
 REASONS = ("impossible", "no_answer", "empty_question", "wrong_offset")
 
 
@@ -52,6 +53,18 @@ class SquadSet:
     def dropped(self) -> dict[str, int]:
         """How many questions were left out, by reason."""
         return {reason: len(ids) for reason, ids in self.left_out.items()}
+
+    @property
+    def wrong_offsets(self) -> str | None:
+        """How many answers do not stand where they should, and of which questions (the first ten); None: all do."""
+        if not self.wrong_answers:
+            return None
+        ids = list(dict.fromkeys(self.wrong_answers))
+        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+        return (
+            f"answers that do not stand at their answer_start: {len(self.wrong_answers)}, "
+            f"of the questions {', '.join(ids[:_LISTED])}{more}"
+        )
 
 
 def read_squad(path: Path) -> SquadSet:

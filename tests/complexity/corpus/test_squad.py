@@ -110,6 +110,25 @@ def test_id_that_stands_twice_is_refused(path: Path):
         read_squad(path)
 
 
+def test_an_error_names_the_line_of_the_record(path: Path):
+    write(path, asked("a", ("412", 43)), asked("b", (412, 43)))
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(tree, indent=1), encoding="utf-8")
+    line = 1 + [row.strip() for row in path.read_text().splitlines()].index('"text": 412,')
+    with pytest.raises(BadInput, match=rf"set\.json:{line}: field '.*qas\[1\]\.answers\[0\]\.text': not a text"):
+        read_squad(path)
+
+
+def test_answers_that_stand_elsewhere_are_listed(path: Path):
+    good = asked("good", ("412", 43))
+    assert read_squad(write(path, good)).wrong_offsets is None
+    two = read_squad(write(path, good, asked("a", ("412", 1), ("Le roi", 0)), asked("b", ("412", 2), ("412", 3))))
+    assert two.wrong_offsets == "answers that do not stand at their answer_start: 3, of the questions a, b"
+    many = read_squad(write(path, good, *(asked(f"q{n}", ("412", 2)) for n in range(12)))).wrong_offsets
+    assert many is not None
+    assert many.endswith(": 12, of the questions q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more")
+
+
 def test_set_where_everything_is_broken_is_refused(path: Path):
     with pytest.raises(BadInput, match="no question that can be used; got .*'wrong_offset': 2"):
         read_squad(write(path, asked("a", ("412", 1)), asked("b", ("412", 2))))

@@ -1,8 +1,8 @@
 """What is asked how often: the factors of complexity.md §4 as cells with exact shares, and the frames by weight.
 
-The factors are drawn independently of one another, and the element that is asked for independently of them all, so that
-no factor stands for another or for a mix of elements; where a cell cannot be put into French (nothing but two core
-elements in Origin), it changes places with another.
+The factors are drawn independently of one another, each with its share within every frame, and the element that is
+asked for independently of them all, so that no factor stands for another, for a frame or for a mix of elements; where a
+cell cannot be put into French (nothing but two core elements in Origin), it changes places with another.
 """
 
 import random
@@ -55,10 +55,27 @@ def exact(shares: Sequence[tuple[T, float]], count: int, rng: random.Random) -> 
     return values
 
 
+def balanced(groups: Sequence[str], share: float, rng: random.Random) -> list[bool]:
+    """Which places are true: `share` of all and of every group, to less than two places; random within the groups.
+
+    Systematic sampling: groups one after the other, their places in random order, every (1 / share)-th from a random
+    start. Drawn without regard to groups, a factor goes along with frames of a few questions each by chance, and so
+    with their elements.
+    """
+    order = [*range(len(groups))]
+    rng.shuffle(order)
+    order.sort(key=groups.__getitem__)
+    start, found = rng.random(), [False] * len(groups)
+    for number, place in enumerate(order):
+        found[place] = int(start + (number + 1) * share) > int(start + number * share)
+    return found
+
+
 def cells(count: int, weight: Callable[[Frame], float], rng: random.Random) -> list[Cell]:
     """The cells of a corpus whose frames come by `weight`."""
     drawn = exact([(frame, weight(frame)) for frame in frames().values()], count, rng)
-    flags = {name: exact([(True, share), (False, 1 - share)], count, rng) for name, share in SHARES.items()}
+    names = [frame.name for frame in drawn]
+    flags = {name: balanced(names, share, rng) for name, share in SHARES.items()}
     found = [Cell(frame, **{name: flags[name][place] for name in SHARES}) for place, frame in enumerate(drawn)]
     for place, cell in enumerate(found):
         if "time" not in cell.frame.elements:

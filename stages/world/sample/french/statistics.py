@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from math import log2
 from statistics import fmean
 
-import numpy as np
-
 from stages.complexity.corpus.records import AnnotatedText
 from stages.complexity.corpus.shared_participants import shares_participant
 from stages.complexity.features.arcs import arcs
-from stages.measures.association import cramers_v
+from stages.measures.association import cramers_v, cramers_v_corrected
 from stages.world.sample.french.world import FrenchWorld
 
 
@@ -53,7 +51,7 @@ def statistics(world: FrenchWorld) -> dict[str, float]:
     }
     for name in ("f4", "f5"):
         metrics[f"element_by_{name}"] = cramers_v(elements, factors[name]) or 0.0
-        metrics[f"element_by_{name}_corrected"] = corrected_v(elements, factors[name])
+        metrics[f"element_by_{name}_corrected"] = cramers_v_corrected(elements, factors[name]) or 0.0
     return {**metrics, **_ambiguity(train, test), **_overlap(world)}
 
 
@@ -81,20 +79,6 @@ def factor_table(world: FrenchWorld) -> dict[str, list[bool]]:
         "f5": [len({each.name for each in example.frame.elements}) <= 2 for example in examples],
         "f6": [entropy[example.frame.frame] > mean for example in examples],
     }
-
-
-def corrected_v(first: Sequence[object], second: Sequence[object]) -> float:
-    """Cramér's V without its bias: phi² less (r - 1)(c - 1) / (n - 1), over the corrected number of kinds less one."""
-    rows, row = np.unique(np.asarray([str(value) for value in first]), return_inverse=True)
-    columns, column = np.unique(np.asarray([str(value) for value in second]), return_inverse=True)
-    n, r, c = len(first), len(rows), len(columns)
-    if min(r, c) < 2:
-        return 0.0
-    table = np.bincount(row * c + column, minlength=r * c).reshape(r, c)
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / n
-    phi = ((table - expected) ** 2 / expected).sum() / n - (r - 1) * (c - 1) / (n - 1)
-    kinds = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1))
-    return float(np.sqrt(max(0.0, phi) / (kinds - 1)))
 
 
 def _even_cut(counts: Sequence[int]) -> int:

@@ -13,8 +13,11 @@ KINDS_MADE = {"person", "band", "time", "place"}
 def test_there_are_enough_frames_with_verbs_and_nouns_and_two_to_six_elements() -> None:
     assert len(frames()) >= 24
     for frame in frames().values():
-        assert frame.units_of(noun=False)
-        assert frame.units_of(noun=True)
+        for noun in (False, True):
+            units = frame.units_of(noun=noun)
+            if frame.name != "Installing":  # the paper's has two triggers
+                assert len(units) >= 2, frame.name
+            assert len({unit.lemma for unit in units}) == len(units)
         assert 2 <= len(frame.elements) <= 6
         assert len(set(frame.elements.values())) == len(frame.elements)
 

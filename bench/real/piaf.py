@@ -1,0 +1,154 @@
+"""A reader that starts from the packaged MiniLM learns from a part of PIAF and reads articles it has not seen.
+
+MiniLM knows English, and a few minutes of one core on PIAF alone leave it where a random span is (ROUGE-L .09 to .08).
+So it learns from the sample's French first, where to match question and context is easy to find.
+
+`python -m bench.real.piaf` writes `metrics/real/piaf.json`: figures and question ids, no text of PIAF.
+"""
+
+import argparse
+import datetime
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bench import harness
+from stages.complexity.corpus.squad import SquadQuestion, read_squad
+from stages.complexity.readers.extractive import ExtractiveReader
+from stages.complexity.readers.interface import Reading
+from stages.complexity.readers.training import train
+from stages.complexity.scoring.baselines import best_overlap_sentence, random_span
+from stages.measures.french import exact_match, f1
+from stages.measures.rouge import mangled, rouge_l
+from stages.stage import CPU_BF16, BadInput
+from stages.tables import write_json
+from stages.world.sample.encoders.text import save_text
+from stages.world.sample.french import build_french
+from tests.complexity.tiny_readers import settings
+
+FILE, RESULTS = "piaf-v1.0.json", Path("metrics/real/piaf.json")
+HELD_OUT, ASKED = 40, 400  # articles; questions of theirs
+EMPTY = 0.3  # share of the windows without answer that are trained on: most windows are
+LAYERS, STEPS_SAMPLE, STEPS_PIAF = 3, 280, 450
+_COMMON = {"answer_tokens": 40, "frozen_embeddings": True, "frozen_layers": 1, "max_tokens": 128, "stride": 32}
+
+
+def measure(folder: Path, work: Path) -> dict[str, Any]:
+    """Train on PIAF but for some articles, and answer questions about those.
+
+    Args:
+        folder: holds PIAF 1.0.
+        work: an empty folder for base model and checkpoints.
+
+    Returns:
+        Counts of the set (`questions`, `wrong_offset_answers`, `wrong_offset_ids`, `left_out`), of the training
+        (`trained_questions`, `windows`, `epochs`, `seconds`) and of what is asked (`asked_questions`,
+        `asked_articles`); `mangled_references`, the share of all reference answers that the paper's tokenizer mangles;
+        `<system>_em`, `_f1`, `_rouge_l` (Unicode-aware), `_rouge_l_paper` of the reader and of two trivial baselines.
+    """
+    piaf = read_squad(folder / FILE)
+    rng = np.random.default_rng(0)
+    titles = sorted({each.title for each in piaf.questions})
+    held_out = set(rng.permutation(titles)[:HELD_OUT].tolist())
+    training = [each for each in piaf.questions if each.title not in held_out]
+    asked = [each for each in piaf.questions if each.title in held_out][:ASKED]
+    began = time.perf_counter()
+    reader, trained = _trained(training, rng, work)
+    seconds = time.perf_counter() - began
+    answers = [each.text for each in reader.answer([Reading(e.id, e.question, e.context) for e in asked], 16)]
+    if not all(answer in each.context for answer, each in zip(answers, asked, strict=True)):
+        raise AssertionError("an extractive reader's answer that is not in its context")
+    references = [each.answers[0][0] for each in asked]
+    spans = [
+        random_span(each.context, len(reference.split()), rng)
+        for each, reference in zip(asked, references, strict=True)
+    ]
+    systems = {
+        "reader": answers,
+        "overlap_sentence": [best_overlap_sentence(each.question, each.context) for each in asked],
+        "random_span": spans,
+    }
+    return {
+        "questions": len(piaf.questions),
+        "left_out": piaf.dropped,
+        "wrong_offset_answers": len(piaf.wrong_answers),
+        "wrong_offset_ids": list(piaf.wrong_answers),
+        "mangled_references": float(np.mean([mangled(text) for each in piaf.questions for text, _ in each.answers])),
+        "trained_questions": len(training),
+        **trained,
+        "seconds": seconds,
+        "asked_articles": len({each.title for each in asked}),
+        "asked_questions": len(asked),
+        **{
+            f"{system}_{name}": value
+            for system, predictions in systems.items()
+            for name, value in _scores(predictions, references).items()
+        },
+    }
+
+
+def _trained(
+    training: Sequence[SquadQuestion], rng: np.random.Generator, work: Path
+) -> tuple[ExtractiveReader, dict[str, float]]:
+    """A reader that learned from the sample's French, then from these questions, and counts."""
+    save_text(work / "minilm", layers=range(LAYERS))
+    torch.manual_seed(0)
+    first = settings(**_COMMON, learning_rate=7e-4, max_steps=STEPS_SAMPLE, epochs=1)
+    reader = ExtractiveReader.start(work / "minilm", first)
+    sample = build_french(0, train=4200, validation=40, evaluation=120, frame_texts=8).fquad["train"]
+    _fit(reader, reader.features(sample).items, work / "first")
+    reader.settings = settings(**_COMMON, learning_rate=4e-4, max_steps=STEPS_PIAF, epochs=1)
+    windows: Sequence[Any] = reader.features(training).items
+    kept = [each for each in windows if each.end or rng.random() < EMPTY]
+    done = _fit(reader, kept, work / "second")
+    return reader, {"windows": float(len(kept)), "epochs": done["epochs"]}
+
+
+def _fit(reader: ExtractiveReader, items: Sequence[Any], work: Path) -> dict[str, float]:
+    work.mkdir()
+    quiet: Callable[..., None] = lambda *_, **__: None  # noqa: E731
+    return train(reader, items, seed=0, work=work, checkpoint_every=10_000, log=quiet)
+
+
+def _scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:
+    pairs = list(zip(predictions, references, strict=True))
+    return {
+        "em": float(np.mean([exact_match(*pair) for pair in pairs])),
+        "f1": float(np.mean([f1(*pair) for pair in pairs])),
+        "rouge_l": float(rouge_l(references, predictions).mean()),
+        "rouge_l_paper": float(rouge_l(references, predictions, setting="paper").mean()),
+    }
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(("git", *arguments), check=True, capture_output=True, text=True).stdout.strip()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, and keep the figures with date and commit; uncommitted changes are refused."""
+    parser = argparse.ArgumentParser(prog="python -m bench.real.piaf", description=__doc__)
+    given = os.environ.get("TRIVIUM_REAL", "../shared/real")
+    parser.add_argument("--piaf", type=Path, default=Path(given) / "piaf", help="the folder that holds PIAF 1.0")
+    folder = parser.parse_args(argv).piaf
+    if not (folder / FILE).is_file():
+        raise BadInput("PIAF 1.0 is not there", file=folder / FILE, expected="set TRIVIUM_REAL, or give --piaf")
+    if _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS.parent}"):
+        raise SystemExit("commit your changes first: figures are kept with the commit they come from")
+    stamp = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "commit": _git("rev-parse", "HEAD")}
+    os.environ[CPU_BF16] = "1"  # as in params.yaml: where the processor has it
+    with tempfile.TemporaryDirectory() as work:
+        found = measure(folder, Path(work))
+    figures = stamp | found | {"versions": harness.versions("torch", "transformers")}
+    write_json(RESULTS, figures)
+    print(f"wrote {RESULTS}; `make readme` shows it in README.md")
+
+
+if __name__ == "__main__":
+    main()

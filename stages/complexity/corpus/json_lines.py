@@ -1,0 +1,52 @@
+"""The line on which a value of a JSON file stands, for messages about files that are one JSON value."""
+
+import json
+import re
+from pathlib import Path
+
+_STEPS = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
+
+
+def line_of(file: Path, path: str) -> int:
+    """Line, from 1, on which the value at a path begins, or the last one on the way to it that is there.
+
+    Args:
+        file: holds one JSON value.
+        path: such as `data[3].paragraphs[2].qas[0]`; "" is the whole value. No key has a dot or a bracket.
+    """
+    text = file.read_text(encoding="utf-8")
+    place = _space(text, 0)
+    for number, key in _STEPS.findall(path):
+        found = _child(text, place, int(number) if number else key)
+        if found is None:
+            break
+        place = found
+    return text.count("\n", 0, place) + 1
+
+
+def _child(text: str, place: int, wanted: int | str) -> int | None:
+    """Where a member of the object or list at `place` begins; the last of those with the same key, as JSON is read."""
+    if text[place] != ("[" if isinstance(wanted, int) else "{"):
+        return None
+    found, number = None, 0
+    place = _space(text, place + 1)
+    while text[place] not in "]}":
+        key: int | str = number
+        if isinstance(wanted, str):
+            key, place = _DECODER.raw_decode(text, place)
+            place = _space(text, _space(text, place) + 1)  # behind the colon
+        if key == wanted:
+            found = place
+        _, place = _DECODER.raw_decode(text, place)
+        place = _space(text, place)
+        if text[place] == ",":
+            place = _space(text, place + 1)
+        number += 1
+    return found
+
+
+def _space(text: str, place: int) -> int:
+    match = _SPACE.match(text, place)
+    return place if match is None else match.end()
