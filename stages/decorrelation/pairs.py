@@ -93,8 +93,10 @@ def make_pairs(
 ) -> Iterator[pa.RecordBatch]:
     """Stream the rows of D'; `counts` is filled on the way.
 
-    Counts: `pairs`, `pictures`, `dropped_unnamed` (no caption names a removed class), `dropped_emptied`.
+    Counts: `pairs`, `pictures`, `different_captions`, `dropped_unnamed` (no caption names a removed class),
+    `dropped_emptied`.
     """
+    texts: set[str] = set()
     by_picture: dict[int, list[Removal]] = defaultdict(list)
     for removal in removals:
         by_picture[removal.picture].append(removal)
@@ -108,11 +110,11 @@ def make_pairs(
             counts["dropped_unnamed"] += not drawn
             sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
         if len(sources) >= _CHUNK:
-            yield _batch(captions, sources, parameters, counts, painted)
+            yield _batch(captions, sources, parameters, counts, texts, painted)
             sources = []
     if by_picture:
         raise BadInput("picture of a removal has no captions", file=phrases, field="picture", got=min(by_picture))
-    yield _batch(captions, sources, parameters, counts, painted)
+    yield _batch(captions, sources, parameters, counts, texts, painted)
 
 
 def _batch(
@@ -120,6 +122,7 @@ def _batch(
     sources: Sequence[tuple[Removal, Mapping[str, Any]]],
     parameters: PairsParameters,
     counts: Counter[str],
+    seen: set[str],
     painted: _Painted | None,
 ) -> pa.RecordBatch:
     texts: Sequence[str | None]
@@ -140,6 +143,8 @@ def _batch(
     counts["pairs"] += len(rows)
     counts["pictures"] += len({row["picture"] for row in rows})
     counts["dropped_emptied"] += len(sources) - len(rows)
+    seen.update(row["text"] for row in rows)
+    counts["different_captions"] = len(seen)
     return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
@@ -163,7 +168,7 @@ def main(
     if looks and (painted is None or captioner is None):
         raise BadInput("the captioner needs pictures and a model", expected="--painted and --captioner")
     eye = _Painted(painted, captioner, parameters) if looks and painted and captioner else None
-    counts: Counter[str] = Counter(pairs=0, pictures=0, dropped_unnamed=0, dropped_emptied=0)
+    counts: Counter[str] = Counter(pairs=0, pictures=0, different_captions=0, dropped_unnamed=0, dropped_emptied=0)
     if captions == "none":
         write_table(out, SCHEMA.empty_table())
     else:

@@ -19,9 +19,9 @@ from pydantic import Field
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.datasets.records import Caption, Corpus, Phrase
 from stages.decorrelation.language.chunker import Chunker, ChunkerName, RuleChunker, chosen_chunker
+from stages.decorrelation.language.english import looks_english
 from stages.decorrelation.language.matching import Matcher
 from stages.decorrelation.language.sentences import Sentence, read_sentence
-from stages.decorrelation.language.word_forms import CLOSED
 from stages.decorrelation.language.word_lists import Mode
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_atomically, write_table
@@ -143,7 +143,7 @@ def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Seque
     counts["captions_without_phrase"] += not phrases
     counts["captions_without_class"] += not names
     counts["captions_not_ascii"] += not sentence.text.isascii()
-    counts["captions_not_english"] += len(sentence.words) > 3 and CLOSED.keys().isdisjoint(sentence.words)
+    counts["captions_not_english"] += bool(sentence.words) and not looks_english(sentence.text)
     counts["captions_annotated"] += bool(row.caption.phrases)
     for name in names:
         counts[f"named {name}"] += 1

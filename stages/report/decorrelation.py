@@ -104,9 +104,14 @@ def main(
         ),
         ("table-2", "Table 2: retrieval"): table_2_html(results, printed, samples=samples, as_long=as_long),
         ("gallery", "Figure 3: gallery"): gallery,
-        ("table-3", "Table 3: text × image synthesis"): table_3_html(results, printed),
+        ("table-3", "Table 3: text × image synthesis"): table_3_html(results, printed, folder),
         ("figure-4", "Figure 4: how much is needed"): figure_4_html(
-            results, printed, confidence=confidence, synthetic_share=trained["clip"]["synthetic_share"]
+            results,
+            printed,
+            confidence=confidence,
+            synthetic_share=trained["clip"]["synthetic_share"],
+            captions=section["pairs"]["captions_an_image"],
+            one_removal=section["removals"]["training"] == "one",
         ),
         ("appendix-b", "Appendix B: equal sizes"): appendix_b_html(results, printed),
         ("entities", "Into KVQAE"): entities_html(

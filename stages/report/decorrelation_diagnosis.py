@@ -33,18 +33,19 @@ def diagnosis_html(
         environment()
         .get_template("decorrelation_diagnosis.html")
         .render(
-            classes=class_gains(class_pairs(classes, "coco", "clip"), margin),
+            classes=class_gains(class_pairs(classes, "coco", "clip"), margin, class_pairs(classes, "control", "clip")),
             warnings=weak_models(results, level) + unlearnt(results, train, folder),
         )
     )
 
 
-def class_gains(pairs: Sequence[ClassPair], margin: float) -> list[str]:
+def class_gains(pairs: Sequence[ClassPair], margin: float, control: Sequence[ClassPair]) -> list[str]:
     """Which removed classes gain ODmAP@1 and which do not, with how often the first sentence named what is gone.
 
     Args:
         pairs: (class, its row for finetune, its row for ours), the largest gain first.
         margin: difference in [0, 1] above which a class gains.
+        control: the same of the control world, empty where it was not run.
     """
     few = min(_FEW, len(pairs) // 2)
     if not few:
@@ -73,7 +74,25 @@ def class_gains(pairs: Sequence[ClassPair], margin: float) -> list[str]:
         )
     if still:
         said.append(f"Not learnt: {', '.join(still)}, named by ours within {100 * margin:g} points as often as before.")
+        said.append(_unplanted(still, control))
     return said
+
+
+def _unplanted(names: Sequence[str], control: Sequence[ClassPair]) -> str:
+    """How often classes are named after they went where nothing is planted, which tells recognition from habit."""
+    named = {name: before["removed_named"] for name, before, _ in control}
+    if any(name not in named for name in names):
+        return "Why was not investigated."
+    queries = sum(before["queries"] for _, before, _ in control)
+    usual = sum(before["removed_named"] * before["queries"] for _, before, _ in control) / queries
+    shares = ", ".join(f"{100 * named[name]:.0f}" for name in names)
+    text = (
+        f"In the control world, where nothing is planted, finetune names {', '.join(names)} after they went in "
+        f"{shares} %, any class in {100 * usual:.0f} % of the queries: "
+    )
+    if all(named[name] > usual for name in names):
+        return text + "other things are taken for them there too, so that co-occurrence is not all of the cause."
+    return text + "not all of them are mistaken more often than others; the cause was not investigated."
 
 
 def weak_models(results: Results, level: float) -> list[str]:

@@ -12,6 +12,13 @@ from stages.report.decorrelation_corpus import partner_rows
 from stages.report.decorrelation_results import DATASETS, Results, points, shown
 from stages.tables import read_json
 
+_PHOTOGRAPHS = "photographs cannot be"
+_NOT_RENDERED = {
+    "coco": _PHOTOGRAPHS,
+    "flickr30k": "its classes are types such as animals, a scene is drawn again without one kind of them; "
+    "photographs cannot be",
+    "control": _PHOTOGRAPHS,
+}
 _GAIN = {"variant": "ours", "other_variant": "finetune", "measure": "odmap@1", "subset": "all"}
 
 
@@ -66,7 +73,7 @@ def painting_note(results: Results, dataset: str, model: str, level: float) -> l
             found.append(f"Painting an empty box alone is not shown to change R@1: {changes}.")
     if not rendered:
         found.append(
-            f"{DATASETS[dataset]} has no queries rendered again without the object: "
+            f"{DATASETS[dataset]} has no queries rendered again without the object ({_NOT_RENDERED[dataset]}): "
             "whether the gain is the in-painting’s cannot be told there."
         )
     return found

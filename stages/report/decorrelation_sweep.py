@@ -47,9 +47,24 @@ def batch_share(ratio: float, part: float, synthetic_share: float | None) -> flo
 
 
 def figure_4_html(
-    results: Results, published: Mapping[str, Any], *, confidence: float, synthetic_share: float | None
+    results: Results,
+    published: Mapping[str, Any],
+    *,
+    confidence: float,
+    synthetic_share: float | None,
+    captions: int,
+    one_removal: bool,
 ) -> str:
-    """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it; last argument as `batch_share`."""
+    """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it.
+
+    Args:
+        results: of stage evaluate.
+        published: tests/published/decorrelation.yaml.
+        confidence: of the intervals.
+        synthetic_share: see `batch_share`.
+        captions: of a painted picture that are in D', at most.
+        one_removal: whether D' has one removal of a training picture, or all of them.
+    """
     found = ratios(results)
     lines = {
         entry: [
@@ -82,5 +97,7 @@ def figure_4_html(
             paper=published["figure_4"],
             confidence=confidence,
             synthetic_share=synthetic_share,
+            captions=captions,
+            one_removal=one_removal,
         )
     )

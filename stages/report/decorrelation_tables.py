@@ -1,6 +1,7 @@
 """Decorrelation's Tables 1, 2 and 3 and appendix B, the published numbers beside ours."""
 
 from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from stages.decorrelation.evaluation.lists import ODMAP, RECALL
@@ -17,9 +18,11 @@ from stages.report.decorrelation_results import (
     points,
     recipe,
 )
+from stages.tables import read_json
 
 FILLINGS = {"cv2": "OpenCV (cv2)", "lama": "LaMa", "zero": "zeros", "mean": "the mean", "blur": "a blur"}
 VARIED = {variant for _, variant in MAIN}
+LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
 DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
 
 
@@ -98,6 +101,8 @@ def table_1_html(
                 "chance": [results.metrics[f"{dataset}_synthetic_chance_{measure}"] for measure in ODMAP],
                 "queries": results.metrics[f"{dataset}_synthetic_queries"],
                 "pictures": results.metrics[f"{dataset}_synthetic_pictures"],
+                "tested": results.metrics[f"{dataset}_image_to_text_queries"],
+                "painted": not results.metrics[f"{dataset}_synthetic_not_asked"],
                 "captions": results.metrics[f"{dataset}_captions"],
             }
         )
@@ -141,8 +146,14 @@ def table_2_html(
     return environment().get_template("decorrelation_recall.html").render(tables=tables, scale=EVERY_CELL)
 
 
-def table_3_html(results: Results, published: Mapping[str, Any]) -> str:
-    """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each."""
+def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -> str:
+    """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
+
+    Args:
+        results: of stage evaluate.
+        published: tests/published/decorrelation.yaml.
+        folder: of the metrics, with `pairs_{dataset}_{filling}_{captions}.json`.
+    """
     reference = results.groups.get("coco_clip_ours")
     found = {
         recipe(cell): name
@@ -152,7 +163,7 @@ def table_3_html(results: Results, published: Mapping[str, Any]) -> str:
         and cell.queries == reference.queries
         and recipe(cell) is not None
     }
-    rows = []
+    rows, written = [], []
     for key, paper in published["table_3"]["rows"].items():
         row: dict[str, Any] = {"label": paper["label"], "paper": paper}
         if group := found.get(key):
@@ -162,8 +173,16 @@ def table_3_html(results: Results, published: Mapping[str, Any]) -> str:
                 "named": results.value(group, "synthetic", "removed_named"),
                 "skew": results.skew(group),
             }
+            cell = results.groups[group]
+            if cell.synthetic:
+                counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
+                written.append((paper["label"], int(counts["different_captions"]), int(counts["pairs"])))
         rows.append(row)
-    return environment().get_template("decorrelation_synthesis.html").render(rows=rows, scale="table3")
+    return (
+        environment()
+        .get_template("decorrelation_synthesis.html")
+        .render(rows=rows, scale="table3", written=written, least_different=LEAST_DIFFERENT)
+    )
 
 
 def appendix_b_html(results: Results, published: Mapping[str, Any]) -> str:

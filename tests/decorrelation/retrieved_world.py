@@ -37,7 +37,8 @@ PARAMETERS: dict[str, Any] = {
     },
     "entities": {"confidence": 0.95},
     "phrases": {"matching": "strict"},
-    "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
+    "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7, "training": "one"},
+    "pairs": {"captions_an_image": 1},
     "train": {
         "models": {
             "clip": {"steps": 22130, "synthetic_share": 0.5},
@@ -342,6 +343,9 @@ PHRASES = {"captions": 300.0, "named_precision": 0.9375, "named_recall": 0.8125}
 CHUNKER = {"chunker_precision": 0.75, "chunker_recall": 0.625, "chunker_f1": 0.6818}
 
 
+DIFFERENT = {"captioner": 1.0}  # captions in D', where they are not 20
+
+
 def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
     """What the stages before evaluate count."""
     for dataset in dict.fromkeys(each["dataset"] for each in cells.values()):
@@ -355,7 +359,7 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
         write_json(folder / f"train_{cell_name}.json", {"steps": 100.0, "loss": 20.0})
         if each["captions"] != "none":
             name = f"pairs_{each['dataset']}_{each['filling']}_{each['captions']}.json"
-            write_json(folder / name, {"pairs": 24.0, "dropped_empty": 1.0})
+            write_json(folder / name, {"pairs": 24.0, "different_captions": DIFFERENT.get(each["captions"], 20.0)})
 
 
 def write_world(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:

@@ -58,6 +58,9 @@ def _png(shade: int) -> bytes:
     return buffer.getvalue()
 
 
+DIFFERENT = {"different_captions": 3}
+
+
 def run(world: Path, out: Path, captions: str, **changes: object) -> tuple[dict[str, float], list[dict]]:
     context = Context(tracker=Tracker(), work=out, engine=LocalEngine(1))
     looks = {"painted": world / "painted", "captioner": out / "captioner"} if captions == "captioner" else {}
@@ -73,7 +76,7 @@ def run(world: Path, out: Path, captions: str, **changes: object) -> tuple[dict[
 def test_noun_phrase_removal_writes_one_caption_a_drawn_training_removal(world, tmp_path):
     metrics, rows = run(world, tmp_path, "noun_phrase")
     assert [row["removal"] for row in rows] == ["0_frisbee", "1_person", "5_cat"]
-    assert metrics == {"removals": 4, "pairs": 3, "pictures": 3, "dropped_unnamed": 1, "dropped_emptied": 0}
+    assert metrics == {"removals": 4, "pairs": 3, "pictures": 3, "dropped_unnamed": 1, "dropped_emptied": 0} | DIFFERENT
     for row, (gone, stays) in zip(
         rows, [("frisbee", ["dog"]), ("person", ["dog", "frisbee"]), ("cat", ["car"])], strict=True
     ):
@@ -93,7 +96,7 @@ def test_every_drawn_removal_of_a_picture_gives_a_pair(world, tmp_path):
     )  # fmt: skip
     rows = read_table(tmp_path / "pairs.parquet").to_pylist()
     assert sorted(row["removal"] for row in rows) == ["0_frisbee", "1_dog", "1_person"]
-    assert metrics == {"removals": 3, "pairs": 3, "pictures": 2, "dropped_unnamed": 0, "dropped_emptied": 0}
+    assert metrics == {"removals": 3, "pairs": 3, "pictures": 2, "dropped_unnamed": 0, "dropped_emptied": 0} | DIFFERENT
 
 
 def test_fewer_captions_are_the_first_of_more(world, tmp_path):
@@ -161,6 +164,7 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
         _write_captioner(tmp_path / str(batch) / "captioner")
         metrics, rows = run(world, tmp_path / str(batch), "captioner", batch=batch, beams=beams, captions_an_image=5)
         assert metrics["pairs"] + metrics["dropped_emptied"] == 3
+        assert metrics["different_captions"] == len({row["text"] for row in rows})
         texts.append([(row["removal"], row["text"]) for row in rows])
     assert texts[0] == texts[1]
     assert texts[0]

@@ -181,6 +181,10 @@ def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
     for row in read_table(tmp_path / "out" / "synthetic.parquet").to_pylist():
         assert len(texts[row["captions"][0]]) == longest
         assert row["scores"] == sorted(row["scores"], reverse=True)
+    ask(world, tmp_path / "all", parameters(candidates={"coco": 1000}))  # more than there are: all of them
+    for name in ("synthetic", "text_to_image"):
+        tables = [read_table(tmp_path / folder / f"{name}.parquet") for folder in ("out", "all")]
+        assert tables[0].equals(tables[1])
     with pytest.raises(BadInput, match="fewer candidates than captions"):
         ask(world, tmp_path / "few", parameters(candidates={"coco": 3}))
 

@@ -106,6 +106,9 @@ def test_table_1_prints_the_metrics_beside_the_published_numbers(full, sections)
         assert row[-3:] == [f"{value:.1f}" for value in PUBLISHED["table_1"]["coco"][f"clip_{variant}"]["values"]]
     assert "one seed" in row_of(sections["table-1"], "VSE++", "finetuned")[0]
     chance = row_of(sections["table-1"], "random order")
+    tested, painted = (int(metrics[f"coco_{name}"]) for name in ("image_to_text_queries", "synthetic_pictures"))
+    assert f"queries from {painted} of {tested} test pictures" in sections["table-1"]
+    assert ("no class can be removed" in sections["table-1"]) == (painted < tested)
     assert chance[1] == f"{100 * metrics['coco_synthetic_chance_odmap@1']:.1f}"
 
 
@@ -134,6 +137,9 @@ def test_table_3_finds_its_rows_by_what_they_are(full, sections):
     skews = [metrics[f"coco_clip_ours_{seed}_synthetic_k_skew@10"] for seed in range(3)]
     assert row_of(sections["table-3"], "noun-phrase removal × in-painting")[5] == f"{np.mean(skews):.1f}"
     assert row_of(sections["table-3"], "noun-phrase removal × in-painting")[-2] == "63.7or 62.3*"
+    assert "prompts × in-painting 20 of 24" in sections["table-3"]
+    assert "captioning model × in-painting: 1 different caption for 24 pictures hardly depend" in sections["table-3"]
+    assert sections["table-3"].count("hardly depend") == 1
 
 
 def test_figure_4_has_a_point_for_every_share(sections):

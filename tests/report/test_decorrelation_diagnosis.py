@@ -13,10 +13,10 @@ from tests.decorrelation.retrieved_world import cell
 TRAIN = {"vse": {"margin": 0.2, "batch_size": 10}}
 
 
-def rows(values):
+def rows(values, dataset="coco"):
     """{class: (ODmAP@1, named) of finetune, the same of ours}, 10 queries each."""
     return [
-        {"group": f"coco_clip_{variant}", "set": "synthetic", "class": name, "queries": 10}
+        {"group": f"{dataset}_clip_{variant}", "set": "synthetic", "class": name, "queries": 10}
         | {"odmap@1": odmap, "removed_named": named}
         for name, both in values.items()
         for variant, (odmap, named) in zip(("finetune", "ours"), both, strict=True)
@@ -32,20 +32,36 @@ def test_classes_that_gain_and_that_do_not():
             "stop sign": ((0.4, 0.5), (0.5, 0.4)),
         }
     )
-    head, largest, smallest, seldom, still = class_gains(class_pairs(found, "coco", "clip"), 0.05)
+    head, largest, smallest, seldom, still, why = class_gains(class_pairs(found, "coco", "clip"), 0.05, [])
     assert "2 of 4 classes gain more than 5 points of ODmAP@1, 1 gain nothing" in head
     assert largest == "Largest gains: bus +20.0 (50 → 30 %), stop sign +10.0 (50 → 40 %)."
     assert smallest == "Smallest: cat +0.0 (70 → 70 %), chair +1.0 (10 → 10 %)."
     assert seldom.startswith("Little to gain: chair, named less than half")  # the average is 45 %
     assert "(45 %)" in seldom
     assert still == "Not learnt: cat, named by ours within 5 points as often as before."
+    assert why == "Why was not investigated."
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        (0.4, "40 %, any class in 25 % of the queries: other things are taken for them"),
+        (0.1, "10 %, any class in 10 %"),
+    ],
+)
+def test_what_is_not_learnt_is_held_against_the_control_world(named, said):
+    found = rows({"cat": ((0.2, 0.7), (0.2, 0.7)), "bus": ((0.4, 0.5), (0.6, 0.3))})
+    control = rows({"cat": ((0.5, named), (0.5, named)), "bus": ((0.9, 0.1), (0.9, 0.1))}, "control")
+    *_, why = class_gains(class_pairs(found, "coco", "clip"), 0.05, class_pairs(control, "control", "clip"))
+    assert said in why
+    assert why.endswith("not all of the cause." if named > 0.25 else "the cause was not investigated.")
 
 
 def test_classes_that_all_gain_alike_are_not_explained_away():
     found = rows({"bus": ((0.4, 0.5), (0.6, 0.3)), "cat": ((0.4, 0.5), (0.5, 0.4))})
-    said = class_gains(class_pairs(found, "coco", "clip"), 0.05)
+    said = class_gains(class_pairs(found, "coco", "clip"), 0.05, [])
     assert len(said) == 3
-    assert class_gains([], 0.05) == []
+    assert class_gains([], 0.05, []) == []
 
 
 def comparison(difference, low, high, kind, measure):

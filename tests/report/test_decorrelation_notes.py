@@ -49,7 +49,7 @@ def test_an_empty_box_that_costs_nothing_is_no_trace():
 
 def test_without_empty_boxes_only_the_missing_queries_are_told():
     (text,) = painting_note(results(None, None, rendered=False), "flickr30k", "clip", 0.05)
-    assert text.startswith("Flickr30k has no queries rendered again")
+    assert text.startswith("Flickr30k has no queries rendered again without the object (its classes are types")
 
 
 HEADER = "class,other,pictures_with_class,pictures_with_both,probability,lift\n"

@@ -10,7 +10,7 @@ from tests.decorrelation.retrieved_world import cell
 PUBLISHED = {"figure_4": {"steep_until": 0.1, "saturated_after": 0.2}}
 
 
-def html(ratio, synthetic_share):
+def html(ratio, synthetic_share, captions=1):
     cells = {
         "coco_clip_finetune_0": cell("coco", "clip", "finetune", 0),
         "coco_clip_share50_0": cell("coco", "clip", "share50", 0, share=0.5),
@@ -21,7 +21,9 @@ def html(ratio, synthetic_share):
         metrics |= {f"{name}_synthetic_ratio": part * ratio, f"{name}_synthetic_odmap@1": 0.5}
         metrics[f"{name}_image_to_text_r@1"] = 0.3
     results = Results(parse_cells(cells, "params.yaml"), metrics, [])
-    return figure_4_html(results, PUBLISHED, confidence=0.95, synthetic_share=synthetic_share)
+    return figure_4_html(
+        results, PUBLISHED, confidence=0.95, synthetic_share=synthetic_share, captions=captions, one_removal=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,8 @@ def test_a_set_share_is_said_beside_that_of_the_pairs():
     assert "What a batch holds of all of D′ is set, 50.0 %" in found
     assert "would be 16.0 % were batches drawn by pairs: D′ is seen more often" in found
     assert "The axis ends at 0.190, short of 0.2" in found
+    assert "one removal of a training picture with one caption, and D all captions" in found
+    assert "captions_an_image=5</code> takes it further" in found
 
 
 def test_by_pairs_and_beyond_saturation():
@@ -47,6 +51,9 @@ def test_by_pairs_and_beyond_saturation():
         "Batches hold D′ as there are pairs of it. The axis ends at 0.400; the paper sees saturation after 0.2" in found
     )
     assert "is set" not in found
+    found = html(0.4, None, captions=5)
+    assert "with at most 5 captions" in found
+    assert "captions_an_image" not in found
     assert "seen not more often" in html(1.0, 0.5)
 
 

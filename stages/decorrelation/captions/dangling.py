@@ -19,6 +19,9 @@ _POSSESSIVES, _PRONOUNS = lexicon.words_of(lexicon.POSSESSIVES), lexicon.words_o
 def lose_object(clause: Clause, place: int, gone: frozenset[str]) -> None:
     """The whole object of a segment has gone: so does the segment, unless its verb can stand alone."""
     segment = clause.segments[place]
+    before = clause.segments[place - 1].tail if place else clause.tail
+    if before and before[-1].lower() == "each":  # "two men each with a frisbee" without it: "two men"
+        before.pop()
     if segment.verb and segment.stem in STANDS_ALONE:
         clause.drop_children(place, lambda child: child.first == "of" or child.refers_back)
         segment.tail = []

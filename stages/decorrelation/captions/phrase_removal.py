@@ -96,7 +96,7 @@ def _lose_last(clause: Clause, place: int, gone: frozenset[str]) -> None:
 
 
 def keep_list(nouns: list[Noun], gone: frozenset[str]) -> None:
-    """Leave the nouns of other classes; an article that went with the first of a list goes to the next.
+    """Leave the nouns of other classes; an article that went goes to the next of a list: "a cat and dog", "a dog".
 
     "a man's hat" without the man is "a hat"; "a man's head and shoulders" go with him.
     """
@@ -104,7 +104,7 @@ def keep_list(nouns: list[Noun], gone: frozenset[str]) -> None:
     kept: list[Noun] = []
     for noun in nouns:
         if noun.classes & gone:
-            article |= noun.words[0] in ("a", "an", "the") and not kept
+            article |= noun.words[0] in ("a", "an", "the")
             continue
         if noun.owner is not None and noun.owner.classes & gone:
             headless = noun.head in BODY
@@ -112,8 +112,9 @@ def keep_list(nouns: list[Noun], gone: frozenset[str]) -> None:
             noun.text = article_for(noun.text) if is_single(noun) else noun.text
         if headless and noun.head in BODY:
             continue
-        if article and not kept and is_single(noun) and noun.owner is None:
+        if article and is_single(noun) and noun.owner is None:
             noun.text = article_for(noun.text)
+        article = False
         kept.append(noun)
     nouns[:] = kept
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from stages.decorrelation.captions.clause_words import ABSTRACT
-from stages.decorrelation.captions.clauses import SUBJECT, Clause
+from stages.decorrelation.captions.clause_words import ABSTRACT, NEEDS_PHRASE, SETTINGS, STANDING
+from stages.decorrelation.captions.clauses import SUBJECT, Clause, Segment
 
 
 def promote(clause: Clause) -> bool:
@@ -33,12 +33,19 @@ def promote(clause: Clause) -> bool:
             and not segment.of_body
             and (segment.places or segment.first in ("with", "of"))
         )
-        if place in source or not (hangs or stays):
+        if place in source or not (hangs or stays) or (place < source[0] and _leaned_on(clause, segment)):
             segment.alive = False
         else:
             segment.lead = ""
     clause.segments = [each for each in clause.segments if each.alive]
     return True
+
+
+def _leaned_on(clause: Clause, segment: Segment) -> bool:
+    """Whether a phrase says no more than what the subject did, which went: "leaning on a post"."""
+    if segment.parent == SUBJECT or not segment.places or segment.nouns[0].head in SETTINGS:
+        return False
+    return clause.segments[segment.parent].stem in NEEDS_PHRASE - STANDING
 
 
 def _first_of_row(clause: Clause, place: int, phrases: Sequence[int]) -> int:

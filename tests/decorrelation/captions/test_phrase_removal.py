@@ -35,6 +35,8 @@ CASES = [
     ("A man on a bike with a dog in the basket.", "dog", "A man on a bike."),
     ("A man with a dog in a field.", "dog", "A man in a field."),
     ("A kitchen with a microwave next to an oven.", "microwave", "A kitchen with an oven."),
+    ("Two men each with a frisbee.", "frisbee", "Two men."),
+    ("Two dogs sit, each with a frisbee.", "frisbee", "Two dogs sit."),
     # verbs without object
     ("Two dogs share a frisbee.", "frisbee", "Two dogs."),
     ("A man holding a frisbee at a park.", "frisbee", "A man at a park."),
@@ -54,6 +56,8 @@ CASES = [
     ("There are two cats and a dog on the sofa.", "cat", "There is a dog on the sofa."),
     ("A man playing with his dog.", "person", "The dog."),
     ("A train that is parked near a bus.", "train", "A bus."),
+    ("A man leaning on a post with a dog.", "person", "A dog."),
+    ("A man leaning on a post on the beach with a dog.", "person", "A dog on the beach."),
     # coordination
     ("A dog and a cat are sleeping.", "dog", "A cat is sleeping."),
     ("A dog and a cat sit together on a couch.", "cat", "A dog sits on a couch."),
@@ -61,6 +65,7 @@ CASES = [
     ("A laptop, keyboard and mouse on a desk.", "laptop", "A keyboard and mouse on a desk."),
     ("A dog, a cat and a bird.", "cat", "A dog and a bird."),
     ("An apple and banana", "apple", "A banana"),
+    ("A kitchen with yellow walls, a microwave and sink.", "microwave", "A kitchen with yellow walls and a sink."),
     ("A man sits on a bench and a dog chases a bird.", "bird", "A man sits on a bench with a dog."),
     ("A cat sits by a vase, and there is also a clock.", "clock", "A cat sits by a vase."),
     # parts of phrases
