@@ -38,7 +38,7 @@ PIPELINES := kvqae|decorrelation|complexity
 # Without a GPU stages run side by side first, one thread each; a GPU's memory is for one at a time.
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
-	@if ! nvidia-smi >/dev/null 2>&1 && ! dvc status --quiet; then \
+	@if ! nvidia-smi >/dev/null 2>&1 && { [ ! -d .dvc/cache ] || ! dvc status --quiet; }; then \
 		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; python -m stages.lanes $(P); \
 	fi; \
 	if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; else dvc repro; fi

@@ -21,7 +21,8 @@ from stages.device import pick_device
 from stages.kvqae.dense_retrieval.neighbours import exact_search
 from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, tokenize
 from stages.kvqae.dpr_encode import DprEncodeParameters, encode_passages
-from stages.tables import read_matrix, write_matrix, write_table
+from stages.matrices import read_matrix, write_matrix
+from stages.tables import write_table
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
 WORDS, TEXTS = 40, 512

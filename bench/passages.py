@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench import harness
+from stages.atomic import write_atomically
 from stages.engine import LocalEngine
 from stages.kvqae import knowledge_base, passages
 from stages.stage import Context
-from stages.tables import read_table, write_atomically, write_table
+from stages.tables import read_table, write_table
 from stages.tracking import Tracker
 
 ARTICLES, WORDS, VOCABULARY = 3200, 800, 60_000

@@ -1,9 +1,9 @@
 """`python -m stages.lanes [PIPELINE]`: run stages side by side on a machine without a GPU, for `make repro`.
 
-Much of each pipeline keeps one core busy, so that three lanes for all of them, or two for one, end earlier. The first
-lane, the longest, has the right of way. DVC locks what a stage reads and writes, also while it only looks whether
-anything changed; so the lanes of a pipeline get their stages by name and in order (`--single-item`), and no stage is in
-two lanes.
+Much of each pipeline keeps one core busy, so that three lanes for all of them, or two for one, end earlier. Lanes come
+longest first, and the later the less of a core they get: all are to end at about the same time. DVC locks what a stage
+reads and writes, also while it only looks whether anything changed; so the lanes of a pipeline get their stages by name
+and in order (`--single-item`), and no stage is in two lanes.
 One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
 depends on how many there are. What fails here, and what is left, the `dvc repro` that follows shows and runs.
 """
@@ -79,7 +79,7 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
         for place, stages in enumerate(lanes):
             lane = subprocess.Popen(
                 ["dvc", "--wait-for-lock", "repro", option, *stages],
-                env=os.environ | {"STAGE_NICENESS": str(5 * place)},
+                env=os.environ | {"STAGE_NICENESS": str(place**2)},
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 process_group=0,

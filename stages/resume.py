@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from safetensors.torch import load_model, save_model
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 
 
 def save_checkpoint(

@@ -18,8 +18,8 @@ from ruamel.yaml.comments import CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.util import load_yaml_guess_indent
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput
-from stages.tables import write_atomically
 
 # Mappings whose entries are cells of a stage's matrix.
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")}

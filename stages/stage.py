@@ -244,7 +244,8 @@ def execute(
     main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
 ) -> dict[str, float]:
     """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line)."""
-    from stages.tables import remove_folder, write_json
+    from stages.atomic import remove_folder
+    from stages.tables import write_json
 
     arguments = vars(_parser(main, section).parse_args(argv))
     parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")

@@ -19,10 +19,11 @@ from typing import Any
 
 import yaml
 
+from stages.atomic import write_atomically
 from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache
 from stages.scale import rescale
 from stages.stage import BadInput
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 
 SCALE = Path("scales/thorough.yaml")
 RESULTS = Path("metrics/thorough")

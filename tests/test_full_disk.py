@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from stages.atomic import write_atomically
+from stages.matrices import read_matrix, write_matrix
 from stages.stage import BadInput
-from stages.tables import read_json, read_json_lines, read_matrix, write_atomically, write_matrix
+from stages.tables import read_json, read_json_lines
 
 NO_WORD = "unexpected pos 768 vs 662"  # what torch.save says
 

@@ -177,6 +177,7 @@ import errno, os
 from pathlib import Path
 from stages.engine import LocalEngine
 from stages.stage import *
+from stages.atomic import *
 from stages.tables import *
 
 class P(Parameters): pass

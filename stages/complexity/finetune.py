@@ -8,6 +8,7 @@ from typing import Annotated
 import torch
 from pydantic import Field, model_validator
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.complexity.corpus.squad import SquadQuestion, read_squad
 from stages.complexity.readers.interface import Reader, Reading, reader_of
@@ -16,7 +17,7 @@ from stages.complexity.readers.training import mean_loss, train
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import rouge_l
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json, write_atomically
+from stages.tables import read_json
 
 _PROVENANCE = "provenance.json"
 

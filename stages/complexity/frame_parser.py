@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.corpora import read_texts
 from stages.complexity.corpus.records import AnnotatedText
 from stages.complexity.frames.data import place_frames, teach
@@ -19,7 +20,6 @@ from stages.complexity.frames.training import FrameTrainingParameters, train
 from stages.complexity.frames.windows import windows_of
 from stages.device import pick_device
 from stages.stage import BadInput, Context, run_stage
-from stages.tables import write_atomically
 
 
 class FrameParserParameters(FrameTrainingParameters):

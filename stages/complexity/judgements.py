@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.corpora import read_examples
 from stages.complexity.corpus.records import Example
 from stages.complexity.judging.files import Answers, Judgement, read_judgements
@@ -20,7 +21,7 @@ from stages.complexity.judging.label_studio import VERDICTS, labelling_config, t
 from stages.measures.clustered import clustered_interval
 from stages.measures.kappa import fleiss_kappa
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_table, write_atomically, write_json, write_table
+from stages.tables import read_table, write_json, write_table
 
 FRAME_COLUMNS = ("model", "frame", "judged", "correct")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.corpora import read_examples, read_texts
 from stages.complexity.corpus.records import AnnotatedText, Example
 from stages.complexity.corpus.squad import as_squad, write_squad
@@ -18,7 +19,7 @@ from stages.complexity.scoring.score_table import Measure, ScoreTable, read_scor
 from stages.measures.effects import NO, YES
 from stages.measures.frames import entropy_bits
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table, write_atomically
+from stages.tables import read_table
 
 FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
 MEAN = "mean"

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.corpora import read_examples
 from stages.complexity.corpus.predictions import write_predictions
 from stages.complexity.corpus.records import Example
@@ -23,7 +24,7 @@ from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply
 from stages.complexity.prompting.extracts import KINDS, extract
 from stages.complexity.prompting.prompts import Messages, draw_examples, messages_of
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 from stages.tracking import project_root
 
 PROMPTS = "prompts.json"

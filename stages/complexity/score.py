@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.corpora import read_examples
 from stages.complexity.corpus.squad import as_squad, write_squad
 from stages.complexity.scoring import systems
@@ -25,7 +26,7 @@ from stages.measures.clustered import clustered_interval
 from stages.measures.french import exact_match, f1
 from stages.measures.rouge import mangled, rouge_l
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically, write_table
+from stages.tables import write_table
 
 MEASURES = ("rouge_l", "rouge_l_paper", "em", "f1")
 BASELINE = "best_overlap_sentence"  # the one that models are compared with

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
 from stages.complexity.effects.analysis import Effects, analyse
 from stages.complexity.effects.factor_table import FACTORS, FactorTable, read_factors
 from stages.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
 from stages.measures.proportion import wilson_interval
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically
 
 SCENARIOS = ("planted", "null", "confounded")
 METHODS = ("mann_whitney", "holm", "bootstrap", "frame", "joint", "found", "found_holm")

@@ -10,13 +10,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.complexity.effects.analysis import Effects, analyse
 from stages.complexity.effects.factor_table import FACTORS, read_factors
 from stages.complexity.scoring.score_table import Measure, read_scores
 from stages.measures.effects import floor_points
 from stages.measures.hardness import HardnessAgreement, hardness_agreement
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically, write_table
+from stages.tables import write_table
 
 AGREEMENT_COLUMNS = ("model", "other", "spearman", "kendall", "hardest_overlap", "hardest_kappa")
 

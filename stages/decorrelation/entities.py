@@ -18,6 +18,7 @@ from PIL import Image
 from pydantic import Field
 
 from stages.device import pick_device
+from stages.image_shards import Images
 from stages.kvqae.dense_retrieval.neighbours import exact_search
 from stages.kvqae.illustrated_base import ImageFeatures
 from stages.kvqae.pictures.images import decode
@@ -25,7 +26,7 @@ from stages.kvqae.pictures.visual_encoders import load_clip
 from stages.kvqae.questions import Question, read_questions
 from stages.measures.significance import bootstrap_interval, fisher_randomization
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_table, write_json, write_table
+from stages.tables import read_table, write_json, write_table
 
 HITS = 20
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.decorrelation.cells import Cell, groups, read_cells
 from stages.decorrelation.datasets.co_occurrence import count_co_occurrence, partners
 from stages.decorrelation.datasets.corpora import read_corpus
@@ -28,7 +29,7 @@ from stages.decorrelation.evaluation.metrics import (
     set_metrics,
 )
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically, write_json, write_table
+from stages.tables import write_json, write_table
 
 GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
 

@@ -18,6 +18,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets import masks
 from stages.decorrelation.datasets.masks import Mask
 from stages.decorrelation.datasets.records import Removal
@@ -26,9 +27,10 @@ from stages.decorrelation.painting.frames import Pixels
 from stages.decorrelation.painting.inpainter import Inpainter
 from stages.decorrelation.regions.removal_table import read_removals
 from stages.engine import Engine, LocalEngine
+from stages.image_shards import Images, write_images
 from stages.kvqae.pictures.images import Unreadable, decode
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, write_atomically, write_images, write_json
+from stages.tables import write_json
 
 Subset = Literal["train", "test", "empty"]
 SUBSETS: tuple[Subset, ...] = ("train", "test", "empty")

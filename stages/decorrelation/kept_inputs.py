@@ -16,9 +16,11 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from stages.atomic import write_atomically
 from stages.decorrelation.models.interface import RetrievalModel
 from stages.decorrelation.retrieval.encoding import Scaled, scaled_pictures
-from stages.tables import Images, read_matrix, write_atomically, write_matrix
+from stages.image_shards import Images
+from stages.matrices import read_matrix, write_matrix
 
 
 @dataclass(frozen=True)

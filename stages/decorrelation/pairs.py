@@ -18,8 +18,9 @@ from stages.decorrelation.captions.phrase_removal import remove_phrases
 from stages.decorrelation.captions.prompt_templates import prompt
 from stages.decorrelation.datasets.records import Phrase, Removal
 from stages.decorrelation.regions.removal_table import read_removals
+from stages.image_shards import Images
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_table, write_table
+from stages.tables import read_table, write_table
 
 Captions = Literal["none", "noun_phrase", "prompt", "captioner"]
 SCHEMA = pa.schema([("removal", pa.string()), ("picture", pa.int64()), ("caption", pa.int64()), ("text", pa.string())])

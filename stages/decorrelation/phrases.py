@@ -16,6 +16,7 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.datasets.records import Caption, Corpus, Phrase
 from stages.decorrelation.language.chunker import Chunker, ChunkerName, RuleChunker, chosen_chunker
@@ -24,7 +25,7 @@ from stages.decorrelation.language.matching import Matcher
 from stages.decorrelation.language.sentences import Sentence, read_sentence
 from stages.decorrelation.language.word_lists import Mode
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_table
+from stages.tables import write_table
 
 PHRASE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("classes", pa.list_(pa.string()))])
 SCHEMA = pa.schema(

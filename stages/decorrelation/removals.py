@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.datasets.records import Picture, Split
 from stages.decorrelation.regions import eligibility, empty_boxes
@@ -17,7 +18,7 @@ from stages.decorrelation.regions.empty_boxes import find_empty_boxes
 from stages.decorrelation.regions.removal_search import Drawing, Tally, find_removals
 from stages.decorrelation.regions.removal_table import write_removals
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table, write_atomically
+from stages.tables import read_table
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
 _REJECTED = tuple(f"rejected_{reason}" for reason in eligibility.REASONS)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import torch
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.decorrelation.cells import read_cells
 from stages.decorrelation.datasets.corpora import IMAGES, read_corpus
 from stages.decorrelation.datasets.records import Corpus, Picture, Removal
@@ -26,9 +27,10 @@ from stages.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from stages.decorrelation.retrieval.ranking import PictureSet, Retriever
 from stages.device import pick_device
 from stages.engine import LocalEngine
+from stages.image_shards import Images
 from stages.measures.recall import Ranks
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_json, read_table, write_atomically, write_json, write_table
+from stages.tables import read_json, read_table, write_json, write_table
 
 RENDERED = "rendered"
 RANKS = pa.schema([("query", pa.int64()), ("rank", pa.int32())])

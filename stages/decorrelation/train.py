@@ -4,13 +4,14 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.decorrelation.models.settings import AnyModelSettings
 from stages.decorrelation.training.data import ORIGINALS
 from stages.decorrelation.training.job import TrainJob, run_training
 from stages.decorrelation.training.processes import processes_here, run_in_processes
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json, write_atomically
+from stages.tables import read_json
 
 _PROVENANCE = "provenance.json"
 ZERO_SHOT = "zero_shot"

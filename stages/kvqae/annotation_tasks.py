@@ -11,11 +11,13 @@ from urllib.parse import quote
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
+from stages.atomic import write_atomically
+from stages.image_shards import Images
 from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from stages.kvqae.annotation.project import annotation_task, instructions, labelling_config
 from stages.kvqae.pictures.images import Unreadable, decode_picture
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, write_atomically, write_json
+from stages.tables import write_json
 
 _NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown
 _MAX_PIXELS = 200_000_000

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.annotation.export import EXPECTED, EXPORT, Annotation, read_annotations
 from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from stages.kvqae.annotation.project import DECISION, IMAGE, KEEP, QUESTION
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 from stages.world.sample.kvqae.annotators import (
     Annotators,
     States,

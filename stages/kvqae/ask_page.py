@@ -65,9 +65,9 @@ def _read_upload(path: Path, uploads: Path) -> bytes:
 
 def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
     """[path, question] of the first test questions with a picture; the pictures are written to `folder`."""
+    from stages.image_shards import Images
     from stages.kvqae.asking.project import made
     from stages.kvqae.questions import read_questions
-    from stages.tables import Images
 
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     picked: list[list[str]] = []

@@ -11,13 +11,14 @@ import numpy as np
 from pydantic import Field
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
 from stages.kvqae.lucene import Searcher
 from stages.kvqae.questions import SPLITS, Question, read_questions
 from stages.kvqae.relevance import judge_passages, pool_runs
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Run
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_run, write_atomically, write_run
+from stages.trec import read_run, write_run
 
 K1_END, B_END = 3.0, 1.0
 

@@ -14,13 +14,14 @@ import pyarrow as pa
 from pydantic import Field
 from tqdm import tqdm
 
+from stages.image_shards import Images
 from stages.kvqae.construction.image_score import image_score
 from stages.kvqae.construction.licences import licence_standing
 from stages.kvqae.construction.near_duplicates import BITS, Fingerprint, Fingerprints, near_duplicates
 from stages.kvqae.construction.records import CommonsFile, read_commons
 from stages.kvqae.pictures.images import Unreadable
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_table, write_table
+from stages.tables import read_table, write_table
 
 SCHEMA = pa.schema(
     [

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.dense_retrieval.neighbours import build_ivf, exact_search, ivf_search
+from stages.matrices import read_matrix
 from stages.measures.runs import Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_matrix, read_table, write_atomically, write_run
+from stages.tables import read_table
+from stages.trec import write_run
 
 CODES = {"ivf_flat": "Flat", "ivf_sq8": "SQ8"}
 INDEX = "index.faiss"

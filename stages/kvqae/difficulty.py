@@ -20,7 +20,8 @@ from stages.measures.effects import NEITHER
 from stages.measures.even_cut import even_cut
 from stages.measures.runs import PADDING, Run, relevance_matrix
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_qrels, read_run_over, read_table
+from stages.tables import read_table
+from stages.trec import read_qrels, read_run_over
 
 MODEL = "kvqae_reader"
 _MENTION = re.compile(r"\b(?:this|that|these|those)\s+(\w+)", re.IGNORECASE)

@@ -10,12 +10,14 @@ from pydantic import Field
 from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from stages.atomic import write_atomically
 from stages.device import pick_device
 from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, tokenize
 from stages.kvqae.passage_texts import knowledge_base_size, stream_passages
 from stages.kvqae.questions import read_questions
+from stages.matrices import read_matrix, write_matrix
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_matrix, write_atomically, write_matrix, write_table
+from stages.tables import write_table
 
 
 class DprEncodeParameters(Parameters):

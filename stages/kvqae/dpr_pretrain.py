@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.device import pick_device
 from stages.kvqae.dense_retrieval.pairs import read_pairs
@@ -10,7 +11,6 @@ from stages.kvqae.dense_retrieval.training import DprParameters, train_dual_enco
 from stages.kvqae.passage_texts import read_passage_texts
 from stages.nets.dual_encoder import TOWERS, DualEncoder
 from stages.stage import Context, run_stage
-from stages.tables import write_atomically
 
 CARD = {
     "title": "Trivium DPR, zero-shot",

@@ -19,7 +19,8 @@ from stages.measures.ranking import evaluate as measure
 from stages.measures.runs import Qrels, Run
 from stages.measures.significance import bootstrap_interval, fisher_randomization, superscripts
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_qrels, read_run_over, read_table, write_json, write_table
+from stages.tables import read_table, write_json, write_table
+from stages.trec import read_qrels, read_run_over
 
 MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
 TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")

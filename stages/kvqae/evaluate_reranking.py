@@ -19,7 +19,8 @@ from stages.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS, read_ent
 from stages.measures.articles import best_passages
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, run_stage
-from stages.tables import read_qrels, read_table, write_json, write_table
+from stages.tables import read_table, write_json, write_table
+from stages.trec import read_qrels
 
 BLOCKS = {
     "article_face": Block(

@@ -11,11 +11,13 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from stages.atomic import write_atomically
 from stages.kvqae.questions import SPLITS
 from stages.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from stages.measures.runs import Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run, write_atomically, write_json, write_run
+from stages.tables import write_json
+from stages.trec import read_run, write_run
 
 FACES, WHOLE_IMAGES = ("arcface",), ("imagenet", "clip")
 IMAGE = FACES + WHOLE_IMAGES

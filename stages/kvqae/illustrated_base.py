@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from stages.matrices import check_finite, read_matrix
 from stages.stage import BadInput
-from stages.tables import check_finite, read_matrix, read_table
+from stages.tables import read_table
 
 
 @dataclass(frozen=True)

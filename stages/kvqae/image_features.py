@@ -9,19 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from stages.atomic import write_atomically
+from stages.image_shards import Images
 from stages.kvqae.image_encoding import MATRICES, FaceDetectorParameters, encode_images, load_encoders
 from stages.kvqae.pictures.images import REASONS
+from stages.matrices import read_matrix, write_matrix
 from stages.stage import Context, run_stage
-from stages.tables import (
-    Images,
-    read_json,
-    read_matrix,
-    read_table,
-    write_atomically,
-    write_json,
-    write_matrix,
-    write_table,
-)
+from stages.tables import read_json, read_table, write_json, write_table
 
 BROKEN_EXIF = "broken_exif.json"  # in the folder of a shard: how many images
 

@@ -23,7 +23,8 @@ from stages.kvqae.illustrated_base import IllustratedBase, ImageFeatures, read_i
 from stages.kvqae.questions import read_questions
 from stages.measures.runs import Run
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_table, write_run, write_table
+from stages.tables import read_table, write_table
+from stages.trec import write_run
 
 SYSTEMS = ("arcface", "imagenet", "clip")
 STEP = 1e-8  # what a passage loses against the one before it in its article

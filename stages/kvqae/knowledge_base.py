@@ -10,9 +10,10 @@ import pyarrow as pa
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
+from stages.image_shards import Images
 from stages.kvqae.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_json_lines, write_table
+from stages.tables import read_json_lines, write_table
 
 SCHEMA = pa.schema(
     [

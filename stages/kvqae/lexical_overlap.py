@@ -19,7 +19,8 @@ from stages.kvqae.passage_texts import read_passage_texts
 from stages.kvqae.questions import read_questions
 from stages.measures.runs import PADDING, relevance_matrix
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_qrels, read_run_over, write_table
+from stages.tables import write_table
+from stages.trec import read_qrels, read_run_over
 
 Lemmatize = Callable[[str], frozenset[str]]
 LEMMATIZERS = {"lemmatizer", "trainable_lemmatizer"}  # spaCy's components

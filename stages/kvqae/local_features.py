@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.engine import Engine
+from stages.image_shards import Images
 from stages.kvqae.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
 from stages.kvqae.local_descriptors.folder import (
     Description,
@@ -16,7 +17,7 @@ from stages.kvqae.local_descriptors.folder import (
     write_features,
 )
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import Images, read_json, read_table, write_json
+from stages.tables import read_json, read_table, write_json
 
 
 class LocalFeaturesParameters(Parameters):

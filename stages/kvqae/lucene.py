@@ -15,9 +15,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from stages.atomic import write_atomically
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 
 Analyzer = Literal["standard", "english"]
 _DOCUMENTS_A_BATCH = 10_000

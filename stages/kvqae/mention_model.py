@@ -4,9 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.construction.annotated_sentences import read_annotated
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 
 
 class MentionModelParameters(Parameters):

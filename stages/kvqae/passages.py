@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table, write_atomically
+from stages.tables import read_table
 
 SCHEMA = pa.schema([("passage", pa.int64()), ("article", pa.int64()), ("position", pa.int32()), ("text", pa.string())])
 Sentence = tuple[str, int]  # text, number of tokens

@@ -26,7 +26,7 @@ from stages.measures.ranking import evaluate, means
 from stages.measures.runs import Qrels, Run
 from stages.measures.significance import fisher_randomization
 from stages.stage import BadInput, Context, run_stage
-from stages.tables import read_run_over
+from stages.trec import read_run_over
 
 INITIAL_MEASURES = ("mrr", "precision@1")  # of the lists that the rows about TriviaQA read
 

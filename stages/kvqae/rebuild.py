@@ -5,6 +5,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
+from stages.image_shards import Images, write_images
 from stages.kvqae.annotation.agreement import agreement, edit_statistics, settle
 from stages.kvqae.annotation.export import EXPECTED, EXPORT, Annotation, read_annotations
 from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
@@ -22,7 +24,7 @@ from stages.kvqae.construction.splits import disjoint_splits
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.wikidata import parse_entity
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import Images, read_json, read_json_lines, write_atomically, write_images, write_json_lines
+from stages.tables import read_json, read_json_lines, write_json_lines
 
 
 class Shares(Parameters):

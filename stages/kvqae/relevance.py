@@ -8,13 +8,14 @@ import numpy as np
 from pydantic import Field
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
 from stages.kvqae.article_passages import ArticlePassages, Ids
 from stages.kvqae.passage_texts import read_passage_texts
 from stages.kvqae.questions import SPLITS, Question, read_questions
 from stages.measures.answers import AnswerMatcher, normalize_answer
 from stages.measures.runs import PADDING, Qrels, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run, write_atomically, write_qrels
+from stages.trec import read_run, write_qrels
 
 
 class RelevanceParameters(Parameters):

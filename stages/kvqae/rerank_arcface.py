@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.illustrated_base import ImageFeatures, read_illustrated_base
 from stages.kvqae.image_search import STEP
 from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run_over, read_table, write_atomically, write_run
+from stages.tables import read_table
+from stages.trec import read_run_over, write_run
 
 SYSTEM = "arcface"
 

@@ -7,10 +7,11 @@ Nothing here is learned and no relevance judgement is read: what PosFuse knows o
 from contextlib import ExitStack
 from pathlib import Path
 
+from stages.atomic import write_atomically
 from stages.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
 from stages.measures.runs import PADDING
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_atomically, write_run
+from stages.trec import write_run
 
 SPLITS = ("validation", "test")
 

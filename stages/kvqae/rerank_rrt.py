@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.article_passages import ArticlePassages
 from stages.kvqae.image_search import STEP
 from stages.kvqae.local_descriptors.folder import FeatureFolder
@@ -17,7 +18,8 @@ from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.nets.reranking_transformer import RerankingTransformer
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_run_over, read_table, write_atomically, write_run
+from stages.tables import read_table
+from stages.trec import read_run_over, write_run
 
 
 class RerankRrtParameters(Parameters):

@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.device import pick_device
 from stages.kvqae.questions import read_questions
 from stages.kvqae.reader.data import texts_of
@@ -13,7 +14,7 @@ from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
 from stages.measures.reorder import first, follow
 from stages.measures.runs import PADDING, Run
 from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_run_over, write_atomically, write_run
+from stages.trec import read_run_over, write_run
 
 
 class RerankTextParameters(Parameters):

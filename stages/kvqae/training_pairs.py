@@ -7,13 +7,15 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.article_passages import Ids, passages_of_articles
 from stages.kvqae.questions import SPLITS, Question, read_questions
 from stages.kvqae.relevance import judge_passages, pool_runs
 from stages.measures.answers import normalize_answer
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_run_over, write_atomically, write_table
+from stages.tables import write_table
+from stages.trec import read_run_over
 
 SCHEMA = pa.schema(
     [

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from stages.atomic import write_atomically
 from stages.kvqae.fuse import PASSAGE_ROWS, RECORD, ROWS, read_split
 from stages.kvqae.weight_grid import WeightGridParameters
 from stages.measures.fusion import gather, normalize
 from stages.measures.runs import Qrels, Run
 from stages.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights
 from stages.stage import BadInput, Context, run_stage
-from stages.tables import read_json, read_qrels, write_atomically, write_json
+from stages.tables import read_json, write_json
+from stages.trec import read_qrels
 
 SPLIT = "validation"
 SYSTEMS = tuple(dict.fromkeys(system for systems in ROWS.values() for system in systems))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stages.atomic import write_atomically
 from stages.kvqae.rerankers.fusion import (
     SYSTEMS,
     Fusion,
@@ -28,7 +29,8 @@ from stages.measures.ranking import evaluate
 from stages.measures.runs import Qrels, Run
 from stages.measures.weight_search import search_weights
 from stages.stage import Context, run_stage
-from stages.tables import read_qrels, write_atomically, write_json
+from stages.tables import write_json
+from stages.trec import read_qrels
 
 SPLIT = "validation"
 PAPER_NORMALIZATION = "min_max"

@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 
 from stages.decorrelation.cells import groups
 from stages.decorrelation.datasets import masks
+from stages.image_shards import Images
 from stages.report.common import environment
 from stages.report.decorrelation_pictures import small
 from stages.report.decorrelation_results import DATASETS, MAIN, MODELS, VARIANTS, Results
 from stages.stage import BadInput
-from stages.tables import Images, read_table
+from stages.tables import read_table
 
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking

@@ -17,12 +17,12 @@ from markupsafe import Markup, escape
 from numpy.typing import NDArray
 from PIL import ImageDraw, ImageOps
 
+from stages.image_shards import Images
 from stages.kvqae.passage_texts import SEPARATOR, PassageTexts
 from stages.kvqae.pictures.images import Unreadable, decode
 from stages.kvqae.questions import Question
 from stages.measures.answers import AnswerMatcher, exact_match, normalize_answer
 from stages.measures.runs import PADDING, Run
-from stages.tables import Images
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture's sides
 Spans = Mapping[int, tuple[int, int]]  # passage → characters in `title [SEP] text`

@@ -12,6 +12,7 @@ import yaml
 from pyarrow import csv
 from pydantic import Field
 
+from stages.image_shards import Images
 from stages.kvqae.passage_texts import read_passage_texts
 from stages.kvqae.questions import Question, read_questions
 from stages.measures.runs import PADDING
@@ -23,7 +24,8 @@ from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_h
 from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import LABELS, RERANKED_LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
 from stages.stage import Context, Parameters, read_parameters, run_stage
-from stages.tables import Images, read_json, read_run_over, read_table, write_json
+from stages.tables import read_json, read_table, write_json
+from stages.trec import read_run_over
 
 FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
 INITIAL = "The best passages of the initial ranking are put into a new order."

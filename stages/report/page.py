@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from stages.atomic import write_atomically
 from stages.report.common import environment
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json, write_atomically
+from stages.tables import read_json
 
 PIPELINES = ("kvqae", "decorrelation", "complexity")
 

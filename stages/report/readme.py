@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stages.atomic import write_atomically
 from stages.report.headline import NUMBERS
 from stages.stage import read_parameters
-from stages.tables import read_json, write_atomically
+from stages.tables import read_json
 
 
 def stage_table(root: Path) -> str:

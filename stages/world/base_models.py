@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically
 from stages.world.sample.encoders.known import choose_known, persons_of
 from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.render.difficulty import Difficulty

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.conllu import write_conllu
 from stages.complexity.corpus.corpora import write_examples, write_texts
 from stages.complexity.corpus.squad import write_squad
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically
 from stages.world.complexity_local import take_calor, take_fquad
 from stages.world.requested import refuse_download
 from stages.world.validate_complexity import Raw, validate_complexity

@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 
 SOURCES = ("sample", "hub", "local")
 PROVENANCE = "provenance.json"  # in each model's folder: where it is from and its licence

@@ -13,8 +13,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoTokenizer
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 from stages.world.brought import bring, digests
 from stages.world.complexity_base_models import MINILM, PROVENANCE, save_minilm
 from stages.world.download import PATIENT, Patience

@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.co_occurrence import CoOccurrence, count_co_occurrence, partners, write_co_occurrence
 from stages.decorrelation.datasets.corpora import CLASSES, IMAGES, read_corpus
 from stages.decorrelation.datasets.records import Corpus
 from stages.stage import BadInput, Context, run_stage
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 from stages.world.decorrelation_local import take_coco, take_flickr30k
 from stages.world.requested import refuse_download
 from stages.world.sample.scenes import ScenesParameters

@@ -4,9 +4,10 @@ import shutil
 import zipfile
 from pathlib import Path
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.corpora import IMAGES, SPLIT_FILE
 from stages.stage import BadInput
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 from stages.world.brought import bring
 from stages.world.decorrelation_local import COCO_PARTS, take_coco
 from stages.world.disk import require_space

@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, UnidentifiedImageError
 
+from stages.image_shards import Images
 from stages.kvqae.pictures.images import exif_orientation, turned
 from stages.stage import BadInput
-from stages.tables import Images
 from stages.world.archives import IMAGE_SUFFIXES
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height

@@ -13,9 +13,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
+from stages.image_shards import Images, write_images
 from stages.stage import BadInput
-from stages.tables import Images, read_json, write_atomically, write_images, write_json
+from stages.tables import read_json, write_json
 from stages.world.brought import bring, digests, require_files
 from stages.world.decorrelation_images import find_images, fit_images
 from stages.world.disk import sha256_of

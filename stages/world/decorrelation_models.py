@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 from stages.tracking import Tracker
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from typing import Any
 from safetensors.torch import save_file
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
+from stages.atomic import write_atomically
 from stages.decorrelation.models.blip import MATCH, read_blip
 from stages.decorrelation.models.clip import Clip
 from stages.decorrelation.models.vse import read_cnn
 from stages.decorrelation.models.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from stages.stage import BadInput
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 from stages.world.blip_weights import read_checkpoint
 from stages.world.brought import bring, digests, require_files
 from stages.world.decorrelation_models import PROVENANCE

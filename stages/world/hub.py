@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from stages.atomic import write_atomically
+from stages.image_shards import write_images
 from stages.stage import BadInput
-from stages.tables import read_json, read_json_lines, write_atomically, write_images, write_json, write_json_lines
+from stages.tables import read_json, read_json_lines, write_json, write_json_lines
 from stages.world.archives import images_in_tar, read_records
 from stages.world.brought import bring_identities
 from stages.world.disk import require_space

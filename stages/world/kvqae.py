@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically
 from stages.world.sample.kvqae.statistics import statistics
 from stages.world.sample.kvqae.world import build_world
 from stages.world.sample.kvqae.write import write_world

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically
 from stages.world.sample.render import DifficultyParameters
 
 SOURCES = ("sample", "hub", "local")

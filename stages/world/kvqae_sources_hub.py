@@ -11,6 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from stages.atomic import write_atomically
+from stages.image_shards import write_images
 from stages.kvqae.construction.class_hierarchy import ClassHierarchy
 from stages.kvqae.construction.linked_articles import page_title
 from stages.kvqae.construction.records import CommonsFile
@@ -18,7 +20,7 @@ from stages.kvqae.construction.triviaqa import TriviaQuestion, parse_triviaqa, r
 from stages.kvqae.subjects import read_concrete_types
 from stages.kvqae.wikidata import PROPERTIES, Entity, parse_entity
 from stages.stage import BadInput
-from stages.tables import read_json_lines, write_atomically, write_images, write_json, write_json_lines
+from stages.tables import read_json_lines, write_json, write_json_lines
 from stages.world.commons import COMMONS, category_files, fetch_picture
 from stages.world.download import PATIENT, Patience
 from stages.world.mediawiki import MediaWiki

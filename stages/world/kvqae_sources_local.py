@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from stages.atomic import write_atomically
+from stages.image_shards import Images
 from stages.kvqae.construction.annotated_sentences import read_annotated
 from stages.kvqae.construction.records import read_commons
 from stages.kvqae.construction.triviaqa import read_triviaqa
 from stages.kvqae.wikidata import Entity, parse_entity
-from stages.tables import Images, read_json_lines, write_atomically, write_json
+from stages.tables import read_json_lines, write_json
 from stages.world.brought import bring, digests, require_files
 from stages.world.local import bring_images
 

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from stages.atomic import write_atomically
+from stages.image_shards import write_images
 from stages.stage import BadInput
-from stages.tables import write_atomically, write_images, write_json
+from stages.tables import write_json
 from stages.world.archives import IMAGE_SUFFIXES
 from stages.world.brought import bring, bring_identities, digests, require_files
 from stages.world.validate import IMAGE_FOLDERS, TABLES, validate_kvqae

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 import pydantic
 import yaml
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput
-from stages.tables import write_atomically
 
 PINS = Path(__file__).with_name("pins.yaml")
 LOCK = PINS.with_name("pins.lock.yaml")

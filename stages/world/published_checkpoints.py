@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_json
+from stages.tables import write_json
 from stages.world.disk import require_space
 from stages.world.download import PATIENT, Patience
 from stages.world.pins import Pins

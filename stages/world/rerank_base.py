@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically
 from stages.world.brought import bring
 
 SOURCES = ("sample", "hub", "local")

@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
+from stages.atomic import write_atomically
+from stages.image_shards import write_images
 from stages.kvqae.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.local_features import LocalFeaturesParameters, describe_images
 from stages.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities, write_entities
 from stages.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_atomically, write_images, write_json
+from stages.tables import write_json
 from stages.world.brought import bring, digests, require_files
 from stages.world.pins import Pins
 from stages.world.sample.landmarks import choose_photographs, draw_photographs, known_things

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from stages.image_shards import Images
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from stages.stage import BadInput
-from stages.tables import Images, read_json_lines
+from stages.tables import read_json_lines
 from stages.world.brought import require_files
 
 TABLES = (

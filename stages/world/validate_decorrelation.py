@@ -18,9 +18,9 @@ from tqdm import tqdm
 from stages.decorrelation.datasets.corpora import IMAGES, SPLIT_FILE
 from stages.decorrelation.datasets.records import SPLITS, Corpus, Picture, removal_id
 from stages.decorrelation.language.english import looks_english
+from stages.image_shards import Images
 from stages.kvqae.pictures.images import exif_orientation
 from stages.stage import BadInput
-from stages.tables import Images
 from stages.world.decorrelation_images import BROKEN
 
 RENDERED = "rendered"

@@ -18,7 +18,8 @@ from stages.decorrelation.datasets.co_occurrence import count_co_occurrence, wri
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.datasets.records import Removal, removal_id
 from stages.decorrelation.regions.removal_table import write_removals
-from stages.tables import write_images, write_json, write_table
+from stages.image_shards import write_images
+from stages.tables import write_json, write_table
 
 CLASSES = ("dog", "frisbee", "person", "kite", "car", "bench", "hot dog", "cup <b>")
 PARTNERS = {"dog": "frisbee", "frisbee": "dog", "person": "kite", "kite": "person"}

@@ -11,9 +11,10 @@ from PIL import Image
 from scipy import stats
 
 from stages.decorrelation.entities import EntitiesParameters, asked_entities, main, measures, own_ranks, table
+from stages.image_shards import write_images
 from stages.kvqae.questions import read_questions
 from stages.stage import BadInput, execute
-from stages.tables import read_json, read_table, write_images, write_table
+from stages.tables import read_json, read_table, write_table
 from tests.kvqae.test_image_search import write_questions
 from tests.kvqae.tiny_encoders import write_clip
 

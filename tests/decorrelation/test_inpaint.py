@@ -18,8 +18,9 @@ from stages.decorrelation.inpaint import InpaintParameters, shards
 from stages.decorrelation.painting.inpainter import Inpainter, find_uv
 from stages.decorrelation.regions.removal_table import write_removals
 from stages.engine import LocalEngine
+from stages.image_shards import Images, write_images
 from stages.stage import BadInput, Context
-from stages.tables import Images, read_json, write_images
+from stages.tables import read_json
 from stages.tracking import Tracker
 
 SIZES = ((33, 47), (48, 64), (47, 33), (12, 15), (48, 64), (31, 65))  # (height, width), odd ones too

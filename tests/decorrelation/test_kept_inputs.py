@@ -8,8 +8,8 @@ from torchvision import transforms
 from stages.decorrelation.kept_inputs import KeptInputs
 from stages.decorrelation.models.preparation import PlainPreparation
 from stages.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
+from stages.image_shards import Images, write_images
 from stages.stage import BadInput
-from stages.tables import Images, write_images
 from tests.decorrelation.tiny_retrieval import TinyModel, painted
 
 NAMES = ["c", "a", "d"]

@@ -14,8 +14,9 @@ from stages.decorrelation.datasets.records import Removal, removal_id
 from stages.decorrelation.pairs import SCHEMA, PairsParameters, main
 from stages.decorrelation.regions.removal_table import write_removals
 from stages.engine import LocalEngine
+from stages.image_shards import write_images
 from stages.stage import BadInput, Context
-from stages.tables import read_table, write_images
+from stages.tables import read_table
 from stages.tracking import Tracker
 from stages.world.sample.scene_models.words import BEGIN_CAPTION, save_bert_tokenizer
 from tests.decorrelation.tiny_corpus import write_coco

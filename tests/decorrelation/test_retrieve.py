@@ -15,8 +15,9 @@ from stages.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from stages.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from stages.decorrelation.retrieve import Order, RetrieveParameters
 from stages.engine import LocalEngine
+from stages.image_shards import Images, write_images
 from stages.stage import BadInput, Context
-from stages.tables import Images, read_table, write_images
+from stages.tables import read_table
 from stages.tracking import Tracker
 from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world

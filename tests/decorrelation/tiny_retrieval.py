@@ -15,7 +15,8 @@ from stages.decorrelation.models.gathering import gathered
 from stages.decorrelation.models.preparation import PlainPreparation
 from stages.decorrelation.models.settings import ClipSettings
 from stages.decorrelation.regions.removal_table import write_removals
-from stages.tables import write_images, write_json, write_table
+from stages.image_shards import write_images
+from stages.tables import write_json, write_table
 from tests.decorrelation.tiny_corpus import write_coco
 
 SIDE, DIMENSION, BUCKETS = 4, 6, 32

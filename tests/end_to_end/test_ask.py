@@ -18,11 +18,13 @@ from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from stages.image_shards import Images
 from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
 from stages.kvqae.fuse import PASSAGE_ROWS
 from stages.kvqae.questions import read_questions
 from stages.stage import CPU_BF16, BadInput
-from stages.tables import Images, read_run, read_table
+from stages.tables import read_table
+from stages.trec import read_run
 from tests.chromium import NAMES, SIZES, open_page
 
 TOLERANCE = (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from stages.measures.runs import Qrels, Run
-from stages.tables import write_qrels, write_run
+from stages.trec import write_qrels, write_run
 
 SPLITS = ("validation", "test")
 STRENGTH = {"text": 1.0, "arcface": 1.5, "rrt": 0.7}

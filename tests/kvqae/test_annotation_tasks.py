@@ -10,6 +10,7 @@ import pytest
 from defusedxml import ElementTree
 from PIL import Image
 
+from stages.image_shards import write_images
 from stages.kvqae.annotation.project import (
     CONTROLS,
     DECISION,
@@ -22,7 +23,7 @@ from stages.kvqae.annotation.project import (
 )
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters, balanced_sample, main, share_out
 from stages.stage import BadInput
-from stages.tables import read_json, write_images
+from stages.tables import read_json
 from tests.kvqae.annotated_world import record, write_generated, write_pictures
 
 HOSTILE = "\"><script>alert(1)</script> & 'or' $question ]]> {{x}}"

@@ -13,7 +13,8 @@ from stages.kvqae.lucene import Searcher
 from stages.kvqae.questions import read_questions
 from stages.measures.runs import Run
 from stages.stage import BadInput, execute
-from stages.tables import read_json_lines, read_run, read_table, write_json_lines
+from stages.tables import read_json_lines, read_table, write_json_lines
+from stages.trec import read_run
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
 
 

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
+from stages.image_shards import write_images
 from stages.kvqae.candidate_images import REASONS, CandidateImagesParameters, main
 from stages.kvqae.subjects import SUBJECT_SCHEMA
 from stages.stage import BadInput
-from stages.tables import read_table, write_images, write_table
+from stages.tables import read_table, write_table
 from tests.kvqae.tiny_construction import commons_file, write_lines
 
 NAMED = {"description": "Ada Lark", "depicts": ["Q1"]}

@@ -5,10 +5,10 @@ import io
 import numpy as np
 from PIL import Image
 
+from stages.image_shards import write_images
 from stages.kvqae import candidate_images, generate, link, subjects
 from stages.kvqae.annotation.generated_questions import read_generated
 from stages.stage import execute
-from stages.tables import write_images
 from tests.kvqae.tiny_construction import (
     article,
     commons_file,

@@ -8,7 +8,8 @@ import yaml
 
 from stages.kvqae import dense_search
 from stages.stage import BadInput, execute
-from stages.tables import read_run, write_table
+from stages.tables import write_table
+from stages.trec import read_run
 
 IDS = np.arange(300) * 2  # passage numbers need not be row numbers
 

@@ -6,7 +6,8 @@ import pytest
 from stages.kvqae.evaluate import BLOCKS, EvaluateParameters, compare, main
 from stages.measures.runs import Qrels, Run
 from stages.stage import BadInput
-from stages.tables import read_json, write_qrels, write_run
+from stages.tables import read_json
+from stages.trec import write_qrels, write_run
 
 PARAMETERS = EvaluateParameters(significance=0.01, permutations=1000, confidence=0.95, resamples=200, seed=0)
 QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons

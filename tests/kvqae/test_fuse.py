@@ -8,7 +8,8 @@ from stages.kvqae.fuse import RECIPROCAL_RANK_SYSTEMS, ROWS, FuseParameters, mai
 from stages.kvqae.questions import SPLITS
 from stages.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from stages.stage import BadInput, execute
-from stages.tables import read_json, read_run, write_run
+from stages.tables import read_json
+from stages.trec import read_run, write_run
 from tests.kvqae.fusion_world import weights, write_world
 
 

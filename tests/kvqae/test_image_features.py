@@ -9,12 +9,14 @@ import yaml
 from PIL import Image
 from pydantic import ValidationError
 
+from stages.image_shards import write_images
 from stages.kvqae import image_features
 from stages.kvqae.image_encoding import MATRICES, Encoders, Features
 from stages.kvqae.image_features import ImageFeaturesParameters, main
 from stages.kvqae.pictures.align import align
+from stages.matrices import read_matrix
 from stages.stage import execute
-from stages.tables import read_matrix, read_table, write_images
+from stages.tables import read_table
 from tests.kvqae.odd_pictures import encoded, load_base, odd_pictures, write_base
 
 SECTION = {

@@ -8,7 +8,8 @@ import yaml
 
 from stages.kvqae.image_search import ImageSearchParameters, articles_of, main, passages_of
 from stages.stage import BadInput, execute
-from stages.tables import read_run, read_table, write_table
+from stages.tables import read_table, write_table
+from stages.trec import read_run
 
 # Knowledge base: article, image, human, passages. Articles 4 and 5 share an image; 9 has none.
 ARTICLES = [

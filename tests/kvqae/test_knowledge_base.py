@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from stages.image_shards import write_images
 from stages.kvqae.knowledge_base import KnowledgeBaseParameters, clean_paragraphs, main
 from stages.stage import BadInput, execute
-from stages.tables import read_table, write_images, write_json_lines
+from stages.tables import read_table, write_json_lines
 
 
 def article(number: int, *paragraphs: str, **changes: Any) -> dict[str, Any]:

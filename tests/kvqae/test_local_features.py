@@ -6,11 +6,12 @@ import pytest
 import yaml
 from PIL import Image
 
+from stages.image_shards import write_images
 from stages.kvqae import local_features
 from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.local_features import LocalFeaturesParameters, main
 from stages.stage import BadInput, execute
-from stages.tables import read_table, write_images
+from stages.tables import read_table
 from tests.kvqae.local_descriptors.test_extractors import write_delg
 
 

@@ -18,7 +18,7 @@ from stages.kvqae.reader_finetune import main as finetune
 from stages.measures.answers import exact_match
 from stages.measures.runs import Run
 from stages.stage import BadInput
-from stages.tables import write_run
+from stages.trec import write_run
 from tests.kvqae.reader.test_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
 

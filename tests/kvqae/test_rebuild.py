@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from stages.image_shards import Images
 from stages.kvqae.annotations import AnnotationsParameters
 from stages.kvqae.annotations import main as annotate
 from stages.kvqae.construction.rebuilt_records import Kept, image_names, names_entity
@@ -11,7 +12,7 @@ from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.rebuild import RebuildParameters, main
 from stages.kvqae.training_pairs import check_no_leak
 from stages.stage import BadInput
-from stages.tables import Images, read_json_lines
+from stages.tables import read_json_lines
 from tests.kvqae.annotated_world import (
     annotation,
     exported,

@@ -7,7 +7,7 @@ from stages.kvqae.questions import SPLITS, Question
 from stages.kvqae.relevance import RelevanceParameters, judge_articles, judge_passages, main, pool_runs
 from stages.measures.runs import Run
 from stages.stage import BadInput, execute
-from stages.tables import read_qrels, write_run
+from stages.trec import read_qrels, write_run
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
 
 

@@ -8,7 +8,8 @@ from stages.kvqae.rerank_arcface import RerankArcfaceParameters, main
 from stages.kvqae.rerank_arcface import rerank as kernel
 from stages.measures.runs import Run
 from stages.stage import BadInput
-from stages.tables import read_run, write_run, write_table
+from stages.tables import write_table
+from stages.trec import read_run, write_run
 
 # Article, image, passages: 0 and 4 have faces, 1 none, 2 no image delivered, 3 no passage, 5 shares the image of 0;
 # 6 has no image; 7 has a face and is not a human.

@@ -12,7 +12,8 @@ from stages.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
 from stages.measures.runs import Run
 from stages.nets.reranking_transformer import RerankingTransformer
 from stages.stage import BadInput, execute
-from stages.tables import read_run, write_run, write_table
+from stages.tables import write_table
+from stages.trec import read_run, write_run
 from tests.kvqae.tiny_features import GLOBAL, folder_of, write
 
 # Passages 0-2 are of article 0, 3-4 of article 1, 5 of article 2, 6-7 of article 3; article 2 has no readable image.

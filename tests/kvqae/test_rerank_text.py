@@ -6,7 +6,7 @@ from stages.kvqae.rerank_text import RerankTextParameters, main
 from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
 from stages.measures.runs import Run
 from stages.stage import BadInput
-from stages.tables import read_run, write_run
+from stages.trec import read_run, write_run
 from tests.kvqae.tiny_reader import write_world
 
 VALUES = {"splits": ["validation", "test"], "depth": 3, "max_tokens": 32, "batch": 8}

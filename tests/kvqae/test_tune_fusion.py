@@ -13,7 +13,8 @@ from stages.kvqae.tune_fusion import TuneFusionParameters, main
 from stages.measures.fusion import linear_fusion
 from stages.measures.ranking import evaluate
 from stages.stage import BadInput, execute
-from stages.tables import read_json, read_qrels, read_run, write_qrels
+from stages.tables import read_json
+from stages.trec import read_qrels, read_run, write_qrels
 from tests.kvqae.fusion_world import weights, write_world
 
 STEP = 0.25

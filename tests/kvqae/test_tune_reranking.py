@@ -19,7 +19,8 @@ from stages.measures.posfuse import position_probabilities, position_scores
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Qrels, Run
 from stages.stage import BadInput, execute
-from stages.tables import read_json, read_qrels, read_run, write_json, write_qrels, write_run
+from stages.tables import read_json, write_json
+from stages.trec import read_qrels, read_run, write_qrels, write_run
 from tests.kvqae.reranked_world import write_reranked
 
 

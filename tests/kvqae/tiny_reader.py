@@ -9,7 +9,8 @@ import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from stages.measures.runs import Run
-from stages.tables import write_json_lines, write_run, write_table
+from stages.tables import write_json_lines, write_table
+from stages.trec import write_run
 
 CITIES = ["alba", "brno", "cork", "dijon", "essen", "faro", "genoa", "hull", "izmir", "jena", "kyoto", "lviv"]
 NAMES = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ivy", "joe", "kim", "leo"]

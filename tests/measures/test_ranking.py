@@ -6,7 +6,7 @@ import ranx
 
 from stages.measures.ranking import evaluate, means, select_measure
 from stages.measures.runs import Qrels, Run
-from stages.tables import read_qrels, read_run
+from stages.trec import read_qrels, read_run
 
 NAMES = ("mrr", "mrr@2", "precision@1", "precision@5", "hits@1", "hits@5", "map", "map@2")
 

@@ -3,7 +3,7 @@ import pytest
 
 from stages.measures.reorder import first, follow, reorder
 from stages.measures.runs import Run
-from stages.tables import read_run, write_run
+from stages.trec import read_run, write_run
 
 RUN = Run(("a", "b", "c"), [[7, 3, 5], [2, 9, -1], [-1, -1, -1]], [[3.0, 2.0, 1.0], [1.0, 0.0, np.nan], [np.nan] * 3])
 

@@ -9,8 +9,10 @@ import yaml
 from PIL import Image
 from pyarrow import csv
 
+from stages.image_shards import write_images
 from stages.measures.runs import Run
-from stages.tables import write_images, write_json, write_json_lines, write_run, write_table
+from stages.tables import write_json, write_json_lines, write_table
+from stages.trec import write_run
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"

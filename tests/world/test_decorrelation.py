@@ -9,8 +9,9 @@ import yaml
 from PIL import Image
 
 from stages.decorrelation.datasets.corpora import read_corpus
+from stages.image_shards import Images
 from stages.stage import BadInput, execute
-from stages.tables import Images, read_json, write_json
+from stages.tables import read_json, write_json
 from stages.world.decorrelation import DecorrelationWorldParameters, main
 from stages.world.decorrelation_hub import fetch_coco
 from stages.world.decorrelation_local import merge_instances, take_coco, take_flickr30k

@@ -4,8 +4,8 @@ from collections import Counter
 import pytest
 from PIL import Image
 
+from stages.image_shards import write_images
 from stages.stage import BadInput
-from stages.tables import write_images
 from stages.world.decorrelation_images import find_images, fit_images
 from tests.decorrelation.tiny_corpus import draw, picture_name
 

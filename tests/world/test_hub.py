@@ -5,9 +5,10 @@ import time
 
 import pytest
 
+from stages.image_shards import Images
 from stages.kvqae.questions import read_questions
 from stages.stage import BadInput
-from stages.tables import Images, read_json, read_json_lines
+from stages.tables import read_json, read_json_lines
 from stages.world.download import Patience
 from stages.world.hub import fetch_base_models, fetch_kvqae
 from stages.world.pins import Pins

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from stages.image_shards import Images
 from stages.kvqae.questions import read_questions
 from stages.stage import BadInput, execute
-from stages.tables import Images, read_json_lines
+from stages.tables import read_json_lines
 from stages.world.kvqae import KvqaeWorldParameters, main
 from stages.world.sample.kvqae.world import World
 from stages.world.sample.kvqae.write import write_world

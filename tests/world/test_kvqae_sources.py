@@ -9,11 +9,12 @@ import pytest
 import yaml
 
 from stages.engine import LocalEngine
+from stages.image_shards import Images, write_images
 from stages.kvqae.construction.records import read_commons
 from stages.kvqae.construction.triviaqa import read_triviaqa
 from stages.kvqae.wikidata import parse_entity
 from stages.stage import BadInput, Context
-from stages.tables import Images, read_json_lines, write_images, write_json_lines
+from stages.tables import read_json_lines, write_json_lines
 from stages.tracking import Tracker
 from stages.world.download import Patience
 from stages.world.kvqae_sources import CONCRETE_TYPES, KvqaeSourcesParameters, main

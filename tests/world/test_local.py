@@ -4,9 +4,10 @@ import zlib
 
 import pytest
 
+from stages.image_shards import Images, write_images
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.stage import BadInput
-from stages.tables import Images, read_json, write_images
+from stages.tables import read_json
 from stages.world.disk import sha256_of
 from stages.world.kilt import human_type, to_article, to_entity, to_question
 from stages.world.local import check_kvqae

@@ -8,11 +8,11 @@ import yaml
 from torch import nn
 
 from stages.engine import LocalEngine
+from stages.image_shards import write_images
 from stages.kvqae import local_features
 from stages.kvqae.rerankers.overlap_lists import read_entities
 from stages.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from stages.stage import BadInput, execute
-from stages.tables import write_images
 from stages.world import rrt
 from stages.world.pins import Pins
 from stages.world.rrt import RrtParameters, fetch_rrt, main

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from stages.decorrelation.datasets.corpora import read_corpus
+from stages.image_shards import write_images
 from stages.stage import BadInput
-from stages.tables import write_images
 from stages.world.validate_decorrelation import refuse_leaks, validate_decorrelation
 from tests.decorrelation.tiny_corpus import SCENES, draw, picture_name, write_coco
 

@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 import conllu
 
+from stages.atomic import write_atomically
 from stages.complexity.corpus.records import Span
 from stages.complexity.corpus.token_alignment import find_token, skip_blank
 from stages.stage import BadInput
-from stages.tables import write_atomically
 
 UPOS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),

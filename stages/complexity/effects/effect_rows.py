@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from stages.atomic import write_atomically
 from stages.complexity.effects.analysis import holm_table
 from stages.complexity.effects.regression import joint_regression
 from stages.measures.cluster_bootstrap import cluster_bootstrap
 from stages.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
 from stages.measures.mann_whitney import mann_whitney
-from stages.tables import write_atomically
 
 _NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
 _VERDICTS = ("validated", "significant", "holm_significant")

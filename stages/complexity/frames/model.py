@@ -13,13 +13,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoModel, PreTrainedTokenizerBase
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.complexity.frames.labels import FrameLabels
 from stages.complexity.frames.windows import Window
 from stages.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
 from stages.pretrained import load_pretrained
 from stages.stage import BadInput
-from stages.tables import read_json, write_atomically, write_json
+from stages.tables import read_json, write_json
 
 LABELS = "labels.json"
 HEADS = "heads.safetensors"

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from stages.tables import write_atomically
+from stages.atomic import write_atomically
 
 FILE = "answers.jsonl"
 JOURNAL = Path("data") / "complexity" / "answers"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.records import Corpus
-from stages.tables import write_atomically
 
 COLUMNS = ("class", "other", "pictures_with_class", "pictures_with_both", "probability", "lift")
 

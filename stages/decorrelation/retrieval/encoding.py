@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from stages.decorrelation.models.interface import RetrievalModel
 from stages.device import halving_batches, length_sorted_batches
+from stages.image_shards import Images
 from stages.stage import BadInput
-from stages.tables import Images
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]

@@ -11,7 +11,8 @@ from tqdm import tqdm
 from stages.decorrelation.datasets.records import Corpus
 from stages.decorrelation.models.interface import RetrievalModel
 from stages.decorrelation.retrieval.encoding import Tokenize, Vectors, encode_captions
-from stages.tables import read_json, read_matrix, write_json, write_matrix
+from stages.matrices import read_matrix, write_matrix
+from stages.tables import read_json, write_json
 
 _CHUNK = 1 << 14  # captions between two notes of how far the encoding has come
 

@@ -13,10 +13,10 @@ from stages.decorrelation.retrieval.caption_search import top_captions
 from stages.decorrelation.retrieval.encoding import ReadPictures, Vectors, encode_pictures, scaled_pictures
 from stages.decorrelation.retrieval.gallery import Captions
 from stages.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
+from stages.image_shards import Images
 from stages.kvqae.dense_retrieval.neighbours import Ids, Scores
 from stages.measures.recall import Ranks, ranks_of_embeddings
 from stages.stage import BadInput
-from stages.tables import Images
 
 LISTS = pa.schema([("query", pa.string()), ("captions", pa.list_(pa.int64())), ("scores", pa.list_(pa.float32()))])
 

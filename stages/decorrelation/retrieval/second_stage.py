@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from stages.decorrelation.models.interface import RetrievalModel
 from stages.decorrelation.retrieval.encoding import ReadPictures, in_groups, scaled_pictures
+from stages.image_shards import Images
 from stages.kvqae.dense_retrieval.neighbours import Ids, Scores
 from stages.measures.recall import Ranks
-from stages.tables import Images
 
 
 def match_scores(

@@ -22,8 +22,8 @@ from tqdm import tqdm
 
 from stages.decorrelation.models.interface import RetrievalModel
 from stages.decorrelation.training.data import Shown, TrainingPairs, drawn
+from stages.image_shards import Images
 from stages.stage import BadInput
-from stages.tables import Images
 
 
 class Batch(NamedTuple):

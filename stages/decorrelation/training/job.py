@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.corpora import IMAGES, read_corpus
 from stages.decorrelation.datasets.records import Corpus
 from stages.decorrelation.models.interface import RetrievalModel, start
@@ -16,8 +17,8 @@ from stages.decorrelation.training.batches import Batches, Draws, Pictures
 from stages.decorrelation.training.data import Original, TrainingPairs, training_captions, training_pairs
 from stages.decorrelation.training.loop import train
 from stages.decorrelation.training.processes import Place, place
+from stages.image_shards import Images
 from stages.measures.recall import ranks_of_embeddings
-from stages.tables import Images, write_atomically
 
 
 @dataclass(frozen=True)

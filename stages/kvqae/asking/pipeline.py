@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from stages.device import pick_device
+from stages.image_shards import Images
 from stages.kvqae.article_passages import ArticlePassages
 from stages.kvqae.asking.project import Project
 from stages.kvqae.asking.records import Answer, Support
@@ -28,7 +29,7 @@ from stages.kvqae.reader.reading import answer, passage_weights, read_pairs
 from stages.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput
-from stages.tables import Images, read_json, read_table
+from stages.tables import read_json, read_table
 
 ROW = RERANKED_ROW  # of kvqae.fuse.weights: the one that the report's gallery shows
 SPLIT = "test"  # whose lists the scales come from

@@ -20,9 +20,10 @@ from stages.kvqae.image_search import SYSTEMS as IMAGE_SYSTEMS
 from stages.kvqae.image_search import ImageIndex
 from stages.kvqae.lucene import Searcher
 from stages.kvqae.pictures.images import Reason
+from stages.matrices import read_matrix
 from stages.measures.runs import Run
 from stages.stage import BadInput
-from stages.tables import read_json, read_matrix
+from stages.tables import read_json
 
 QUERY = "question"  # the only query of a run
 IMAGE = "the picture"  # what messages call it: a file name may hold anything

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from stages.image_shards import Images
 from stages.kvqae.pictures.images import decode_picture
-from stages.tables import Images
 
 BITS = 64
 MAX_GREY = 24.0

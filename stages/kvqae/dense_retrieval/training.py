@@ -13,6 +13,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.device import halving, pick_device
 from stages.kvqae.dense_retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
@@ -21,7 +22,6 @@ from stages.kvqae.passage_texts import PassageTexts, read_passage_texts
 from stages.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Context, Parameters
-from stages.tables import write_atomically
 
 
 class DprParameters(Parameters):

@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from stages.atomic import write_atomically
+from stages.matrices import read_matrix
 from stages.stage import BadInput
-from stages.tables import read_matrix, read_table, write_atomically, write_table
+from stages.tables import read_table, write_table
 
 LOCAL_DIMENSION = 128
 SCALES = 7  # half octaves

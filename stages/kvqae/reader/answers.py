@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from stages.atomic import write_atomically
 from stages.kvqae.reader.reading import Answer
 from stages.kvqae.reader.rows import Selection
 from stages.measures.answers import exact_match, f1
-from stages.tables import write_atomically, write_table
+from stages.tables import write_table
 
 Values = Mapping[str, NDArray[np.float64]]  # em and f1, each (questions,)
 CurvePoint = Mapping[str, Any]  # row, passages, em, f1

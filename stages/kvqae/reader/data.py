@@ -17,7 +17,7 @@ from stages.kvqae.questions import Question
 from stages.measures.answers import AnswerMatcher, normalize_answer
 from stages.measures.runs import PADDING, Run
 from stages.nets.reader import answer_pieces
-from stages.tables import read_run_over
+from stages.trec import read_run_over
 
 
 @dataclass(frozen=True)

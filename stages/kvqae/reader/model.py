@@ -5,10 +5,10 @@ from pathlib import Path
 
 from transformers import BertForQuestionAnswering, BertTokenizer
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.pretrained import load_pretrained
 from stages.stage import BadInput
-from stages.tables import write_atomically
 
 HEADS = ("qa_outputs.",)
 

@@ -21,11 +21,11 @@ from transformers import (
     get_linear_schedule_with_warmup,
 )
 
+from stages.atomic import write_atomically
 from stages.device import halving
 from stages.kvqae.reader.data import Example, sample_passages
 from stages.resume import load_checkpoint, save_checkpoint
 from stages.stage import BadInput, Parameters
-from stages.tables import write_atomically
 
 # linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
 Schedule = Literal["linear", "constant"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 from transformers import BertForSequenceClassification, BertTokenizer
 
+from stages.atomic import write_atomically
 from stages.cards import write_card
 from stages.device import halving_batches
 from stages.kvqae.passage_texts import PassageTexts
@@ -19,7 +20,6 @@ from stages.measures.runs import PADDING, Run
 from stages.nets.cross_encoder import relevance_scores
 from stages.pretrained import load_pretrained
 from stages.stage import BadInput
-from stages.tables import write_atomically
 
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 

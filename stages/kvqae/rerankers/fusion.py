@@ -21,7 +21,8 @@ from stages.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, no
 from stages.measures.posfuse import position_parts, position_probabilities
 from stages.measures.runs import PADDING, Qrels, Run
 from stages.stage import BadInput
-from stages.tables import read_json, read_run
+from stages.tables import read_json
+from stages.trec import read_run
 
 SYSTEMS = {
     "image": ("arcface", "rrt"),

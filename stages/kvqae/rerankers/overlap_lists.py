@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from stages.atomic import write_atomically
 from stages.stage import BadInput
-from stages.tables import write_atomically
 
 IDENTITIES = Path("overlap/identities.txt")  # ArcFace's, below the base models
 LANDMARKS = Path("landmarks.txt")  # RRT's, below its model

@@ -9,8 +9,8 @@ import torch
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.training.batches import Batches, Draws, Pictures
 from stages.decorrelation.training.data import Shown, TrainingPairs, training_pairs
+from stages.image_shards import Images, write_images
 from stages.stage import BadInput
-from stages.tables import Images, write_images
 from tests.decorrelation.tiny_retrieval import TinyModel, write_world
 
 

@@ -12,8 +12,8 @@ from stages.decorrelation.training.batches import Batches, Draws, Pictures
 from stages.decorrelation.training.data import training_pairs
 from stages.decorrelation.training.loop import backward, halved, optimiser_of, train
 from stages.decorrelation.training.processes import place, run_in_processes
+from stages.image_shards import Images
 from stages.stage import BadInput
-from stages.tables import Images
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance, ImageFilter
 
+from stages.image_shards import Images, write_images
 from stages.kvqae.construction.near_duplicates import (
     BITS,
     MAX_GREY,
@@ -16,7 +17,6 @@ from stages.kvqae.construction.near_duplicates import (
 )
 from stages.kvqae.pictures.images import Unreadable
 from stages.stage import BadInput
-from stages.tables import Images, write_images
 
 
 def scene(seed, size=(144, 108)):

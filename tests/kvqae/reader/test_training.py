@@ -22,7 +22,8 @@ from stages.kvqae.reader_pretrain import ReaderPretrainParameters
 from stages.kvqae.reader_pretrain import main as pretrain
 from stages.measures.runs import Run
 from stages.stage import BadInput
-from stages.tables import read_json, write_run
+from stages.tables import read_json
+from stages.trec import write_run
 from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
 from tests.kvqae.tiny_training import READER, context, reader_training, same
 

@@ -18,7 +18,7 @@ from stages.kvqae.rerankers.cross_encoder_training import loss_of
 from stages.kvqae.rerankers.cross_encoder_validation import Validation
 from stages.measures.runs import Run
 from stages.stage import BadInput
-from stages.tables import write_run
+from stages.trec import write_run
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
 

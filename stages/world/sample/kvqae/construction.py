@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from stages.engine import Engine
+from stages.image_shards import Images, write_images
 from stages.kvqae.questions import SPLITS
 from stages.stage import BadInput
-from stages.tables import Images, read_json_lines, write_images, write_json, write_json_lines
+from stages.tables import read_json_lines, write_json, write_json_lines
 from stages.world.sample.kvqae.construction_commons import draw_files, plan_files, sha1_of
 from stages.world.sample.kvqae.construction_questions import Candidate, annotate_sentences, ask_candidates
 from stages.world.sample.kvqae.construction_wikidata import living, plant

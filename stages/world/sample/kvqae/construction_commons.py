@@ -11,7 +11,7 @@ from typing import Any
 from PIL import Image
 
 from stages.engine import Engine
-from stages.tables import Images
+from stages.image_shards import Images
 from stages.world.sample.kvqae.entities import Entity
 from stages.world.sample.kvqae.write import Picture, draw
 from stages.world.sample.render import Difficulty

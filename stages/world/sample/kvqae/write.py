@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from stages.engine import Engine
-from stages.tables import write_images, write_json_lines
+from stages.image_shards import write_images
+from stages.tables import write_json_lines
 from stages.world.sample.kvqae.records import image_name, triviaqa_record, viquae_record, wikidata_items
 from stages.world.sample.kvqae.world import World
 from stages.world.sample.render import Difficulty, encode, render

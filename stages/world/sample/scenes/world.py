@@ -8,9 +8,10 @@ from pathlib import Path
 from PIL import Image
 from pydantic import Field
 
+from stages.atomic import write_atomically
 from stages.decorrelation.datasets.records import removal_id
+from stages.image_shards import write_images
 from stages.stage import BadInput, Parameters
-from stages.tables import write_atomically, write_images
 from stages.world.sample.render.canvas import Dice
 from stages.world.sample.scenes.catalogue import COCO, FLICKR30K, Cast
 from stages.world.sample.scenes.formats import Shot, coco_id, entities, instances, karpathy

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from stages.engine import LocalEngine
+from stages.image_shards import Images
 from stages.kvqae.construction.annotated_sentences import read_annotated
 from stages.kvqae.construction.class_hierarchy import ClassHierarchy
 from stages.kvqae.construction.records import read_commons
@@ -16,7 +17,7 @@ from stages.kvqae.construction.triviaqa import read_triviaqa
 from stages.kvqae.subjects import read_concrete_types
 from stages.kvqae.wikidata import WikidataFile, parse_entity
 from stages.stage import BadInput
-from stages.tables import Images, read_json_lines
+from stages.tables import read_json_lines
 from stages.world.kvqae_sources import CONCRETE_TYPES
 from stages.world.sample.kvqae.construction import _ABSTRACT, entities_of, write_sources
 from stages.world.sample.kvqae.construction_commons import FIRST_VIEW, plan_files

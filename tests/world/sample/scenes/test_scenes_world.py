@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from stages.decorrelation.datasets.corpora import read_corpus
 from stages.decorrelation.datasets.records import removal_id
+from stages.image_shards import Images
 from stages.stage import BadInput
-from stages.tables import Images
 from stages.world.sample.scenes import DATASETS, write_sample
 from stages.world.sample.scenes.world import SplitSizes, make_shots
 from tests.world.sample.scenes.conftest import small_parameters
