@@ -31,7 +31,10 @@ STEPS: dict[str, Sequence[Sequence[Lane]]] = {
     "decorrelation": [
         [["decorrelation-base_models"], ["decorrelation-removals@*", "kvqae-passages"]],
         [["decorrelation-pairs@coco_*"], ["decorrelation-pairs@flickr30k_*", "decorrelation-pairs@control_*"]],
-        [["decorrelation-train@*_clip_*"], ["decorrelation-train@*", "kvqae-image_search"]],
+        [
+            ["decorrelation-train@coco_clip_*", "decorrelation-train@flickr30k_clip_*"],
+            ["decorrelation-train@*", "kvqae-image_search"],
+        ],
     ],
     "complexity": [
         [["complexity-base_models"]],
