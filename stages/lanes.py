@@ -38,7 +38,10 @@ STEPS: dict[str, Sequence[Sequence[Lane]]] = {
     ],
     "complexity": [
         [["complexity-base_models"]],
-        [["complexity-simulate", "complexity-answer@minilm-*"], ["complexity-answer@*", "complexity-prompt"]],
+        [
+            ["complexity-simulate", *(f"complexity-answer@{model}-*" for model in ("minilm", "camembert", "t5"))],
+            ["complexity-answer@*", "complexity-prompt"],
+        ],
     ],
 }
 
