@@ -140,7 +140,7 @@ def main(
         if papers is not None:
             report[name] |= {"paper": papers.fusion.model_dump(), "paper_mrr": papers.mrr}
             metrics[f"{name}_paper_mrr"] = papers.mrr
-            metrics[f"{name}_paper_is_chosen"] = float(papers.mrr >= ours.mrr - 1e-12)
+            metrics[f"{name}_paper_is_chosen"] = float(papers.fusion == ours.fusion)
     write_json(out, report)
     over_images = {f"text_image_over_{method}": tried for method, tried in over.items()}
     write_tried(out_tried, {"image": image_ways, **over_images, **beyond})
