@@ -27,6 +27,7 @@ def project(tmp_path):
         (binaries / name).write_text(f"#!/bin/bash\n{script}")
         (binaries / name).chmod(0o755)
     (binaries / ".ready").touch()
+    (tmp_path / ".dvc" / "cache").mkdir(parents=True)
     return tmp_path
 
 
@@ -52,6 +53,12 @@ def test_lanes_run_first_where_there_is_no_gpu(project, arguments, last):
     pipeline = "".join(arguments[1:]).removeprefix("P=")
     lanes = f"1 -m stages.lanes {pipeline}".strip()
     assert (project / "asked").read_text().splitlines() == ["status --quiet", lanes, *last]
+
+
+def test_where_nothing_has_run_dvc_is_not_asked_what_changed(project):
+    (project / ".dvc" / "cache").rmdir()
+    assert make(project, "repro").returncode == 0
+    assert (project / "asked").read_text().splitlines() == ["1 -m stages.lanes", "repro"]
 
 
 def test_nothing_comes_after_lanes_that_were_interrupted(project):
