@@ -17,6 +17,7 @@ from stages.complexity.corpus.squad import SquadQuestion, read_squad
 from stages.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
 from stages.complexity.features.free_factors import free_factors
 from stages.measures.french import exact_match, f1
+from stages.measures.hardness import hardness_agreement
 from stages.measures.rouge import Setting, mangled, rouge_l
 from stages.stage import BadInput, Context, Parameters, run_stage
 
@@ -86,7 +87,11 @@ def main(
     syntax: Path | None = None,
     out: Path,
 ) -> dict[str, float]:
-    """Write one CSV line a model and factor; `--syntax` (CoNLL-U) adds the factors that need trees."""
+    """Write one CSV line a model and factor; `--syntax` (CoNLL-U) adds the factors that need trees.
+
+    Returns:
+        Counts and every model's means; the effects'; and of several models how far they agree on what is hard.
+    """
     read = read_squad(squad)
     if read.wrong_offsets is not None:
         print(f"{squad}: {read.wrong_offsets}")
@@ -116,6 +121,9 @@ def main(
         seed=parameters.seed,
     )
     write_effects(out, rows)
+    if len(scores) > 1:
+        agreement = hardness_agreement(list(scores.values())).means()
+        metrics |= {name: value for name, value in agreement.items() if not np.isnan(value)}
     return metrics | effect_metrics(rows)
 
 

@@ -142,11 +142,16 @@ def main(
     factors: Path,
     scores: Path,
     effects: Path,
+    corpus: str,
+    parser: str,
     out: Path,
     out_curves: Path,
     out_frames: Path,
 ) -> dict[str, float]:
-    """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV)."""
+    """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV).
+
+    `--corpus` and `--parser` are what the cards call the evaluation set and the source of its syntax.
+    """
     del context
     table, names = read_factors(factors), read_names(factors)
     examples = read_examples(questions, texts)
@@ -162,7 +167,16 @@ def main(
             folder = beside / part.name
             folder.mkdir(parents=True)
             write_squad(folder / "data.json", [as_squad(examples[at]) for at in np.flatnonzero(part.members)])
-            text = card(part, rows, chosen, names, validated=bool(validated), measure=parameters.measure)
+            text = card(
+                part,
+                rows,
+                chosen,
+                names,
+                validated=bool(validated),
+                measure=parameters.measure,
+                corpus=corpus,
+                parser=parser,
+            )
             (folder / "README.md").write_text(text, encoding="utf-8")
     _write_csv(out_curves, rows, PARTITION_COLUMNS)
     frames = frame_rows(table, read, examples, read_texts(training))

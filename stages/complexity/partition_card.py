@@ -56,8 +56,10 @@ def card(
     *,
     validated: bool,
     measure: str,
+    corpus: str,
+    parser: str,
 ) -> str:
-    """The data set's README: definition, size, every model's score, its place from easiest to hardest.
+    """The data set's README: definition, size, origin, every model's score, its place from easiest to hardest.
 
     Args:
         part: what the card is of.
@@ -66,6 +68,8 @@ def card(
         names: what each factor says.
         validated: whether they were chosen by the effects, or stand in for lack of any.
         measure: of the scores.
+        corpus: what it is cut from.
+        parser: whose syntax f4 rests on.
     """
     own = [row for row in rows if row["partition"] == part.name]
     ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}
@@ -76,6 +80,6 @@ def card(
         f"# {part.name}\n\n{definition(part, chosen, names, validated=validated)}\n\n"
         f"- questions: {own[0]['examples']}, {100 * own[0]['share']:.1f} % of the evaluation set\n"
         f"- format: SQuAD (`data.json`)\n- easiest to hardest: {places}\n"
-        "- licence: that of the corpus it is cut from\n\n"
+        f"- cut from: {corpus}, whose licence it has\n- syntax, for f4: {parser}\n\n"
         f"## Scores ({measure})\n| model | score |\n|---|---|\n{scores}\n"
     )

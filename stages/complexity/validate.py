@@ -109,21 +109,11 @@ def main(
 def _metrics(effects: Effects, agreement: HardnessAgreement, models: Sequence[str]) -> dict[str, float]:
     """Every δ, and in how many models each factor is validated, significant, … ; undefined values are left out."""
     verdicts = ("validated", "significant", "holm_significant", "found", "found_holm")
-    pairs = np.triu_indices(len(models), k=1)
     values = {
         "models": float(len(models)),
         "tests": float((~np.isnan(effects.p)).sum()),
         "undefined": float(np.isnan(effects.p).sum()),
-        "concordance": agreement.concordance,
-        **{
-            f"mean_{name}": float(np.nanmean(matrix[pairs])) if not np.isnan(matrix[pairs]).all() else float("nan")
-            for name, matrix in (
-                ("spearman", agreement.spearman),
-                ("kendall", agreement.kendall),
-                ("hardest_overlap", agreement.overlap),
-                ("hardest_kappa", agreement.kappa),
-            )
-        },
+        **agreement.means(),
         **{
             f"{factor}_{verdict}": float(getattr(effects, verdict)[:, column].sum())
             for column, factor in enumerate(FACTORS)

@@ -27,6 +27,23 @@ class HardnessAgreement:
     kappa: NDArray[np.float64]
     concordance: float
 
+    def means(self) -> dict[str, float]:
+        """`concordance`, and each matrix's mean over the pairs of models; NaN where no pair has a value."""
+        matrices = {
+            "mean_spearman": self.spearman,
+            "mean_kendall": self.kendall,
+            "mean_hardest_overlap": self.overlap,
+            "mean_hardest_kappa": self.kappa,
+        }
+        pairs = {name: matrix[np.triu_indices(len(matrix), k=1)] for name, matrix in matrices.items()}
+        return {
+            "concordance": self.concordance,
+            **{
+                name: float(each[~np.isnan(each)].mean()) if not np.isnan(each).all() else np.nan
+                for name, each in pairs.items()
+            },
+        }
+
 
 def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
     """Compare models by which examples they find hard.

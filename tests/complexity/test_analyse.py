@@ -197,6 +197,8 @@ def test_a_squad_set_with_two_models(tmp_path):
     assert rows["good", "low_overlap"]["validated"] == "False"
     assert metrics["cells"] == len(rows)
     assert len(questions) == 60
+    assert "mean_spearman" not in metrics, "nothing is hard for `good`"
+    assert 0.5 <= metrics["concordance"] <= 1
 
 
 def test_syntax_is_read_by_the_number_of_the_context(tmp_path):

@@ -71,6 +71,8 @@ def run(folder, majority=0.5):
         factors=folder / "factors.parquet",
         scores=folder / "scores.parquet",
         effects=folder / "effects.parquet",
+        corpus="Calor, sample",
+        parser="conllu",
         out=folder / "partitions",
         out_curves=folder / "partitions.csv",
         out_frames=folder / "frames.csv",
@@ -122,6 +124,8 @@ def test_a_card_says_what_a_part_is(world):
     assert "were chosen because most models score lower where they hold, on these very questions" in card
     assert "- questions: 4, 66.7 % of the evaluation set" in card
     assert "easiest to hardest: `holding-0`, `holding-1`, `holding-2`" in card
+    assert "- cut from: Calor, sample, whose licence it has" in card
+    assert "- syntax, for f4: conllu" in card
     assert "| big | 0.5000 |" in card
     assert "| small | 0.4500 |" in card
     assert "shout" not in card

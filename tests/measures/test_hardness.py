@@ -38,6 +38,19 @@ def test_agrees_with_scipy_and_scikit_learn():
     assert agreement.concordance == pytest.approx(friedman / (3 * 79))
 
 
+def test_means_over_pairs():
+    values = scores()
+    agreement = hardness_agreement(values)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    means = agreement.means()
+    assert means["mean_kendall"] == pytest.approx(np.mean([agreement.kendall[pair] for pair in pairs]))
+    assert means["mean_hardest_overlap"] == pytest.approx(np.mean([agreement.overlap[pair] for pair in pairs]))
+    # A constant model's pairs are left out; without any pair there is no mean.
+    with_constant = hardness_agreement([*values[:2], np.ones(values.shape[1])]).means()
+    assert with_constant["mean_spearman"] == pytest.approx(agreement.spearman[0, 1])
+    assert np.isnan(hardness_agreement(values[:1]).means()["mean_spearman"])
+
+
 def test_one_model_and_constant_models():
     agreement = hardness_agreement([[0.1, 0.2, 0.9, 1.0]])
     assert agreement.concordance == 1

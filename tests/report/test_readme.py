@@ -51,6 +51,7 @@ def test_what_real_questions_gave_is_dated(tmp_path):
     assert "Measured on 2026-01-02 at commit 0123456789ab" in text
     assert "| 0.250 | 0.100 | 0.100 | 0.100 |" in text
     assert "43.2 %" in text
+    assert "beats that sentence in EM." in text
     assert "offset: 2, of the questions\np1, p2." in text
 
 
