@@ -114,13 +114,15 @@ def test_table_1_prints_the_metrics_beside_the_published_numbers(full, sections)
 
 def test_rows_that_were_not_run_say_how_to(few):
     row = row_of(few["table-1"], "BLIP", "zero-shot")
-    assert row[1] == "not run: make scale S=thorough"
+    then = ", then make repro P=decorrelation; see also Thorough, if below"
+    assert row[1] == f"not in this run: make scale S=thorough{then}"
     assert row[-3:] == ["60.2", "52.3", "47.4"]
-    assert row_of(few["table-3"], "prompts")[1] == "not run: make scale S=table3"
-    assert row_of(few["appendix-b"], "D_s")[1] == "not run: make scale S=appendix_b"
-    assert "make scale S=figure4" in few["figure-4"]
+    assert row_of(few["table-3"], "prompts")[1] == f"not in this run: make scale S=table3{then}"
+    assert row_of(few["appendix-b"], "D_s")[1] == f"not in this run: make scale S=appendix_b{then}"
+    figure = "Not in this run: <code>make scale S=figure4</code>, then <code>make repro P=decorrelation</code>, trains"
+    assert figure in few["figure-4"]
     assert "<svg" not in few["figure-4"]
-    assert row_of(few["findings"], "VSE++")[1] == "not run"
+    assert row_of(few["findings"], "VSE++")[1] == "not in this run"
     assert "one seed only" in few["findings"]
 
 
@@ -154,7 +156,7 @@ def test_empty_boxes_are_asked_of_every_data_set(sections, few):
     for name in ("COCO", "Flickr30k", "Control world"):
         asked = [row for row in rows(sections["findings"]) if f"{name}: R@1, image → text, an empty box" in row[0]]
         assert len(asked) == 2
-        assert all(row[1] != "not run" for row in asked)
+        assert all(row[1] != "not in this run" for row in asked)
     assert few["findings"].count("an empty box painted</small>") == 2
 
 
