@@ -31,9 +31,9 @@ def findings(
 
     Returns:
         For each factor: models with δ < 0 here and in the paper, models of each verdict, the models whose cells
-        would be read differently by another analysis, and those whose δ has another sign than the paper's or, with the
-        same sign, an interval without it: their cell and the paper's δ, None for a model that the paper does not have,
-        which is held against the mean of all.
+        would be read differently by another analysis, and those whose δ has another sign than the paper's or, where
+        the signs do not differ, an interval without it: their cell and the paper's δ, None for a model that the paper
+        does not have, which is held against the mean of all.
     """
     printed = published["table_2"]["rows"]
     rows = []
@@ -63,12 +63,12 @@ def findings(
                 "other_sign": {
                     model: (cell, paper[model] if model in printed else None)
                     for model, cell in known.items()
-                    if (cell["delta"] < 0) != (paper[model] < 0)
+                    if differs(cell, paper[model])
                 },
                 "other_size": {
                     model: (cell, paper[model] if model in printed else None)
                     for model, cell in known.items()
-                    if (cell["delta"] < 0) == (paper[model] < 0) and not holds(cell, paper[model])
+                    if not differs(cell, paper[model]) and not holds(cell, paper[model])
                 },
                 "joint_disagrees": models(
                     lambda cell: cell["joint"] is not None and (cell["joint"] < 0) != (cell["delta"] < 0)
@@ -80,6 +80,11 @@ def findings(
             }
         )
     return rows
+
+
+def differs(cell: Cell, paper: float) -> bool:
+    """Whether δ has another sign than the paper's, whose 0 is rounded down: it has none."""
+    return paper != 0 and (cell["delta"] < 0) != (paper < 0)
 
 
 def holds(cell: Cell, paper: float) -> bool:

@@ -182,6 +182,17 @@ def test_a_size_is_another_where_the_interval_is_without_the_papers_which_is_rou
     assert rows["f0"]["other_size"] == rows["f5"]["other_sign"] == {}
 
 
+def test_a_zero_of_the_papers_has_no_sign():
+    strong = CELL | {"delta": -5.2, "low": -9.0, "high": -1.0}
+    gain = CELL | {"delta": 2.0, "low": 1.5, "high": 2.5}
+    assert PUBLISHED["table_2"]["rows"]["mt5"][0] == PUBLISHED["table_2"]["rows"]["llama"][0] == 0
+    cells = {model: dict.fromkeys(FACTORS, CELL) | {"f0": cell} for model, cell in (("mt5", strong), ("llama", gain))}
+    labels = {"mt5": "mT5", "llama": "Llama"}
+    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {}, NAMES, labels, risk=0.05)}
+    assert rows["f0"]["other_sign"] == {}
+    assert rows["f0"]["other_size"] == {"mt5": (strong, 0), "llama": (gain, 0)}
+
+
 def test_sizes_beside_the_papers():
     strong = CELL | {"delta": -30.0, "low": -40.0, "high": -20.0}
     cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f6": CELL | {"delta": None, "low": None}}}
