@@ -18,6 +18,7 @@ from stages.kvqae.passage_texts import read_passage_texts
 from stages.kvqae.questions import Question, read_questions
 from stages.measures.effects import NEITHER
 from stages.measures.even_cut import even_cut
+from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run, relevance_matrix
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_table
@@ -54,7 +55,7 @@ def kvqae_factors(
 
     Args:
         questions: in the order of all others.
-        run: what the reader read.
+        run: the passages that the reader read, best first.
         relevant: (questions, depth) which of its passages are.
         overlaps: (questions,) of the question with the first passage; NaN where it is not defined.
         routing: by question, whether a face was found and whether the entity is a person.
@@ -91,6 +92,11 @@ def read_scores(path: Path, ids: Sequence[str]) -> NDArray[np.float64]:
     return np.mean([[values[identifier] for identifier in ids] for values in by_seed.values()], axis=0)
 
 
+def most_read(path: Path) -> int:
+    """The most passages that the reader read for a question: its row's number of passages, or less in a small world."""
+    return max(map(len, read_table(path, ["passages"])["passages"].to_pylist()))
+
+
 def main(
     parameters: DifficultyParameters,
     context: Context,
@@ -107,7 +113,8 @@ def main(
     """Write one CSV line a factor."""
     asked = read_questions(questions)
     ids = [question.id for question in asked]
-    read = read_run_over(run, ids)
+    depth = most_read(answers)
+    read = first(read_run_over(run, ids), depth)
     judged = read_qrels(qrels)
     if lacking := [name for name in ids if name not in set(judged.queries)]:
         raise BadInput("question without judgements", file=qrels, field="query", got=lacking[0])
@@ -115,8 +122,8 @@ def main(
     texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
     overlaps = np.array(
         [
-            np.nan if first == PADDING else overlap(question.text, " ".join(texts[first]), content_stems)
-            for question, first in zip(asked, firsts.tolist(), strict=True)
+            np.nan if best == PADDING else overlap(question.text, " ".join(texts[best]), content_stems)
+            for question, best in zip(asked, firsts.tolist(), strict=True)
         ]
     )
     routed = read_table(routing, ["question", "face", "human"]).to_pydict()
@@ -136,7 +143,13 @@ def main(
         seed=parameters.seed,
     )
     write_effects(out, rows)
-    return {"questions": float(len(asked)), "f1": float(values.mean()), **shares(codes, cuts), **effect_metrics(rows)}
+    return {
+        "questions": float(len(asked)),
+        "passages_read": float(depth),
+        "f1": float(values.mean()),
+        **shares(codes, cuts),
+        **effect_metrics(rows),
+    }
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def test_mentions():
     assert not vague_mention("This Velmoran painter was born in 1890. Which prize did this man win?")
 
 
-def kvqae_world(folder):
+def kvqae_world(folder, passages_read=((0,), (2, 1), ())):
     """Three questions: v1 with good evidence and a face, v2 with a wrong first passage, v3 without any passage."""
     texts = {"v1": "Which river did this bridge cross?", "v2": "Who did he marry?", "v3": "When was this tower built?"}
     answers = {"v1": "the Vell", "v2": "Ada of Port Vell", "v3": "1911"}
@@ -49,12 +49,11 @@ def kvqae_world(folder):
     routing = {"question": list(texts), "face": [True, False, False], "human": [False, True, False]}
     write_table(folder / "routing.parquet", pa.table(routing))
     rows = [
-        (name, seed, f1)
+        {"id": name, "seed": seed, "f1": f1, "passages": list(read)}
         for seed, values in {0: (1.0, 0.5, 0.0), 1: (0.5, 0.5, 0.0)}.items()
-        for name, f1 in zip(texts, values, strict=True)
+        for name, f1, read in zip(texts, values, passages_read, strict=True)
     ]
-    columns = dict(zip(("id", "seed", "f1"), map(list, zip(*rows, strict=True)), strict=True))
-    write_table(folder / "answers.parquet", pa.table(columns))
+    write_table(folder / "answers.parquet", pa.Table.from_pylist(rows))
 
 
 def run_kvqae(folder):
@@ -83,6 +82,16 @@ def test_kvqae(tmp_path):
     assert metrics["kvqae_reader_first_not_relevant_delta"] == pytest.approx(-25)
     assert metrics["kvqae_reader_no_relevant_passage_delta"] == pytest.approx(-62.5)
     assert metrics["first_not_relevant_uncounted"] == 1
+    assert metrics["passages_read"] == 2
+
+
+def test_relevant_passages_that_were_not_read_do_not_count(tmp_path):
+    kvqae_world(tmp_path, passages_read=((0,), (2,), ()))  # v2's relevant passage is the second
+    metrics = run_kvqae(tmp_path)
+    assert metrics["passages_read"] == 1
+    rows = read_rows(tmp_path / "kvqae.csv")
+    (row,) = (row for (_, factor), row in rows.items() if factor == "no_relevant_passage")
+    assert (int(row["yes"]), int(row["no"])) == (2, 1)
 
 
 def test_kvqae_bad_input(tmp_path):
@@ -95,6 +104,9 @@ def test_kvqae_bad_input(tmp_path):
     with pytest.raises(BadInput, match=r"routing\.parquet: field 'question': question without routing; got 'v2'"):
         run_kvqae(tmp_path)
     kvqae_world(tmp_path)
-    write_table(tmp_path / "answers.parquet", pa.table({"id": ["v1", "v2"], "seed": [3, 3], "f1": [0.0, 1.0]}))
+    write_table(
+        tmp_path / "answers.parquet",
+        pa.table({"id": ["v1", "v2"], "seed": [3, 3], "f1": [0.0, 1.0], "passages": [[0], [1]]}),
+    )
     with pytest.raises(BadInput, match=r"answers\.parquet: no answer of seed 3 to 1 questions; got 'v3'"):
         run_kvqae(tmp_path)

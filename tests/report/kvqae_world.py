@@ -166,8 +166,13 @@ def write_world(folder: Path) -> dict[str, Any]:
         write_json(folder / "construction" / f"{stage}.json", values)
     names = ("article_face", "article_no_face", "article", "passage", "passage_persons", "passage_non_persons")
     write_json(folder / "tables.json", {name: block(name, {"bm25": 0.1, "dpr_few_shot": 0.2}) for name in names})
-    for name, content in (("reranking", RERANKED), ("choice", CHOICE), ("read", READ), ("difficulty", {"f1": 0.3})):
-        write_json(folder / f"{name}.json", content | ({"questions": 3.0} if name == "difficulty" else {}))
+    for name, content in (
+        ("reranking", RERANKED),
+        ("choice", CHOICE),
+        ("read", READ),
+        ("difficulty", {"f1": 0.3, "questions": 3.0, "passages_read": 5.0}),
+    ):
+        write_json(folder / f"{name}.json", content)
     write_json(folder / "cross_encoder.json", {"initial_validation_mrr": 0.423, "validation_mrr": 0.276})
     write_json(folder / "overlap.json", {"stems_instead_of_lemmas": 1.0})
     write_table(
@@ -187,6 +192,9 @@ def write_world(folder: Path) -> dict[str, Any]:
         "evaluate_reranking": {"significance": 0.01, "confidence": 0.95},
         "read": {"seeds": [0, 1]},
         "rerank_finetune": {"validation_questions": 40, "validation_passages": 20},
+        "rerank_text": {"depth": 5},
+        "rerank_arcface": {"depth": 10},
+        "rerank_rrt": {"depth": 15},
         "difficulty": {"confidence": 0.95},
     }
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}))
