@@ -56,8 +56,8 @@ def test_thorough_results_are_dated_and_averaged(tmp_path):
     folders = {"fragments": tmp_path / "fragments", "thorough": tmp_path / "thorough"}
     main(PageParameters(), None, **folders, out=tmp_path / "index.html")
     html = (tmp_path / "index.html").read_text()
-    assert "abc123def456"[:8] in html
-    assert "2030-01-02" in html
+    made = "made at commit <code>abc123de</code> on 2030-01-02; world and settings may have changed since.\nWorld seeds 3, 4;"
+    assert made in html
     assert "0.500 ± 0.354" in html  # sd of .25 and .75 is .5 / sqrt(2)
     assert "The tables and figures are of world seed 3." in html
     assert "<summary>Table 1 &lt;all seeds&gt;</summary>\n<b>rendered</b>" in html
@@ -82,7 +82,7 @@ def test_thorough_results_of_one_world_are_their_sections(tmp_path):
     )
     html = (tmp_path / "page.html").read_text()
     assert "<b>rendered</b>" in html
-    assert "world seed 3." in html
+    assert "World seed 3." in html
     assert "evaluate.one_training" not in html
 
 
