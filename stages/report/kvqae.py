@@ -21,14 +21,13 @@ from stages.report.gallery import Ranking, Spans, face_boxes, gallery_items, pic
 from stages.report.kvqae_construction import construction_html, statistics_html
 from stages.report.kvqae_findings import RERANKING, RETRIEVAL, findings_html, reading_findings, retrieval_findings
 from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
-from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
+from stages.report.kvqae_reranking import cross_encoder_html, depths_note, image_note, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import LABELS, RERANKED_LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import read_json, read_table, write_json
 from stages.trec import read_run_over
 
 FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
-INITIAL = "The best passages of the initial ranking are put into a new order."
 Section = dict[str, str]
 
 
@@ -47,15 +46,32 @@ def section(name: str, title: str, html: str) -> Section:
 
 
 def reranking_sections(
-    blocks: dict[str, Any], tuned: str, printed: dict[str, Any], level: float, confidence: float, *, sample: bool
+    blocks: dict[str, Any],
+    choice: Mapping[str, Any],
+    text_alone: str,
+    kvqae: Mapping[str, Any],
+    printed: dict[str, Any],
+    *,
+    sample: bool,
 ) -> list[Section]:
-    """Tables 5 and 6, what they show, what was seen on validation (`tuned`, HTML), and the split by overlap."""
+    """Tables 5 and 6, what they show, what was seen on validation, and the split by overlap.
+
+    Args:
+        blocks: as stage `evaluate_reranking` writes them.
+        choice: of stage `tune_reranking`.
+        text_alone: HTML, what the cross-encoder did on validation.
+        kvqae: the parameters used.
+        printed: the paper's numbers.
+        sample: our numbers are of a sample world.
+    """
+    level, confidence = (kvqae["evaluate_reranking"][name] for name in ("significance", "confidence"))
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
         found = retrieval_findings(blocks, RERANKING[name], level)
         tables = retrieval_html(blocks, printed, wanted, level, confidence, RERANKED_LABELS, sample=sample)
-        made.append(section(name, title, findings_html(found, INITIAL) + tables))
-    made[-1]["html"] += tuned
+        made.append(section(name, title, findings_html(found, depths_note(kvqae)) + tables))
+    made[0]["html"] += findings_html([], image_note(choice))
+    made[-1]["html"] += tuning_html(choice) + text_alone
     overlap = overlap_blocks_html(blocks, printed, level, confidence)
     return [*made, section("overlap", "Overlap with the encoders’ pretraining", overlap)] if overlap else made
 
@@ -158,7 +174,10 @@ def main(
     blocks, read_metrics = read_json(evaluation), read_json(reading)
     trained = kvqae["rerank_finetune"]
     text_alone = cross_encoder_html(
-        read_json(cross_encoder), questions=trained["validation_questions"], passages=trained["validation_passages"]
+        read_json(cross_encoder),
+        questions=trained["validation_questions"],
+        passages=trained["validation_passages"],
+        depth=kvqae["rerank_text"]["depth"],
     )
     sections = [
         section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),
@@ -175,15 +194,10 @@ def main(
             for name, (title, wanted) in TABLES.items()
         ),
         *reranking_sections(
-            read_json(reranking),
-            tuning_html(read_json(reranking_choice)) + text_alone,
-            printed,
-            kvqae["evaluate_reranking"]["significance"],
-            kvqae["evaluate_reranking"]["confidence"],
-            sample=sample,
+            read_json(reranking), read_json(reranking_choice), text_alone, kvqae, printed, sample=sample
         ),
     ]
-    table_7 = findings_html(reading_findings(read_metrics, level))
+    table_7 = findings_html(reading_findings(read_metrics, level), depths_note(kvqae))
     table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]), sample=sample)
     table_7 += sweep_html(csv.read_csv(sweep))
     sections.append(section("table-7", "Table 7: reading", table_7))

@@ -45,17 +45,38 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
     return environment().get_template("kvqae_tuning.html").render(rows=rows)
 
 
-def cross_encoder_html(metrics: Mapping[str, float], *, questions: int, passages: int) -> str:
+def depths_note(kvqae: Mapping[str, Any]) -> str:
+    """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
+    text, arcface, rrt = (kvqae[name]["depth"] for name in ("rerank_text", "rerank_arcface", "rerank_rrt"))
+    return (
+        "The best passages of the initial ranking are put into a new order: "
+        f"the first {text} by text, the first {arcface} by ArcFace, the first {rrt} by RRT."
+    )
+
+
+def image_note(choice: Mapping[str, Any]) -> str:
+    """By what the fusion of ArcFace and RRT was chosen, and how it does alone on validation beside the paper's."""
+    record = choice["image"]
+    ours, papers = record["chosen_mrr"], record["paper_mrr"]
+    compared = "better than" if ours > papers else "worse than" if ours < papers else "as good as"
+    return (
+        "ArcFace and RRT are fused as is best for text and image together on validation; alone, on the same questions, "
+        f"this is {compared} the paper’s way: MRR {100 * ours:.1f} % against {100 * papers:.1f} %."
+    )
+
+
+def cross_encoder_html(metrics: Mapping[str, float], *, questions: int, passages: int, depth: int) -> str:
     """What text re-ranking alone does to the MRR of the initial list on validation.
 
     Args:
         metrics: of stage `rerank_finetune`.
         questions: the most that it validated on.
         passages: re-ranked for each of them.
+        depth: passages that it re-ranks in Table 6.
     """
     before, after = metrics["initial_validation_mrr"], metrics["validation_mrr"]
     template = environment().get_template("kvqae_cross_encoder.html")
-    return template.render(before=before, after=after, questions=questions, passages=passages)
+    return template.render(before=before, after=after, questions=questions, passages=passages, depth=depth)
 
 
 def _named(name: str) -> str:

@@ -8,7 +8,7 @@ from stages.report.kvqae import KvqaeFragmentParameters, main
 from stages.report.kvqae_construction import ABSENT, construction_html, statistics_html
 from stages.report.kvqae_findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
 from stages.report.kvqae_reading import READING_ROWS, reading_html, sweep_html
-from stages.report.kvqae_reranking import cross_encoder_html, overlap_blocks_html, tuning_html
+from stages.report.kvqae_reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
 from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
 from stages.tables import read_json
 from tests.report.kvqae_world import (
@@ -202,6 +202,7 @@ def test_other_blocks_are_the_split_by_overlap():
 
 def test_the_choice_stands_before_the_paper_s_way():
     html = text(tuning_html(CHOICE))
+    assert "that fusion is chosen with which text + image is best; alone another may be better" in html
     assert "Image: ArcFace + RRT, chosen linear z-score 0.7 ArcFace + 0.3 RRT 42.0 34" in html
     assert "Image: ArcFace + RRT, the paper’s way PosFuse rank – 41.0 –" in html
     assert "Text + image, chosen linear min-max 0.6 text + 0.4 image 50.0 34" in html
@@ -219,12 +220,30 @@ def test_the_choice_stands_before_the_paper_s_way():
 )
 def test_what_text_re_ranking_alone_does_on_validation(after, said):
     metrics = {"initial_validation_mrr": 0.423, "validation_mrr": after}
-    html = text(cross_encoder_html(metrics, questions=40, passages=20))
+    html = text(cross_encoder_html(metrics, questions=40, passages=20, depth=5))
     assert said in html
-    assert (
-        "(20 passages a question, at most 40 questions). It reads the question and a passage; it does not see the"
-        in html
-    )
+    assert "(20 passages a question, at most 40 questions; in Table 6 it re-ranks the first 5 only). It reads" in html
+    same = text(cross_encoder_html(metrics, questions=40, passages=20, depth=20))
+    assert "in Table 6 it re-ranks the first 20)." in same
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        (0.486, "worse than the paper’s way: MRR 48.6 % against 48.8 %."),
+        (0.488, "as good as the paper’s way: MRR 48.8 % against 48.8 %."),
+        (0.5, "better than the paper’s way: MRR 50.0 % against 48.8 %."),
+    ],
+)
+def test_how_the_images_fusion_does_alone(chosen, said):
+    choice = {"image": CHOICE["image"] | {"chosen_mrr": chosen, "paper_mrr": 0.488}}
+    assert image_note(choice).endswith(f"alone, on the same questions, this is {said}")
+
+
+def test_re_ranking_says_how_deep_it_goes(fragment):
+    depths = "new order: the first 5 by text, the first 10 by ArcFace, the first 15 by RRT."
+    assert all(depths in fragment[1][f"kvqae-table-{number}"] for number in (5, 6, 7))
+    assert "better than the paper’s way: MRR 42.0 % against 41.0 %" in fragment[1]["kvqae-table-5"]
 
 
 def test_the_cross_encoder_s_validation_stands_beside_table_6(fragment):
