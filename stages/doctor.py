@@ -14,10 +14,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import psutil
 
@@ -33,6 +35,8 @@ MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK = 10  # GB
 SAMPLE_MEMORY = 6  # GiB
 PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
+# `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
+SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
 TOKENS = {
     "HF_TOKEN": "gated repositories of the hub cannot be fetched",
     "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
@@ -56,7 +60,7 @@ def examine(root: Path) -> Iterator[Finding]:
         root: the project's folder.
 
     Raises:
-        BadInput: see `plan_files` and `holdings`.
+        BadInput: see `plan_files`, `holdings` and `_brought_by_hand`.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     paper = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / "paper.yaml", cores)
@@ -77,6 +81,7 @@ def examine(root: Path) -> Iterator[Finding]:
         there = bool(os.environ.get(token))
         yield Finding(token, "has" if there else "lacks", "set" if there else "not set", "" if there else meaning)
     yield from _on_request(root)
+    yield from _brought_by_hand(root)
     yield _restricted()
     yield _remote(root)
     for program in ("chromium", "chromedriver"):
@@ -95,9 +100,6 @@ def _program(name: str, command: str, meaning: str, *, needed: bool = False) -> 
 
 def _packages(root: Path) -> Finding:
     """Whether the project's packages are there; looked for, not imported."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     missing = []
     for requirement in project["dependencies"]:
@@ -192,6 +194,54 @@ def _on_request(root: Path) -> Iterator[Finding]:
             yield Finding(f"request: {held.name}", "has", f"{held.folder} holds {', '.join(held.files)}", without)
 
 
+def _brought_by_hand(root: Path) -> Iterator[Finding]:
+    """What no stage downloads and real data needs: spaCy's and stanza's models, the files of DELG's own tool.
+
+    Raises:
+        BadInput: `params.yaml` or `scales/paper.yaml` lacks a setting that names one of them.
+    """
+    parameters, paper = root / "params.yaml", root / "scales" / "paper.yaml"
+    pipeline = _setting(parameters, "kvqae", "mention_model", "model")
+    needed = "kvqae-mention_model stops"
+    if pipeline == "trained":
+        pipeline = _setting(paper, "kvqae", "mention_model", "model")
+        needed = f"the sample trains its own; at scales workstation and paper {needed}"
+    try:
+        yield Finding("spaCy", "has", f"{pipeline} {installed(pipeline)}")
+    except PackageNotFoundError:
+        yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
+    folder = Path(_setting(parameters, "complexity", "syntax", "stanza_folder"))
+    if (root / folder / "resources.json").is_file():
+        yield Finding("stanza", "has", f"models in {folder}")
+    else:
+        needed = "complexity-syntax stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
+        yield Finding("stanza", "lacks", f"no models in {folder}", f"{needed}; its message has the command")
+    yield _delg(root, Path(_setting(parameters, "world", "local", "kvqae_models")))
+
+
+def _delg(root: Path, brought: Path) -> Finding:
+    """Features of DELG's own tool for both sets of images, or an extractor in their place."""
+    if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
+        return Finding("DELG", "has", f"an extractor in {brought}/rrt")
+    images = ("kb", "questions")
+    missing = [name for name in images if next((root / brought / "delg" / name).glob("*.delg_global"), None) is None]
+    if not missing:
+        return Finding("DELG", "has", f"files in {brought}/delg")
+    found = f"no files in {', '.join(f'{brought}/delg/{name}' for name in missing)}"
+    meaning = "with world.kvqae: hub, kvqae-local_features and what follows it stop: see docs/kvqae-formats.md"
+    return Finding("DELG", "lacks", found, meaning)
+
+
+def _setting(file: Path, *path: str) -> str:
+    """A text in a file of parameters."""
+    value: Any = read_parameters(file)
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if not isinstance(value, str):
+        raise BadInput("missing or not a text", file=file, field=".".join(path), got=value)
+    return value
+
+
 def _restricted() -> Finding:
     """Sources that are downloaded but come with conditions."""
     sources = Pins().sources
@@ -206,7 +256,7 @@ def _remote(root: Path) -> Finding:
     if names:
         return Finding("DVC remote", "has", ", ".join(names))
     return Finding(
-        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (see README, sharing results)"
+        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (see README, Share artifacts)"
     )
 
 

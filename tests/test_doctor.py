@@ -2,12 +2,14 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 from stages import doctor
 from stages.plan import plan_files
+from stages.stage import BadInput
 
 ROOT = Path(__file__).parents[1]
 
@@ -153,6 +155,57 @@ def test_sets_on_request_are_looked_for_in_the_users_folders(findings, project):
     (project / "brought" / "fquad" / "validation.json").touch()
     held = findings(project)["request: fquad"]
     assert (held.state, held.found, held.meaning) == ("has", "brought/fquad holds train.json, validation.json", "")
+
+
+def test_spacys_pipeline_is_looked_for(findings, project, monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "installed", missing)
+    lacking = findings(project)["spaCy"]
+    assert (lacking.state, lacking.found) == ("lacks", "no en_core_web_lg")
+    assert lacking.meaning.startswith("the sample trains its own; at scales workstation and paper kvqae-mention_model")
+    assert "-m spacy download en_core_web_lg" in lacking.meaning
+    params = project / "params.yaml"
+    params.write_text(params.read_text().replace("model: trained ", "model: en_core_web_md "))
+    assert "kvqae-mention_model stops; `" in findings(project)["spaCy"].meaning
+    monkeypatch.setattr(doctor, "installed", lambda name: "3.8.0")
+    held = findings(project)["spaCy"]
+    assert (held.state, held.found, held.meaning) == ("has", "en_core_web_md 3.8.0", "")
+
+
+def test_stanzas_models_are_looked_for(findings, project):
+    assert findings(project)["stanza"].found == "no models in models/complexity/stanza"
+    (project / "models/complexity/stanza").mkdir(parents=True)
+    (project / "models/complexity/stanza/resources.json").touch()
+    assert findings(project)["stanza"].state == "has"
+
+
+def test_delgs_files_are_looked_for_in_both_folders(findings, project):
+    delg = project / "brought/kvqae_models/delg"
+    (delg / "kb").mkdir(parents=True)
+    (delg / "kb" / "a.delg_global").touch()
+    lacking = findings(project)["DELG"]
+    assert (lacking.state, lacking.found) == ("lacks", "no files in brought/kvqae_models/delg/questions")
+    assert "kvqae-local_features" in lacking.meaning
+    (delg / "questions").mkdir()
+    (delg / "questions" / "b.delg_global").touch()
+    assert findings(project)["DELG"].state == "has"
+
+
+def test_an_extractor_stands_in_for_delgs_files(findings, project):
+    extractor = project / "brought/kvqae_models/rrt/extractor"
+    extractor.mkdir(parents=True)
+    assert findings(project)["DELG"].state == "lacks"
+    (extractor / "extractor.json").touch()
+    assert findings(project)["DELG"].found == "an extractor in brought/kvqae_models/rrt"
+
+
+def test_a_setting_that_is_not_there_is_named(project):
+    params = project / "params.yaml"
+    params.write_text(params.read_text().replace("    stanza_folder:", "    folder:"))
+    with pytest.raises(BadInput, match=r"complexity\.syntax\.stanza_folder"):
+        list(doctor._brought_by_hand(project))
 
 
 def test_broken_parameters_end_in_one_message(project):

@@ -17,6 +17,7 @@ class Number:
     key: str
 
 
+DIGITS = 6  # more than README shows: what was rounded to nearly as few would be rounded wrong the second time
 _RERANKING, _READ = "kvqae/evaluate_reranking.json", "kvqae/read.json"
 _CELLS = "decorrelation/evaluate.json"
 _COMPLEXITY = "complexity/fragment.json"
@@ -30,7 +31,7 @@ NUMBERS: dict[str, Number] = {
         "p: the image adds to the best text", "kvqae/evaluate.json", "passage_fused_over_best_text_mrr_p"
     ),
     "kvqae_arcface_article_p@1": Number(
-        "articles by face, P@1", "kvqae/evaluate.json", "article_face_arcface_precision@1"
+        "articles by face, where one is found, P@1", "kvqae/evaluate.json", "article_face_arcface_precision@1"
     ),
     "kvqae_fused_p@1": Number("retrieved passages, P@1", _RERANKING, "passage_initial_precision@1"),
     "kvqae_reranked_text_p@1": Number("re-ranked by text, P@1", _RERANKING, "passage_text_precision@1"),
@@ -112,7 +113,7 @@ def headline(folder: Path) -> dict[str, float]:
         values = read.setdefault(number.file, read_json(path))
         if number.key not in values:
             raise BadInput("missing metric", file=path, field=number.key, choices=sorted(values)[:20])
-        numbers[name] = float(f"{values[number.key]:.4g}")
+        numbers[name] = float(f"{values[number.key]:.{DIGITS}g}")
     return numbers
 
 
