@@ -39,7 +39,7 @@ STEPS: dict[str, Sequence[Sequence[Lane]]] = {
     "complexity": [
         [["complexity-base_models"]],
         [
-            ["complexity-simulate", *(f"complexity-answer@{model}-*" for model in ("minilm", "camembert", "t5"))],
+            ["complexity-simulate", *(f"complexity-answer@{model}-*" for model in ("minilm", "t5"))],
             ["complexity-answer@*", "complexity-prompt"],
         ],
     ],
