@@ -45,6 +45,8 @@ def serving(model: Path) -> Iterator[str]:
             except OSError:
                 assert process.poll() is None, log.read_text()
                 time.sleep(0.1)
+        else:
+            raise TimeoutError(f"no server after a minute: {log.read_text()}")
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
