@@ -13,12 +13,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatch
 
 import networkx as nx
 from dvc.repo import Repo
 
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Lane = Sequence[str]
 # By pipeline its steps, by step its lanes, by lane what it is to bring about; a step waits for the one before.
 STEPS: dict[str, Sequence[Sequence[Lane]]] = {
@@ -72,6 +74,20 @@ def plan(graph: nx.DiGraph, steps: Sequence[Sequence[Lane]]) -> list[list[list[s
     return planned
 
 
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold interruptions back until the end of the block: what is started and not yet known, nobody would end."""
+    held: list[int] = []
+    handlers = {ending: signal.signal(ending, lambda number, _: held.append(number)) for ending in ENDINGS}
+    try:
+        yield
+    finally:
+        for ending, handler in handlers.items():
+            signal.signal(ending, handler)
+        for number in held:
+            signal.raise_signal(number)
+
+
 def run(lanes: Sequence[Lane], option: str) -> bool:
     """Run the lanes side by side to their ends; whether all of them succeeded. An interruption ends them all.
 
@@ -82,17 +98,18 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
     running: list[subprocess.Popen[bytes]] = []
     printing: list[subprocess.Popen[bytes]] = []
     try:
-        for place, stages in enumerate(lanes):
-            lane = subprocess.Popen(
-                ["dvc", "--wait-for-lock", "repro", option, *stages],
-                env=os.environ | {"STAGE_NICENESS": str(3 * place)},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                process_group=0,
-            )
-            running.append(lane)
-            name = f"{stages[-1].split('-')[0]} {place + 1}"
-            printing.append(subprocess.Popen(["sed", "-u", f"s/^/[{name}] /"], stdin=lane.stdout, process_group=0))
+        with undisturbed():
+            for place, stages in enumerate(lanes):
+                lane = subprocess.Popen(
+                    ["dvc", "--wait-for-lock", "repro", option, *stages],
+                    env=os.environ | {"STAGE_NICENESS": str(3 * place)},
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    process_group=0,
+                )
+                running.append(lane)
+                name = f"{stages[-1].split('-')[0]} {place + 1}"
+                printing.append(subprocess.Popen(["sed", "-u", f"s/^/[{name}] /"], stdin=lane.stdout, process_group=0))
         codes = [process.wait() for process in (*running, *printing)]
         return not any(codes)
     finally:
@@ -107,7 +124,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
     pipeline = parser.parse_args(argv).pipeline
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    for ending in (signal.SIGTERM, signal.SIGHUP):  # lanes are groups of their own: no terminal ends them
+    for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)

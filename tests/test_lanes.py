@@ -117,6 +117,22 @@ def test_a_step_that_fails_is_the_last_one(project, monkeypatch):
     assert {path.stem for path in project.glob("*.txt")} == {"e"}  # beside it, and nothing after
 
 
+@pytest.mark.parametrize("ending", lanes.ENDINGS)
+def test_an_interruption_waits_until_the_lanes_are_known(ending):
+    came = []
+    before = signal.signal(ending, lambda number, _: came.append(number))
+    try:
+        with lanes.undisturbed():
+            os.kill(os.getpid(), ending)
+            time.sleep(0.05)
+            assert came == []
+        assert came == [ending]
+        os.kill(os.getpid(), ending)
+        assert came == [ending, ending]
+    finally:
+        signal.signal(ending, before)
+
+
 def alive(pid):
     state = Path(f"/proc/{pid}/stat")
     return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
