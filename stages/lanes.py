@@ -34,7 +34,7 @@ STEPS: dict[str, Sequence[Sequence[Lane]]] = {
         [["decorrelation-base_models"], ["decorrelation-removals@*", "kvqae-passages"]],
         [["decorrelation-pairs@coco_*"], ["decorrelation-pairs@flickr30k_*", "decorrelation-pairs@control_*"]],
         [
-            ["decorrelation-train@coco_clip_*", "decorrelation-train@flickr30k_clip_*"],
+            [f"decorrelation-train@{data}_clip_*" for data in ("coco", "flickr30k", "control")],
             ["decorrelation-train@*", "kvqae-image_search"],
         ],
     ],
