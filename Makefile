@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro test test-all check format report bench real mlflow readme scale doctor plan thorough ask clean
+.PHONY: help setup repro test test-all check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -86,6 +86,9 @@ plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: m
 
 thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P=kvqae for one pipeline
 	@python -m stages.thorough $(if $(P),--pipelines $(P))
+
+weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/
+	@python -m stages.weaker_worlds
 
 clean:  ## remove half-done work of killed stages (data, models, caches, runs for MLflow and `make thorough` stay)
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough -exec rm -rf {} +

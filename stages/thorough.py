@@ -48,6 +48,15 @@ def run(*command: str, cwd: Path, **environment: str) -> str:
     return (done.stdout or "").strip()
 
 
+def committed(root: Path) -> str:
+    """The commit that results come from; where anything but results differs from it, the program ends."""
+    changed = run("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
+    if changed:
+        print("commit your changes first: results are kept with the commit they come from", file=sys.stderr)
+        raise SystemExit(1)
+    return run("git", "rev-parse", "HEAD", cwd=root)
+
+
 def clone(root: Path, copy: Path) -> Path:
     """The copy of a pipeline, made if it is not there: pipelines may run side by side."""
     if not copy.exists():
@@ -106,11 +115,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, nargs="+", help="world seeds, 3 or more (default: the pipeline's own)")
     arguments = parser.parse_args(argv)
     root = Path.cwd()
-    changed = run("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
-    if changed:
-        print("thorough: commit your changes first: results are kept with the commit they come from", file=sys.stderr)
-        raise SystemExit(1)
-    commit = run("git", "rev-parse", "HEAD", cwd=root)
+    commit = committed(root)
     copies = root / ".work" / "thorough"
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
     try:

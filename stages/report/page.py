@@ -55,6 +55,11 @@ def thorough_html(result: dict[str, Any]) -> str:
     return environment().get_template("thorough.html").render(result=result, seeds=seeds, rows=rows)
 
 
+def weaker_html(result: dict[str, Any]) -> str:
+    """What `make weaker` found, with commit and date: a row a world."""
+    return environment().get_template("weaker.html").render(result=result)
+
+
 def _place(fragment: Path) -> tuple[int, str]:
     """Pipelines stand in the order of the papers; any other after them, by name."""
     known = fragment.stem in PIPELINES
@@ -62,17 +67,20 @@ def _place(fragment: Path) -> tuple[int, str]:
 
 
 def main(parameters: PageParameters, context: Context, *, fragments: Path, thorough: Path, out: Path) -> None:
-    """Assemble `index.html` from the fragments, and the dated results of `make thorough`, found in two folders."""
+    """Assemble `index.html` from the fragments, and the dated results of `make thorough` and `make weaker`."""
     found = []
     for file in sorted(fragments.glob("*.json"), key=_place):
         fragment = read_json(file)
         missing = {"pipeline", "title", "world", "sections"} - set(fragment)
         if missing:
             raise BadInput("fragment lacks keys", file=file, got=sorted(missing))
-        dated = thorough / file.name
-        if dated.exists():
-            name = f"{fragment['pipeline']}-thorough"
-            fragment["sections"].append({"id": name, "title": "Thorough", "html": thorough_html(read_json(dated))})
+        for title, html, dated in (
+            ("Weaker worlds", weaker_html, thorough / f"{file.stem}_weaker.json"),
+            ("Thorough", thorough_html, thorough / file.name),
+        ):
+            if dated.exists():
+                name = f"{fragment['pipeline']}-{title.split()[0].lower()}"
+                fragment["sections"].append({"id": name, "title": title, "html": html(read_json(dated))})
         found.append(fragment)
     with write_atomically(out) as beside:
         beside.write_text(page(found), encoding="utf-8")

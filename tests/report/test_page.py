@@ -86,6 +86,41 @@ def test_thorough_results_of_one_world_are_their_sections(tmp_path):
     assert "evaluate.one_training" not in html
 
 
+def test_weaker_worlds_stand_before_thorough_results(tmp_path):
+    write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
+    found = {
+        "value": 0.64,
+        "other_value": 0.565,
+        "difference": 0.075,
+        "low": 0.05,
+        "high": 0.1,
+        "p": 0.0001,
+        "seeds": 3,
+    }
+    less = found | {"difference": -0.002, "low": -0.02, "high": 0.016, "p": 0.25}
+    worlds = [
+        {
+            "seed": 3,
+            "planted": planted,
+            "mentioned": 0.95,
+            "measures": dict.fromkeys(("odmap@1", "removed_named", "r@1"), of),
+        }
+        for planted, of in ((1.0, found), (0.5, less))
+    ]
+    dated = {"commit": "abc123def456", "date": "2030-01-02"}
+    write_json(tmp_path / "thorough" / "toy_weaker.json", dated | {"worlds": worlds})
+    write_json(tmp_path / "thorough" / "toy.json", dated | {"pipeline": "toy", "seeds": {"3": {}}, "sections": []})
+    folders = {"fragments": tmp_path / "fragments", "thorough": tmp_path / "thorough"}
+    main(PageParameters(), None, **folders, out=tmp_path / "index.html")
+    html = (tmp_path / "index.html").read_text()
+    assert html.index('id="toy-weaker"') < html.index('id="toy-thorough"')
+    assert (
+        '<td>56.5</td><td>64.0</td>\n  <td>7.5<span class="interval">[5.0, 10.0]</span></td><td>&lt; 0.001</td>' in html
+    )
+    assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span></td><td>= 0.250</td>' in html
+    assert "at commit <code>abc123de</code> on 2030-01-02" in html
+
+
 def test_incomplete_fragment(tmp_path):
     write_json(tmp_path / "a.json", {"pipeline": "a"})
     with pytest.raises(BadInput, match=r"fragment lacks keys; got \['sections', 'title', 'world'\]"):
