@@ -20,6 +20,7 @@ from fnmatch import fnmatch
 import networkx as nx
 from dvc.repo import Repo
 
+DVC = (sys.executable, "-m", "stages.lane")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Lane = Sequence[str]
 # By pipeline its steps, by step its lanes, by lane what it is to bring about; a step waits for the one before.
@@ -101,7 +102,7 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
         with undisturbed():
             for place, stages in enumerate(lanes):
                 lane = subprocess.Popen(
-                    ["dvc", "--wait-for-lock", "repro", option, *stages],
+                    [*DVC, "--wait-for-lock", "repro", option, *stages],
                     env=os.environ | {"STAGE_NICENESS": str(3 * place)},
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,

@@ -147,7 +147,7 @@ def test_an_interruption_ends_every_lane(project, tmp_path, ending):
     (binaries / "dvc").chmod(0o755)
     environment = os.environ | {"PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "stages.lanes"],
+        [sys.executable, "-c", "from stages import lanes; lanes.DVC = ('dvc',); lanes.main([])"],
         cwd=project,
         env=environment,
         stderr=subprocess.DEVNULL,
