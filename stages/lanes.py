@@ -5,7 +5,8 @@ longest first, and the later the less of a core they get: all are to end at abou
 reads and writes, also while it only looks whether anything changed; so the lanes of a pipeline get their stages by name
 and in order (`--single-item`), and no stage is in two lanes.
 One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
-depends on how many there are. What fails here, and what is left, the `dvc repro` that follows shows and runs.
+depends on how many there are. One process each, too: every other would load its libraries once more. What fails here,
+and what is left, the `dvc repro` that follows shows and runs.
 """
 
 import argparse
@@ -96,6 +97,7 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
         lanes: what each of them asks DVC for.
         option: how DVC takes it.
     """
+    workers = {"STAGE_WORKERS": "1"} if len(lanes) > 1 else {}
     running: list[subprocess.Popen[bytes]] = []
     printing: list[subprocess.Popen[bytes]] = []
     try:
@@ -103,7 +105,7 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
             for place, stages in enumerate(lanes):
                 lane = subprocess.Popen(
                     [*DVC, "--wait-for-lock", "repro", option, *stages],
-                    env=os.environ | {"STAGE_NICENESS": str(3 * place)},
+                    env=os.environ | workers | {"STAGE_NICENESS": str(3 * place)},
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     process_group=0,

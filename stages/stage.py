@@ -82,7 +82,9 @@ class RunParameters(Parameters):
     mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
     cpu_bf16: bool = pydantic.Field(default=False, description="Networks in bf16 on processors that have it")
     workers: int = pydantic.Field(
-        default=os.cpu_count() or 1, ge=1, description="Processes of stages that work by shards"
+        default_factory=lambda: int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1),
+        ge=1,
+        description="Processes of stages that work by shards",
     )
 
 
@@ -282,8 +284,9 @@ def execute(
 def run_stage(main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]) -> None:
     """Entry point of a stage module: bad input ends in one clear message and exit code 1.
 
-    `make repro` sets STAGE_NICENESS, so that the stages of one pipeline yield to another's. DVC itself must not: it
-    rewrites `dvc.lock` while all others wait.
+    Where stages run side by side, `make repro` sets STAGE_NICENESS, so that those of one pipeline yield to another's
+    (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS, which is `run.workers` where
+    that is not given.
     """
     os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
     try:

@@ -66,7 +66,8 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
     with write_atomically(copy / ".work" / "weaker.yaml") as beside:
         beside.write_text(yaml.safe_dump(scale), encoding="utf-8")
     rescale(copy / "params.yaml", copy / ".work" / "weaker.yaml")
-    run("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), OMP_NUM_THREADS="1")  # worlds run side by side
+    side_by_side = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
+    run("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **side_by_side)
     world = read_parameters(copy / "params.yaml")["decorrelation"]["world"]
     metrics = copy / "metrics" / "decorrelation"
     drawn = read_json(metrics / "world_coco.json")

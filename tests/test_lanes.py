@@ -107,6 +107,18 @@ def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch
     assert sorted((project / "ran").read_text().split()) == sorted(graph["stages"])
 
 
+def test_stages_side_by_side_have_one_worker_each(project, monkeypatch):
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    for name in ("kvqae-a", "complexity-e", "decorrelation-c"):
+        graph["stages"][name]["cmd"] += f" && echo $STAGE_WORKERS > {name}.workers"
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setitem(STEPS, "kvqae", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
+    lanes.main(["kvqae"])
+    workers = {file.stem: file.read_text().strip() for file in project.glob("*.workers")}
+    assert workers == {"kvqae-a": "1", "complexity-e": "1", "decorrelation-c": ""}
+
+
 def test_a_step_that_fails_is_the_last_one(project, monkeypatch):
     graph = yaml.safe_load((project / "dvc.yaml").read_text())
     graph["stages"]["kvqae-a"]["cmd"] = "exit 3"
