@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,22 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
 def kept_results(file: Path, commit: str) -> dict[str, Any]:
     """What an earlier call wrote for the same commit, to be completed; else an empty result."""
     kept: dict[str, Any] = read_json(file) if file.exists() else {}
-    return kept if kept.get("commit") == commit else {"commit": commit, "minutes": 0.0, "seeds": {}, "sections": []}
+    return kept if kept.get("commit") == commit else {"commit": commit, "seeds": {}, "sections": []}
+
+
+@contextmanager
+def timed(spent: Path) -> Iterator[None]:
+    """Add the minutes of the block to those of a file, also where the block is broken off."""
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        write_json(spent, {"minutes": minutes_of(spent) + (time.perf_counter() - started) / 60})
+
+
+def minutes_of(spent: Path) -> float:
+    """What `timed` counted there."""
+    return float(read_json(spent)["minutes"]) if spent.exists() else 0.0
 
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
@@ -123,13 +139,14 @@ def main(argv: Sequence[str] | None = None) -> None:
             file = root / RESULTS / f"{pipeline}.json"
             copy = clone(root, copies / f"{commit[:12]}-{pipeline}")
             for seed in sorted(arguments.seeds or SEEDS[pipeline]):
-                started = time.perf_counter()
                 result = kept_results(file, commit) | {"pipeline": pipeline}
-                result["seeds"][str(seed)] = reproduce(root, copy, pipeline, seed)
+                spent = copy / ".work" / f"minutes-{seed}.json"
+                with timed(spent):
+                    result["seeds"][str(seed)] = reproduce(root, copy, pipeline, seed)
                 if seed == min(map(int, result["seeds"])):
                     result["sections"] = sections(copy, pipeline)
                 result["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
-                result["minutes"] = round(result["minutes"] + (time.perf_counter() - started) / 60, 1)
+                result["minutes"] = round(sum(map(minutes_of, spent.parent.glob("minutes-*.json"))), 1)
                 write_json(file, result)
     except BadInput as error:
         print(f"thorough: {error}", file=sys.stderr)

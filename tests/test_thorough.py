@@ -148,3 +148,14 @@ def test_answers_that_were_paid_for_are_kept_here(project):
     assert kept["seeds"] == {"4": {"prompt.asked": 0}, "5": {"prompt.asked": 1}}
     ours = AnswerCache(project / JOURNAL)
     assert (len(ours), ours.broken) == (3, 0)
+
+
+def test_minutes_of_a_call_that_was_broken_off_count(tmp_path, monkeypatch):
+    clock = iter([0.0, 60.0, 100.0, 220.0])
+    monkeypatch.setattr(thorough.time, "perf_counter", lambda: next(clock))
+    spent = tmp_path / "minutes-3.json"
+    with pytest.raises(KeyboardInterrupt), thorough.timed(spent):
+        raise KeyboardInterrupt
+    with thorough.timed(spent):
+        pass
+    assert thorough.minutes_of(spent) == 3.0

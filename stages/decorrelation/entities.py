@@ -189,13 +189,12 @@ def main(
         queries = encode(shown, read_question, encoder, parameters)
         values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth), owners)
     made = table(values, parameters)
-    sizes = {"questions": len(asked), "entities": len(entities), "entities_asked": len(set(owners))}
-    write_json(out_table, {**sizes, **made})
-    columns = {f"{row}_{name}": column for row, of in values.items() for name, column in of.items()}
-    write_table(out_per_query, pa.table({"entity": sorted(set(owners)), **columns}))
     searched = set(entities)
     counts = {"questions": len(asked), "entities": len(entities), "entities_asked": len(set(owners))}
     counts["questions_entity_not_searched"] = sum(entity not in searched for entity in owners)
+    write_json(out_table, {**counts, **made})
+    columns = {f"{row}_{name}": column for row, of in values.items() for name, column in of.items()}
+    write_table(out_per_query, pa.table({"entity": sorted(set(owners)), **columns}))
     return {name: float(count) for name, count in counts.items()} | {
         f"{row}_{name}": cell["value"] for row, cells in made["rows"].items() for name, cell in cells.items()
     }

@@ -28,7 +28,7 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
     """The table of stage `entities`.
 
     Args:
-        found: questions, entities, `rows` (row → measure → value, interval), `tests`.
+        found: questions, entities, questions about none of them, `rows` (row → measure → value, interval), `tests`.
         level: p up to which a difference counts as shown.
         confidence: of the intervals.
     """
@@ -49,6 +49,7 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
             verdict=verdict(against[later, earlier, PRIMARY], level),
             questions=found["questions"],
             asked=found["entities_asked"],
+            not_searched=found["questions_entity_not_searched"],
             entities=found["entities"],
             confidence=confidence,
         )

@@ -67,7 +67,7 @@ def painting_note(results: Results, dataset: str, model: str, level: float) -> l
         if traced:
             found.append(
                 f"Painting an empty box alone changes R@1 by {changes}: painting itself leaves a trace here, or such a "
-                "box holds things of no class; a painted picture differs by more than the missing object."
+                "box holds what nobody annotated; a painted picture differs by more than the missing object."
             )
         else:
             found.append(f"Painting an empty box alone is not shown to change R@1: {changes}.")

@@ -75,7 +75,7 @@ def main(parameters: PageParameters, context: Context, *, fragments: Path, thoro
         if missing:
             raise BadInput("fragment lacks keys", file=file, got=sorted(missing))
         for title, html, dated in (
-            ("Weaker worlds", weaker_html, thorough / f"{file.stem}_weaker.json"),
+            ("Weaker and other worlds", weaker_html, thorough / f"{file.stem}_weaker.json"),
             ("Thorough", thorough_html, thorough / file.name),
         ):
             if dated.exists():

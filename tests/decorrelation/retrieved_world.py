@@ -331,6 +331,7 @@ ENTITIES = {
     "questions": 60,
     "entities": 300,
     "entities_asked": 45,
+    "questions_entity_not_searched": 7,
     "rows": {
         row: {key: {"value": 0.25, "interval": [0.2, 0.3]} for key in ("mrr", "precision@1", "hits@20")} for row in ROWS
     },

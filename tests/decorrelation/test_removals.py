@@ -257,6 +257,20 @@ def test_an_empty_box_is_as_large_as_an_object_and_touches_none():
     assert sizes[True] > 50
 
 
+def test_an_empty_box_holds_nothing_of_no_class_either():
+    rejected = Counter()
+    left = ((0.0, 0.0, 50.0, 60.0),)
+    pictures = [replace(scene(DOG, identifier=number), others=left) for number in range(40)]
+    found = list(find_empty_boxes(pictures, tries=200, seed=0, rejected=rejected))
+    assert len(found) == 40
+    for each in found:
+        assert not decode(each.mask, 100, 100)[:60, :50].any()
+        assert each.share == 0.04  # still as large as the dog
+    everywhere = replace(scene(DOG), others=((0.0, 0.0, 100.0, 100.0),))
+    assert list(find_empty_boxes([everywhere], tries=200, seed=0, rejected=rejected)) == []
+    assert rejected == {"empty_no_place": 1}
+
+
 def test_pictures_without_room_or_objects_are_counted():
     rejected = Counter()
     full, bare = scene(("bed", (0, 0, 100, 60))), scene(identifier=2)

@@ -10,6 +10,7 @@ def found(difference=0.1, p=0.01):
     return {
         "questions": 60,
         "entities_asked": 40,
+        "questions_entity_not_searched": 7,
         "entities": 300,
         "rows": {row: dict.fromkeys(("mrr", "precision@1", "hits@20"), cell) for row in ROWS},
         "tests": [
@@ -39,4 +40,5 @@ def test_four_rows_and_every_pair():
     trained = [line for line in html.splitlines() if "one seed" in line]
     assert ["fine-tuned on D ∪ D′" in line for line in trained] == [False, True]
     assert all("fine-tuned on D" in line for line in trained)
+    assert "7 of the questions are about an entity that is not among those searched" in html
     assert "Each trained row is one training" in html

@@ -68,7 +68,9 @@ def _with_entities(pictures: list[SplitPicture], folder: Path, counts: Counter[s
             annotated = archive.read(Path(picture.name).stem)
             captions = tuple(_with_phrases(caption, annotated, types, counts) for caption in picture.captions)
             size = annotated.size
-            known.append(Picture(picture.id, picture.name, picture.split, *size, annotated.objects, captions))
+            known.append(
+                Picture(picture.id, picture.name, picture.split, *size, annotated.objects, captions, annotated.others)
+            )
     dropped = archive.counts["objects_box_outside"] + archive.counts["objects_without_area"]
     objects = dropped + sum(len(picture.objects) for picture in known)
     if dropped > MOST_DROPPED * objects:

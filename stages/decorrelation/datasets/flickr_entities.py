@@ -18,6 +18,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from stages.decorrelation.datasets.coco_instances import fit_box
+from stages.decorrelation.datasets.masks import Box
 from stages.decorrelation.datasets.records import Object, Phrase
 from stages.stage import BadInput
 
@@ -56,10 +57,18 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Annotated:
-    """What Entities knows about one picture: its size in pixels, its objects, its sentences."""
+    """What Entities knows about one picture.
+
+    Attributes:
+        size: width and height in pixels.
+        objects: one a box and class.
+        others: boxes of entities that are of none of our classes, as far as they are inside the picture.
+        sentences: the captions.
+    """
 
     size: tuple[int, int]
     objects: tuple[Object, ...]
+    others: tuple[Box, ...]
     sentences: tuple[Sentence, ...]
 
 
@@ -115,7 +124,8 @@ class EntitiesArchive:
         except (ParseError, DefusedXmlException) as error:
             raise BadInput(f"not XML: {error}", file=self.path, row=place) from None
         size = _number(root, "size/width", self.path, place), _number(root, "size/height", self.path, place)
-        return Annotated(size, tuple(self._objects(root, size, self._classes(sentences), place)), tuple(sentences))
+        objects, others = self._objects(root, size, self._classes(sentences), place)
+        return Annotated(size, tuple(objects), tuple(others), tuple(sentences))
 
     def _classes(self, sentences: list[Sentence]) -> dict[str, str]:
         """The class of each entity: the type that most of its phrases have; of several, the first in our order."""
@@ -128,24 +138,26 @@ class EntitiesArchive:
             entity: min(types, key=lambda name: (-types[name], order(name))) for entity, types in votes.items() if types
         }
 
-    def _objects(self, root: Element, size: tuple[int, int], classes: dict[str, str], place: str) -> list[Object]:
-        """One object a box and class; boxes of entities that are of none of our classes are passed over."""
-        objects = []
+    def _objects(
+        self, root: Element, size: tuple[int, int], classes: dict[str, str], place: str
+    ) -> tuple[list[Object], list[Box]]:
+        """One object a box and class; boxes of entities that are of none of our classes, which are counted nowhere."""
+        objects, others, uncounted = [], [], Counter[str]()
         for item in root.findall("object"):
             corners = item.find("bndbox")
             names = {classes[name.text or ""] for name in item.findall("name") if (name.text or "") in classes}
             if corners is None:  # marked `nobox`, or as the whole scene
                 self.counts["objects_without_box"] += bool(names)
                 continue
-            if not names:
-                continue
             left, top, right, bottom = (
                 _number(corners, side, self.path, place) for side in ("xmin", "ymin", "xmax", "ymax")
             )
-            box = fit_box((left - 1.0, top - 1.0, right - left + 1.0, bottom - top + 1.0), size, self.counts)
+            whole = (left - 1.0, top - 1.0, right - left + 1.0, bottom - top + 1.0)
+            box = fit_box(whole, size, self.counts if names else uncounted)
             if box is not None:
                 objects += [Object(name, box) for name in sorted(names)]
-        return objects
+                others += [] if names else [box]
+        return objects, others
 
     def _text(self, place: str) -> str:
         try:

@@ -57,6 +57,7 @@ class Picture:
         name: file name, the picture's name in the image shards.
         split: `train` includes COCO's `restval`.
         width, height: pixels of the picture as it is shown (EXIF rotation applied).
+        others: boxes of things of no class (Flickr30k Entities: of types that are none), as `Object.box`.
     """
 
     id: int
@@ -66,6 +67,7 @@ class Picture:
     height: int
     objects: tuple[Object, ...]
     captions: tuple[Caption, ...]
+    others: tuple[tuple[float, float, float, float], ...] = ()
 
     @property
     def classes(self) -> tuple[str, ...]:

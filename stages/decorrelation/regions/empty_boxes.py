@@ -1,4 +1,7 @@
-"""A box without any object: painting over it should change nothing, a check for shortcuts (decorrelation.md §3)."""
+"""A box in which nothing is annotated: painting over it should change nothing, a check for shortcuts.
+
+See decorrelation.md §3.
+"""
 
 import math
 from collections import Counter
@@ -15,7 +18,7 @@ REASONS = ("empty_no_object", "empty_no_place")
 def find_empty_boxes(
     pictures: Iterable[Picture], *, tries: int, seed: int, rejected: Counter[str]
 ) -> Iterator[Removal]:
-    """A box without any object of every picture, as removals of no class.
+    """A box of every picture without anything that is annotated, as removals of no class.
 
     Args:
         pictures: any order; a picture's box depends on the picture alone.
@@ -28,7 +31,8 @@ def find_empty_boxes(
         if not boxes:
             rejected["empty_no_object"] += 1
             continue
-        box = empty_box(boxes, picture.height, picture.width, tries=tries, seed=(seed, picture.id))
+        size = (picture.height, picture.width)
+        box = empty_box(boxes, *size, others=picture.others, tries=tries, seed=(seed, picture.id))
         if box is None:
             rejected["empty_no_place"] += 1
             continue
@@ -48,12 +52,15 @@ def find_empty_boxes(
         )
 
 
-def empty_box(boxes: Sequence[Box], height: int, width: int, *, tries: int, seed: Sequence[int]) -> Box | None:
-    """A box of whole pixels, as large as one of the objects (drawn), which has no pixel in common with any.
+def empty_box(
+    boxes: Sequence[Box], height: int, width: int, *, others: Sequence[Box] = (), tries: int, seed: Sequence[int]
+) -> Box | None:
+    """A box of whole pixels, as large as one of the objects (drawn), which has no pixel in common with anything.
 
     Args:
         boxes: of the picture's objects, crowds too, at least one, in any order.
         height, width: of the picture.
+        others: boxes of things of no class, which must not be touched either.
         tries: places drawn before giving up.
         seed: of the draws.
 
@@ -62,7 +69,7 @@ def empty_box(boxes: Sequence[Box], height: int, width: int, *, tries: int, seed
     """
     rng = np.random.default_rng(seed)
     ordered = sorted(boxes)
-    left, top, wide, high = np.array(ordered).T
+    left, top, wide, high = np.array([*ordered, *others]).T
     _, _, model_width, model_height = ordered[rng.integers(len(ordered))]
     columns, rows = min(math.ceil(model_width), width), min(math.ceil(model_height), height)
     x = rng.integers(width - columns + 1, size=(tries, 1))

@@ -63,6 +63,15 @@ def test_an_objects_class_is_what_most_phrases_call_it(read):
     }
 
 
+def test_boxes_of_other_types_are_kept_apart_and_counted_nowhere(read):
+    annotated, counts = read()
+    assert annotated.others == ((0.0, 0.0, 9.0, 9.0),)  # the house, a scene
+    outside, _ = read(xml=XML.replace("<xmax>9</xmax>", "<xmax>150</xmax>"))
+    assert outside.others == ()
+    assert outside.objects == annotated.objects
+    assert counts["objects_box_outside"] == 0
+
+
 def test_an_entity_of_our_types_without_a_box_is_counted(read):
     annotated, counts = read(xml=XML.replace("<name>4</name><scene>", "<name>2</name><scene>"))
     assert len(annotated.objects) == 4

@@ -333,13 +333,17 @@ def _hand_made() -> dict[int, set[str]]:
 
 
 @pytest.mark.real
-def test_real_captions_name_the_classes_that_a_reader_finds(real):
-    """130 captions were read; the one miss is a cat spelt "catch"."""
+@pytest.mark.parametrize(("mode", "wrong"), [("strict", 0), ("paper", 51)])
+def test_real_captions_name_the_classes_that_a_reader_finds(real, mode, wrong):
+    """130 captions were read, 188 mentions; the one miss is a cat spelt "catch". Words that the paper lists mislead."""
     captions = json.loads((real("coco_mini") / "annotations" / "captions_train2017.json").read_text())["annotations"]
     truth = _hand_made()
     assert set(truth) == {each["id"] for each in captions}
-    found = {each["id"]: classes_of(each["caption"]) for each in captions}
-    wrong = {caption: names - truth[caption] for caption, names in found.items() if names - truth[caption]}
+    found = {each["id"]: classes_of(each["caption"], mode=mode) for each in captions}
+    extra = Counter(name for caption, names in found.items() for name in names - truth[caption])
     missed = {caption: truth[caption] - names for caption, names in found.items() if truth[caption] - names}
-    assert wrong == {}
+    assert extra.total() == wrong
     assert missed == {807389: {"cat"}}
+    assert sum(map(len, truth.values())) == 188
+    if mode == "paper":
+        assert extra.most_common(4) == [("stop sign", 10), ("dining table", 8), ("potted plant", 5), ("person", 4)]
