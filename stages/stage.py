@@ -81,10 +81,8 @@ class RunParameters(Parameters):
 
     mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
     cpu_bf16: bool = pydantic.Field(default=False, description="Networks in bf16 on processors that have it")
-    workers: int = pydantic.Field(
-        default_factory=lambda: int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1),
-        ge=1,
-        description="Processes of stages that work by shards",
+    workers: int | None = pydantic.Field(
+        default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
     )
 
 
@@ -160,6 +158,11 @@ def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
         yield str(part)
         inside = isinstance(values, dict) or (isinstance(values, list | tuple) and isinstance(part, int))
         values = values[part] if inside and depth < len(place) - 1 else None
+
+
+def all_workers() -> int:
+    """As many processes as stages that run side by side may have each, else as there are cores."""
+    return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
 
 
 def seed_everything(seed: int) -> None:
@@ -268,7 +271,7 @@ def execute(
     started = time.perf_counter()
     in_a_pipeline = "." in section  # the headline and the page have nothing to track
     with track(section, values, inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
-        context = Context(tracker=tracker, work=work, engine=LocalEngine(run.workers))
+        context = Context(tracker=tracker, work=work, engine=LocalEngine(run.workers or all_workers()))
         metrics = main(parameters, context, **arguments) or {}
         tracker.final(metrics, seconds=time.perf_counter() - started)
         if metrics_file is not None:
@@ -285,8 +288,7 @@ def run_stage(main: Callable[..., dict[str, float] | None], section: str, parame
     """Entry point of a stage module: bad input ends in one clear message and exit code 1.
 
     Where stages run side by side, `make repro` sets STAGE_NICENESS, so that those of one pipeline yield to another's
-    (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS, which is `run.workers` where
-    that is not given.
+    (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS.
     """
     os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
     try:

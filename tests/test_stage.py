@@ -156,7 +156,7 @@ def test_the_command_ends_with_one_line_and_exit_code_1(folder):
     assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
 
 
-@pytest.mark.parametrize(("given", "workers"), [("", 3), ("run: {workers: 2}", 2)])
+@pytest.mark.parametrize(("given", "workers"), [("", 3), ("run: {workers: null}", 3), ("run: {workers: 2}", 2)])
 def test_workers_are_as_many_as_the_environment_says_where_params_do_not(folder, monkeypatch, given, workers):
     (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
     monkeypatch.setenv("STAGE_WORKERS", "3")
