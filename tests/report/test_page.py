@@ -115,9 +115,10 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
     html = (tmp_path / "index.html").read_text()
     assert html.index('id="toy-weaker"') < html.index('id="toy-thorough"')
     assert (
-        '<td>56.5</td><td>64.0</td>\n  <td>7.5<span class="interval">[5.0, 10.0]</span></td><td>&lt; 0.001</td>' in html
+        '<td>56.5</td><td>64.0</td>\n  <td>7.5<span class="interval">[5.0, 10.0]</span><span class="interval">p &lt; 0.001</span></td>'
+        in html
     )
-    assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span></td><td>= 0.250</td>' in html
+    assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span><span class="interval">p = 0.250</span></td>' in html
     assert "at commit <code>abc123de</code> on 2030-01-02" in html
 
 
