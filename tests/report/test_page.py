@@ -119,6 +119,7 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
         in html
     )
     assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span><span class="interval">p = 0.250</span></td>' in html
+    assert "seed 3<small>partner there: 50 %, objects named: 95 %</small>" in html
     assert "at commit <code>abc123de</code> on 2030-01-02" in html
 
 
