@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from dvc.utils.serialize import dumps_yaml
+from dvc.utils.serialize import dumps_yaml, loads_yaml
 
 from stages.lane import _STAGE, HEAD
 from tests import tiny_project
@@ -80,6 +80,4 @@ def test_every_stage_of_the_project_prints_as_it_stands():
     head, *blocks = _STAGE.split((ROOT / "dvc.lock").read_text(encoding="utf-8"))
     assert head == HEAD
     assert len(blocks) > 100
-    assert [dumps_yaml({"stages": yaml.safe_load(block)}) for block in blocks] == [
-        f"stages:\n{block}" for block in blocks
-    ]
+    assert [dumps_yaml({"stages": loads_yaml(block)}) for block in blocks] == [f"stages:\n{block}" for block in blocks]

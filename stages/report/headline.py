@@ -44,15 +44,9 @@ NUMBERS: dict[str, Number] = {
     "kvqae_em_reranked": Number("answers from what was re-ranked, EM", _READ, "few_shot_reranked_em"),
     "kvqae_em_semi_oracle": Number("answers, semi-oracle, EM", _READ, "few_shot_semi_oracle_em"),
     "kvqae_em_full_oracle": Number("answers, full oracle, EM", _READ, "few_shot_full_oracle_em"),
-    "decorrelation_clip_zero_shot_odmap@1": Number(
-        "CLIP before finetuning, ODmAP@1", _CELLS, "coco_clip_zero_shot_synthetic_odmap@1"
-    ),
     "decorrelation_clip_finetune_odmap@1": Number("CLIP on D, ODmAP@1", _CELLS, "coco_clip_finetune_synthetic_odmap@1"),
     "decorrelation_clip_ours_odmap@1": Number("CLIP on D and D′, ODmAP@1", _CELLS, "coco_clip_ours_synthetic_odmap@1"),
     "decorrelation_clip_gain_p": Number("p: D′ adds to CLIP", _CELLS, "coco_clip_gain_odmap@1_p"),
-    "decorrelation_clip_zero_shot_removed_named": Number(
-        "CLIP before finetuning names the painted-out object", _CELLS, "coco_clip_zero_shot_synthetic_removed_named"
-    ),
     "decorrelation_clip_finetune_removed_named": Number(
         "CLIP on D still names the painted-out object", _CELLS, "coco_clip_finetune_synthetic_removed_named"
     ),
