@@ -16,6 +16,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
 from stages.atomic import write_atomically
@@ -23,6 +24,13 @@ from stages.stage import BadInput
 
 # Mappings whose entries are cells of a stage's matrix.
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")}
+
+
+class _WithNull(RoundTripRepresenter):
+    """Writes `null` where ruamel would write nothing; a class of its own, as representers belong to classes."""
+
+
+_WithNull.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
 
 
 def merge(
@@ -74,7 +82,7 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 10_000  # lines stay as they are
-    yaml.representer.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
+    yaml.Representer = _WithNull
     parameters, wanted = _parse(yaml, text, params), _parse(yaml, _read(scale), scale) or {}
     _, indent, offset = load_yaml_guess_indent(text)
     yaml.indent(mapping=2, sequence=indent or 2, offset=offset or 0)
