@@ -38,10 +38,14 @@ def test_click_through(browser):
     assert shown["right"] + shown["wrong"] == len(items)
     press(browser, gallery.find_element(By.CSS_SELECTOR, "[data-filter=all]"))
 
+    browser.execute_script("document.documentElement.style.scrollBehavior = 'auto'")
     for link in browser.find_elements(By.CSS_SELECTOR, "nav a"):
         target = link.get_attribute("href").split("#")[1]
         link.click()
         assert browser.find_element(By.ID, target).is_displayed()
+        under = "return arguments[0].getBoundingClientRect().top - arguments[1].getBoundingClientRect().bottom"
+        places = [browser.find_element(By.ID, target), browser.find_element(By.TAG_NAME, "header")]
+        assert browser.execute_script(under, *places) >= 0, f"{target} is under the header"
 
     body = browser.find_element(By.TAG_NAME, "body")
     before = body.value_of_css_property("background-color")
