@@ -10,6 +10,7 @@ from stages.world.sample.kvqae.statistics import statistics
 from stages.world.sample.kvqae.world import build_world
 from stages.world.sample.kvqae.write import write_world
 from stages.world.sample.render import DifficultyParameters
+from stages.world.training_questions import leave_out_sources
 from stages.world.validate import validate_kvqae
 
 SOURCES = ("sample", "hub", "local")
@@ -62,6 +63,7 @@ def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -
     with write_atomically(out) as beside:
         write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
         counts = validate_kvqae(beside)
+        counts |= leave_out_sources(beside, counts["triviaqa_train"])
     return counts | statistics(world)
 
 

@@ -8,6 +8,7 @@ from stages.stage import BadInput
 from stages.tables import write_json
 from stages.world.archives import IMAGE_SUFFIXES
 from stages.world.brought import bring, bring_identities, digests, require_files
+from stages.world.training_questions import leave_out_sources
 from stages.world.validate import IMAGE_FOLDERS, TABLES, validate_kvqae
 
 
@@ -15,15 +16,15 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `data/kvqae/raw` and bring it there.
 
     Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
-    Files are hard-linked where the disk allows it (nothing here changes them), else copied. `provenance.json` in `out`
-    keeps their digests.
+    Files are hard-linked where the disk allows it (nothing here changes them), else copied. Training questions of
+    TriviaQA that ViQuAE's were made from are left out. `provenance.json` in `out` keeps the digests.
 
     Args:
         source: the user's folder.
         out: the raw folder; complete or absent.
 
     Returns:
-        The counts of `validate_kvqae`.
+        The counts of `validate_kvqae` and `leave_out_sources`.
 
     Raises:
         BadInput: see `validate_kvqae`; or there are no images.
@@ -34,6 +35,7 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
             bring_images(source / "images" / folder, beside / "images" / folder)
         counts = validate_kvqae(source, beside / "images")
         bring(source, beside, TABLES)
+        counts |= leave_out_sources(beside, counts["triviaqa_train"])
         write_json(beside / "provenance.json", digests(beside))
     return counts
 

@@ -7,13 +7,14 @@ import pytest
 
 from stages.image_shards import Images
 from stages.kvqae.questions import read_questions
+from stages.kvqae.training_pairs import check_no_leak
 from stages.stage import BadInput
 from stages.tables import read_json, read_json_lines
 from stages.world.download import Patience
 from stages.world.hub import fetch_base_models, fetch_kvqae
 from stages.world.pins import Pins
 from stages.world.repositories import Hub
-from tests.world.small_hub import REVISION, jpeg, serve_kvqae, serve_models
+from tests.world.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
 
 QUICK = Patience(attempts=2, pause=0.01, silence=2)
 
@@ -72,6 +73,27 @@ def test_kvqae_end_to_end(fetch, tmp_path):
     assert counts["kb_images_not_an_image"] == 1
     assert counts["entities_humans_with_faces"] == counts["entities_non_humans"] == 1
     assert not list((tmp_path / "work").rglob("*.tar*")), "downloads are removed when they are used up"
+
+
+def test_question_asked_twice_is_not_trained_on(fetch, hub, tmp_path):
+    questions = triviaqa("train")
+    questions[1]["input"] = "When was BOB born"  # validation asks it, under another id
+    files = {f"with_viquae_{split}.jsonl": lines(triviaqa(split)) for split in ("validation", "test")}
+    hub.repository("who/triviaqa", {"without_viquae.parquet": parquet(questions), **files}, kind="dataset")
+    counts = fetch()
+    assert (counts["triviaqa_train"], counts["triviaqa_train_seen_in_viquae"]) == (2, 1)
+    assert [record["id"] for record in rows(tmp_path / "raw" / "triviaqa" / "train.jsonl")] == ["train-0", "train-2"]
+    assert check_no_leak(tmp_path / "raw" / "viquae", tmp_path / "raw" / "triviaqa") == 0
+
+
+def test_missing_and_broken_images_of_questions_are_counted(fetch, hub, tmp_path, capsys):
+    images = {"512px-question-Q1.jpg": jpeg("white"), "512px-question-Q3.jpg": b"<html>"}
+    hub.repository("who/images", {"images.tar.gz": tar_of(images)}, kind="dataset")
+    counts = fetch()
+    assert counts["questions_images_missing"] == counts["questions_whose_image_is_missing"] == 1
+    assert counts["questions_images_unreadable"] == 1
+    assert "validation.jsonl: 1 of 1 questions have no image" in capsys.readouterr().err
+    assert Images(tmp_path / "raw" / "images" / "questions").names == list(images)
 
 
 def test_abbreviated_revision_is_completed_and_recorded(fetch, pins, tmp_path, capsys):

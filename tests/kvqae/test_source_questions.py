@@ -1,0 +1,30 @@
+"""Which questions ViQuAE's were made from, by their words."""
+
+import pytest
+
+from stages.kvqae.source_questions import SourceQuestions
+from stages.tables import write_json_lines
+from tests.world.small_hub import viquae
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for split, original in (("train", "When was Ada born?"), ("validation", None), ("test", "Who led the Who?")):
+        write_json_lines(tmp_path / f"{split}.jsonl", [viquae(split, "Q1") | {"original_question": original}])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "text", ["When was Ada born?", "when was Ada born", " When  was the ADA born ?!", "Who led Who?"]
+)
+def test_the_same_words_in_any_split_are_the_same_question(folder, text):
+    assert text in SourceQuestions.of(folder)
+
+
+@pytest.mark.parametrize("text", ["When was Bob born?", "When was Ada born in Rome?", "?"])
+def test_others_are_not(folder, text):
+    assert text not in SourceQuestions.of(folder)
+
+
+def test_questions_that_do_not_say_are_counted(folder):
+    assert SourceQuestions.of(folder).unknown == 1
