@@ -164,9 +164,9 @@ def gallery_items(
             lists.append({"title": ranking.title, "passages": shown})
         prediction = predictions.get(question.id, "")
         right = bool(exact_match(prediction, question.answers))
-        assert question.image is not None
-        box = boxes.get(question.image)
-        picture = thumbnail(question_images.read(question.image), image_side, box)
+        name = question.image or ""
+        box = boxes.get(name)
+        picture = thumbnail(question_images.read(name), image_side, box) if name in question_images else None
         items.append(
             {
                 "question": question.text,

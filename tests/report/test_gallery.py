@@ -1,13 +1,18 @@
 import base64
 import io
 
+import numpy as np
+import pyarrow as pa
 from PIL import Image
 
+from stages.image_shards import Images, write_images
+from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
 from stages.report.gallery import (
     NO_PICTURE,
     emphasize,
     face_boxes,
+    gallery_items,
     highlight,
     passage_item,
     pictures_missing,
@@ -80,6 +85,20 @@ def test_faces_are_framed_in_red():
         assert red > 180 > 120 > green
         assert min(image.getpixel((50, 50))) > 240
     assert thumbnail(encoded(Image.new("RGB", (100, 100))), 100, (-0.5, -0.5, 1.5, 1.5)) is not None
+
+
+def test_a_question_whose_picture_is_missing_is_shown_without(tmp_path):
+    write_images(tmp_path / "questions", [("a.png", encoded(Image.new("RGB", (50, 50))))])
+    images = Images(tmp_path / "questions")
+    questions = [Question(name, "where?", ("Brno",), "Brno", image=image) for name, image in
+                 (("q", "a.png"), ("r", "gone.png"), ("s", None))]  # fmt: skip
+    nothing = np.empty(0, np.int64)
+    texts = PassageTexts(nothing, pa.array([], pa.string()), pa.array([], pa.string()))
+    items = gallery_items(
+        questions, {}, {}, [], pa.table({}), nothing, texts, images, images, passages=1, image_side=32
+    )
+    assert [item["image"] == NO_PICTURE for item in items] == [False, True, True]
+    assert pictures_missing(items) == 2
 
 
 def test_pictures_that_cannot_be_shown_are_counted():
