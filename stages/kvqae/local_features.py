@@ -8,7 +8,8 @@ from pydantic import Field
 
 from stages.engine import Engine
 from stages.image_shards import Images
-from stages.kvqae.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
+from stages.kvqae.local_descriptors.delg_files import shared_names
+from stages.kvqae.local_descriptors.extractors import NONE, WHY_NOT, Extractor, load_extractor, read_kind
 from stages.kvqae.local_descriptors.folder import (
     Description,
     FeatureFolder,
@@ -29,14 +30,21 @@ class LocalFeaturesParameters(Parameters):
 
 
 @lru_cache(maxsize=1)
-def _extractor(folder: Path, files: Path | None, parameters: LocalFeaturesParameters) -> Extractor:
+def _extractor(
+    folder: Path, files: Path | None, shared: frozenset[str], parameters: LocalFeaturesParameters
+) -> Extractor:
     """Loaded once a process; a worker keeps to one CPU thread."""
     if multiprocessing.parent_process() is not None:
         import cv2
 
         cv2.setNumThreads(1)
     return load_extractor(
-        folder, most=parameters.most, max_side=parameters.max_side, max_pixels=parameters.max_pixels, files=files
+        folder,
+        most=parameters.most,
+        max_side=parameters.max_side,
+        max_pixels=parameters.max_pixels,
+        files=files,
+        shared=shared,
     )
 
 
@@ -46,13 +54,19 @@ def _broken_exif(folder: Path) -> Path:
 
 
 def describe_shard(
-    shard: Path, *, work: Path, extractor: Path, files: Path | None, parameters: LocalFeaturesParameters
+    shard: Path,
+    *,
+    work: Path,
+    extractor: Path,
+    files: Path | None,
+    shared: frozenset[str],
+    parameters: LocalFeaturesParameters,
 ) -> Path:
     """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
     folder = work / shard.stem
     if folder.exists():
         return folder
-    describe = _extractor(extractor, files, parameters)
+    describe = _extractor(extractor, files, shared, parameters)
     table = read_table(shard, ["name", "data"])
     names = table["name"].to_pylist()
     found = [describe(name, data.as_py()) for name, data in zip(names, table["data"], strict=True)]
@@ -83,8 +97,12 @@ def describe_images(
     Raises:
         BadInput: see `load_extractor` and `Images`.
     """
-    describe = partial(describe_shard, work=work, extractor=extractor, files=files, parameters=parameters)
-    folders = list(engine.map(describe, Images(images).shards(), description="local features"))
+    shards = Images(images)
+    shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
+    describe = partial(
+        describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters
+    )
+    folders = list(engine.map(describe, shards.shards(), description="local features"))
     broken = sum(read_json(_broken_exif(folder)) for folder in folders)
     return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
 
@@ -100,8 +118,12 @@ def main(
 ) -> dict[str, float]:
     """Describe a folder of image shards with the extractor that the re-ranker was trained on.
 
-    --files is the folder of what DELG's own tool extracted, where the extractor is of that kind.
+    --files is the folder of what DELG's own tool extracted, where the extractor is of that kind. Where the re-ranker is
+    left out, the folder of features is empty, and all images are counted as `images_left_out`.
     """
+    if read_kind(extractor) == NONE:
+        write_features(out, FeatureFolder.of([], [], most=parameters.most, dimension=0), [])
+        return {"images_left_out": float(len(Images(images).names))}
     return describe_images(
         images,
         extractor,

@@ -2,12 +2,14 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
 from PIL import Image
 
 from stages.image_shards import write_images
 from stages.kvqae import local_features
+from stages.kvqae.local_descriptors.delg_files import SHARED
 from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.local_features import LocalFeaturesParameters, main
 from stages.stage import BadInput, execute
@@ -64,6 +66,7 @@ def test_stage(stage: list[str]) -> None:
         "unreadable_corrupt": 1,
         "unreadable_too_large": 0,
         "unreadable_no_features": 0,
+        "unreadable_stem_shared": 0,
         "without_locals": 1,
         "locals_mean": 15 / 4,
         "broken_exif": 1,
@@ -120,7 +123,28 @@ def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
     assert FeatureFolder.read(Path("features")).scales[0].tolist() == [2, 0, 0, 0, 0]
 
 
+def test_images_of_one_stem_do_not_share_features(stage: list[str]) -> None:
+    Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
+    write_images(Path("images"), [(name, b"") for name in ("a.jpg", "b.jpg", "a.JPG", "a.png")], shard_size=3)
+    for axis, stem in enumerate(("a", "b", "a.JPG")):
+        write_delg(Path("files"), stem, np.eye(6)[axis], [])
+    metrics = run([*stage, "--files", "files"])
+    assert (metrics["unreadable_stem_shared"], metrics["unreadable_no_features"]) == (2, 0)
+    assert read_table(Path("features/names.parquet"))["unreadable"].to_pylist() == [SHARED, None, None, SHARED]
+    assert FeatureFolder.read(Path("features")).overall[1:3].argmax(axis=1).tolist() == [1, 2]
+
+
+def test_a_re_ranker_that_is_left_out_needs_no_features(stage: list[str]) -> None:
+    Path("extractor/extractor.json").write_text('{"kind": "none"}')
+    assert run(stage) == {"images_left_out": 6}
+    features = FeatureFolder.read(Path("features"))
+    assert len(features.names) == 0
+    assert features.rows(pa.array(["a.jpg", None])).tolist() == [-1, -1]
+
+
 def test_delgs_files_are_asked_for(stage: list[str]) -> None:
     Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
-    with pytest.raises(BadInput, match=r"field '--files': no folder of DELG's files"):
+    with pytest.raises(
+        BadInput, match=r"field '--files': no folder of DELG's files.*or no RRT, with kvqae.rrt.use: false"
+    ):
         run(stage)

@@ -1,6 +1,7 @@
 """Features that DELG's own tool has extracted: two files an image, in its protocol buffers (kvqae.md §4).
 
-`NAME.delg_global` is a DatumProto, `NAME.delg_local` a DelfFeatures. Both messages are small and fixed, so their wire
+`NAME.delg_global` is a DatumProto, `NAME.delg_local` a DelfFeatures; NAME is the image's, with or without its ending
+(the tool leaves it out). Both messages are small and fixed, so their wire
 format is read here instead of generating code: a key is `field · 8 + type`; type 2 is a length and so many bytes, type
 5 is four bytes, type 0 a variable-length integer.
 
@@ -8,7 +9,8 @@ format is read here instead of generating code: a key is `field · 8 + type`; ty
     DelfFeatures = { 1: feature { 1: DatumProto, 2: x, 3: y, 4: scale, 5: orientation, 6: strength (float32) } … }
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,37 +20,58 @@ from stages.kvqae.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Descr
 from stages.stage import BadInput
 
 GLOBAL_FILE, LOCAL_FILE = ".delg_global", ".delg_local"
+NO_FILES, SHARED = "no_features", "stem_shared"  # why an image has no features
 SMALLEST = 0.5  # the scale that is 0 here: of features from an image enlarged twice
 
 
+def shared_names(images: Iterable[str]) -> frozenset[str]:
+    """Names of files that could be of two of these images: `Foo` of Foo.jpg and Foo.png, `a.jpg` of it and a.jpg.png.
+
+    Args:
+        images: names of all images of a collection.
+    """
+    wanted = Counter(name for image in images for name in {image, _stem(image)})
+    return frozenset(name for name, count in wanted.items() if count > 1)
+
+
 class DelgFiles:
-    """Reads the features of images by name; the tool leaves out an image's file ending.
+    """Reads the features of images by name.
 
     Args:
         folder: holds both files of every image.
         most: local descriptors kept an image.
         global_dimension: g (2 048).
+        shared: names of files that could be of two images, from `shared_names`: they are taken for neither.
     """
 
-    def __init__(self, folder: Path, most: int, global_dimension: int) -> None:
-        self.folder, self.most, self.global_dimension = folder, most, global_dimension
+    def __init__(self, folder: Path, most: int, global_dimension: int, shared: frozenset[str] = frozenset()) -> None:
+        self.folder, self.most, self.global_dimension, self.shared = folder, most, global_dimension, shared
 
-    def __call__(self, name: str) -> Description | None:
-        """Features of one image; None when there are no files of it.
+    def __call__(self, image: str) -> Description | str:
+        """Features of one image: from the files with its whole name, else from those without its ending.
+
+        Returns:
+            The features; `SHARED` when the only files are of a shared name, `NO_FILES` when there are none.
 
         Raises:
-            BadInput: only one of the files is there, or one is broken or of another size.
+            BadInput: only one of the two files is there, or one is broken or of another size.
         """
-        stem = name.rsplit(".", 1)[0]
-        files = [self.folder / f"{stem}{ending}" for ending in (GLOBAL_FILE, LOCAL_FILE)]
-        there = [file for file in files if file.is_file()]
-        if len(there) == 1:
-            raise BadInput("one of an image's two files is missing", file=self.folder, got=there[0].name,
-                           expected=" and ".join(file.name for file in files))  # fmt: skip
-        if not there:
-            return None
-        overall = self._vector(files[0].read_bytes(), files[0], self.global_dimension)
-        local, scales, strength = self._features(files[1])
+        reason = NO_FILES
+        for name in dict.fromkeys((image, _stem(image))):
+            files = [self.folder / f"{name}{ending}" for ending in (GLOBAL_FILE, LOCAL_FILE)]
+            there = [file for file in files if file.is_file()]
+            if there and name in self.shared:
+                reason = SHARED
+            elif len(there) == 1:
+                raise BadInput("one of an image's two files is missing", file=self.folder, got=there[0].name,
+                               expected=" and ".join(file.name for file in files))  # fmt: skip
+            elif there:
+                return self._read(*files)
+        return reason
+
+    def _read(self, global_file: Path, local_file: Path) -> Description:
+        overall = self._vector(global_file.read_bytes(), global_file, self.global_dimension)
+        local, scales, strength = self._features(local_file)
         best = np.argsort(-strength, kind="stable")[: self.most]
         return Description(_unit(overall), _unit(local[best]), scales[best])
 
@@ -78,6 +101,10 @@ class DelgFiles:
         if len(values) != 4 * size:
             raise BadInput("descriptor of another size", file=file, got=len(values) // 4, expected=str(size))
         return np.frombuffer(values, "<f4").astype(np.float32)
+
+
+def _stem(image: str) -> str:
+    return image.rsplit(".", 1)[0]
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """Extractors of DELG-style features, one interface for all; a folder says which one a re-ranker needs (kvqae.md §4).
 
 `extractor.json` names the kind: `sift` (no weights), `delg` (our network; `delg.json` and weights lie beside), or
-`delg_files` (features that DELG's own tool has extracted).
+`delg_files` (features that DELG's own tool has extracted). `none` says that the re-ranker is left out.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Protocol
 
 from PIL import Image
 
+from stages.kvqae.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles
 from stages.kvqae.local_descriptors.folder import Description
 from stages.kvqae.pictures.images import REASONS, Unreadable, decode_picture
 from stages.stage import BadInput
@@ -18,9 +19,9 @@ from stages.tables import read_json
 
 CONFIG = "extractor.json"
 DELG_FILES = "delg_files"
+NONE = "none"
 KINDS = ("sift", "delg", DELG_FILES)
-NO_FILES = "no_features"
-WHY_NOT = (*REASONS, NO_FILES)
+WHY_NOT = (*REASONS, NO_FILES, SHARED)
 
 
 class PictureExtractor(Protocol):
@@ -61,30 +62,41 @@ class _Decoding:
 class _Reading:
     """Takes what DELG's tool wrote about an image of this name."""
 
-    def __init__(self, folder: Path, most: int, global_dimension: int) -> None:
-        from stages.kvqae.local_descriptors.delg_files import DelgFiles
-
-        self.global_dimension = global_dimension
-        self._files = DelgFiles(folder, most, global_dimension)
+    def __init__(self, files: DelgFiles) -> None:
+        self.global_dimension = files.global_dimension
+        self._files = files
 
     def __call__(self, name: str, data: bytes) -> Description | str:
-        return self._files(name) or NO_FILES
+        return self._files(name)
 
 
-def load_extractor(folder: Path, *, most: int, max_side: int, max_pixels: int, files: Path | None) -> Extractor:
+def read_kind(folder: Path) -> object:
+    """What a folder's `extractor.json` names: one of `KINDS` or `NONE`, or whatever else it holds."""
+    config = read_json(folder / CONFIG)
+    return config.get("kind") if isinstance(config, dict) else None
+
+
+def load_extractor(
+    folder: Path,
+    *,
+    most: int,
+    max_side: int,
+    max_pixels: int,
+    files: Path | None,
+    shared: frozenset[str] = frozenset(),
+) -> Extractor:
     """The extractor of a folder.
 
     Args:
         folder: with `extractor.json`.
         most: local descriptors kept an image.
         max_side, max_pixels: see `images.decode_picture`.
-        files: folder of DELG's files, for the kind `delg_files` alone.
+        files, shared: folder of DELG's files and names that two images share there, for the kind `delg_files` alone.
 
     Raises:
         BadInput: unknown kind, no files where they are needed, or weights that do not fit.
     """
-    config = read_json(folder / CONFIG)
-    kind = config.get("kind") if isinstance(config, dict) else None
+    kind = read_kind(folder)
     if kind == "sift":
         from stages.kvqae.local_descriptors.sift import SiftExtractor
 
@@ -95,12 +107,13 @@ def load_extractor(folder: Path, *, most: int, max_side: int, max_pixels: int, f
 
         return _Decoding(DelgExtractor(folder, most, pick_device()), max_side, max_pixels)
     if kind == DELG_FILES:
-        dimension = config.get("global_dimension")
+        dimension = read_json(folder / CONFIG).get("global_dimension")
         if not isinstance(dimension, int) or dimension < 1:
             raise BadInput("bad size", file=folder / CONFIG, field="global_dimension", got=dimension,
                            expected="of DELG's global descriptors, such as 2048")  # fmt: skip
         if files is None or not files.is_dir():
             raise BadInput("no folder of DELG's files", field="--files", got=str(files),
-                           expected="NAME.delg_global and NAME.delg_local of every image")  # fmt: skip
-        return _Reading(files, most, dimension)
+                           expected="NAME.delg_global and NAME.delg_local of every image (docs/kvqae-formats.md); or "
+                           "no RRT, with kvqae.rrt.use: false")  # fmt: skip
+        return _Reading(DelgFiles(files, most, dimension, shared))
     raise BadInput("no such extractor", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)

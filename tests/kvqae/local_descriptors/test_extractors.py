@@ -11,8 +11,8 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from stages.kvqae.local_descriptors.delg import DelgExtractor
-from stages.kvqae.local_descriptors.delg_files import DelgFiles
-from stages.kvqae.local_descriptors.extractors import NO_FILES, load_extractor
+from stages.kvqae.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
+from stages.kvqae.local_descriptors.extractors import load_extractor
 from stages.kvqae.local_descriptors.folder import Description
 from stages.kvqae.local_descriptors.sift import SiftExtractor
 from stages.nets.delg import Delg
@@ -136,7 +136,7 @@ def test_reads_what_delgs_tool_writes(tmp_path: Path) -> None:
     overall, local = rng.normal(size=6), rng.normal(size=(3, 128))
     write_delg(tmp_path, "Tower.of", overall, [(local[0], 0.5, 1.0), (local[1], 0.70710677, 3.0), (local[2], 4.0, 2.0)])
     found = DelgFiles(tmp_path, 2, 6)("Tower.of.jpg")
-    assert found is not None
+    assert isinstance(found, Description)
     assert np.allclose(found.overall, overall / np.linalg.norm(overall), atol=1e-6)
     assert np.allclose(found.local, (local / np.linalg.norm(local, axis=1, keepdims=True))[[1, 2]], atol=1e-6)
     assert found.scales.tolist() == [1, 6]
@@ -145,9 +145,26 @@ def test_reads_what_delgs_tool_writes(tmp_path: Path) -> None:
 def test_an_image_without_local_descriptors_in_delgs_files(tmp_path: Path) -> None:
     write_delg(tmp_path, "wall", np.ones(6), [])
     found = DelgFiles(tmp_path, 5, 6)("wall.png")
-    assert found is not None
+    assert isinstance(found, Description)
     assert found.local.shape == (0, 128)
-    assert DelgFiles(tmp_path, 5, 6)("other.png") is None
+    assert DelgFiles(tmp_path, 5, 6)("other.png") == NO_FILES
+
+
+def test_no_image_gets_another_ones_delg_files(tmp_path: Path) -> None:
+    """One stem, three images: a file without ending is nobody's, one with the ending is that image's."""
+    images = ("a.jpg", "a.JPG", "a.png", "a.png.jpg", "b.jpg", "c.jpg")
+    shared = shared_names(images)
+    assert shared == {"a", "a.png"}
+    for number, name in enumerate(("a", "a.JPG", "a.png", "b", "b.jpg", "c")):
+        write_delg(tmp_path, name, np.eye(6)[number], [])
+    read = DelgFiles(tmp_path, 5, 6, shared)
+    found = {image: read(image) for image in images}
+    axes = {image: each if isinstance(each, str) else int(each.overall.argmax()) for image, each in found.items()}
+    assert axes == {"a.jpg": SHARED, "a.JPG": 1, "a.png": SHARED, "a.png.jpg": SHARED, "b.jpg": 4, "c.jpg": 5}
+    assert read("d.jpg") == NO_FILES
+    (tmp_path / "b.jpg.delg_local").unlink()
+    with pytest.raises(BadInput, match=r"one of an image's two files is missing; got 'b.jpg.delg_global'"):
+        read("b.jpg")
 
 
 def test_broken_delg_files(tmp_path: Path) -> None:
