@@ -86,6 +86,11 @@ def peak(examples: int) -> float:
     return harness.peak_memory(cluster_bootstrap, *world(examples), resamples=RESAMPLES, confidence=CONFIDENCE, seed=0)
 
 
+def peer_cell(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDArray[np.int64]) -> None:
+    """What SciPy's memory is measured on: one cell, as it holds one at a time."""
+    peer_bootstrap(scores[0], factors[0], texts)()
+
+
 def main() -> None:
     """Time both, compare p and intervals, and measure memory as the examples grow ten times."""
     scores, factors, texts = world(EXAMPLES)
@@ -123,6 +128,8 @@ def main() -> None:
             "median_width_of_intervals": float(np.median(high - low)),
             "peak_mib": peak(EXAMPLES),
             "peak_mib_ten_times_the_examples": peak(10 * EXAMPLES),
+            "scipy_mib": harness.peak_memory(peer_cell, scores, factors, texts),
+            "scipy_mib_ten_times_the_examples": harness.peak_memory(peer_cell, *world(10 * EXAMPLES)),
             "versions": harness.versions("scipy", "numpy"),
         },
     )

@@ -8,16 +8,20 @@ would use a mean and deviation for each query instead, another fusion; it is lef
 """
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
-import ranx
 
 from bench import harness
 from stages.measures.fusion import gather, normalize
 from stages.measures.runs import Qrels, Run
 from stages.measures.weight_search import search_weights
 
+if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
+    import ranx
+
 QUERIES, SYSTEMS, DEPTH, STEP = 1250, 4, 100, 0.1
+FEW = 0.5  # step where only memory is looked at: ranx holds one weighting at a time
 POOL = 600  # documents that a query's lists are drawn from: about 350 different ones in four lists of 100
 BLOCK = 250  # queries generated at once
 
@@ -42,15 +46,19 @@ def world(queries: int, systems: int = SYSTEMS, seed: int = 0) -> tuple[list[Run
     return runs, Qrels(names, (relevant,) * queries)
 
 
-def as_ranx_run(run: Run) -> ranx.Run:
+def as_ranx_run(run: Run) -> "ranx.Run":
     """The same run in ranx's format."""
+    import ranx
+
     lists = zip(run.documents.tolist(), run.scores.tolist(), strict=True)
     ranked = [dict(zip(map(str, documents), scores, strict=True)) for documents, scores in lists]
     return ranx.Run(dict(zip(run.queries, ranked, strict=True)), name=run.name)
 
 
-def as_ranx_qrels(qrels: Qrels) -> ranx.Qrels:
+def as_ranx_qrels(qrels: Qrels) -> "ranx.Qrels":
     """The same qrels in ranx's format."""
+    import ranx
+
     judged = [dict.fromkeys(map(str, documents.tolist()), 1) for documents in qrels.relevant]
     return ranx.Qrels(dict(zip(qrels.queries, judged, strict=True)))
 
@@ -67,14 +75,16 @@ def aligned(runs: list[Run]) -> list[Run]:
     ]
 
 
-def their_search(runs: list[Run], qrels: Qrels) -> tuple[float, dict[tuple[float, ...], float]]:
+def their_search(runs: list[Run], qrels: Qrels, step: float) -> tuple[float, dict[tuple[float, ...], float]]:
     """Seconds and MRR of each weighting of ranx's search."""
+    import ranx
+
     their_runs, their_qrels = [as_ranx_run(run) for run in runs], as_ranx_qrels(qrels)
     found: list[ranx.data_structures.OptimizationReport] = []
 
     def optimize() -> None:
         _, report = ranx.optimize_fusion(
-            their_qrels, their_runs, norm=None, method="wsum", metric="mrr", step=STEP, show_progress=False,
+            their_qrels, their_runs, norm=None, method="wsum", metric="mrr", step=step, show_progress=False,
             return_optimization_report=True,
         )  # fmt: skip
         found.append(report)
@@ -82,7 +92,7 @@ def their_search(runs: list[Run], qrels: Qrels) -> tuple[float, dict[tuple[float
     return harness.once(optimize), weightings_of(found[0])
 
 
-def weightings_of(report: ranx.data_structures.OptimizationReport) -> dict[tuple[float, ...], float]:
+def weightings_of(report: "ranx.data_structures.OptimizationReport") -> dict[tuple[float, ...], float]:
     """The measure of each weighting that ranx tried; it names them by their text, "(np.float64(0.1), …)"."""
     weightings = [tuple(map(float, re.findall(r"\d\.\d+", text))) for text in report.configs]
     return dict(zip(weightings, report.results, strict=True))
@@ -93,13 +103,18 @@ def peak(queries: int) -> float:
     return harness.peak_memory(search_weights, *world(queries), step=STEP, depth=None)
 
 
+def their_peak(queries: int) -> float:
+    """The same of ranx's search."""
+    return harness.peak_memory(their_search, *world(queries), step=FEW)
+
+
 def main() -> None:
     """Time both, compare the optimum and every weighting, and measure memory as the queries grow ten times."""
-    their_search(aligned(world(4)[0]), world(4)[1])  # ranx compiles itself
+    their_search(aligned(world(4)[0]), world(4)[1], STEP)  # ranx compiles itself
     runs, qrels = world(QUERIES)
     ours = search_weights(runs, qrels, step=STEP, depth=None)
     our_seconds = harness.measure(lambda: search_weights(runs, qrels, step=STEP, depth=None), repeats=3)
-    their_seconds, their_values = their_search(aligned(runs), qrels)
+    their_seconds, their_values = their_search(aligned(runs), qrels, STEP)
 
     our_values = {
         tuple(np.round(weights, 3).tolist()): value for weights, value in zip(ours.weights, ours.values, strict=True)
@@ -127,6 +142,8 @@ def main() -> None:
             "largest_mrr_difference_without_ties": max(untied),
             "peak_mib": peak(QUERIES),
             "peak_mib_ten_times_the_queries": peak(10 * QUERIES),
+            "ranx_mib": their_peak(QUERIES),
+            "ranx_mib_ten_times_the_queries": their_peak(10 * QUERIES),
             "versions": harness.versions("ranx", "numpy"),
         },
     )

@@ -65,6 +65,11 @@ def peer(texts: Sequence[str], classes: Sequence[str]) -> int:
     return sum(bool(pattern.search(text)) for text in texts for pattern in compiled.values())
 
 
+def ours_alone(number: int, settings: Settings) -> None:
+    """What our memory is measured on."""
+    ours(captions(number), settings, 1)
+
+
 def main() -> None:
     """Time ours on all captions with two processes, and alone beside the peer on the first of them."""
     classes = tuple(read_parameters(WORDS)["classes"])
@@ -85,6 +90,8 @@ def main() -> None:
             "captions_a_second_alone": len(few) / alone,
             "captions_a_second_of_regular_expressions": len(few) / theirs,
             "ratio_alone": theirs / alone,
+            "peak_mib": harness.peak_memory(ours_alone, PEER, settings),
+            "peak_mib_ten_times_the_captions": harness.peak_memory(ours_alone, 10 * PEER, settings),
             "classes_named_a_caption": named / len(few),
             "classes_named_a_caption_by_regular_expressions": named_by_peer / len(few),
         },

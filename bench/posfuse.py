@@ -7,9 +7,9 @@ as the first ones of two lists of equal weight, whose order ranx leaves open. Pu
 timed.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import ranx
-from ranx.fusion.posfuse import posfuse_train
 
 from bench import fusion, harness
 from bench.fusion import as_ranx_qrels, as_ranx_run
@@ -17,6 +17,9 @@ from stages.measures.fusion import linear_fusion
 from stages.measures.posfuse import pos_fusion, position_probabilities
 from stages.measures.runs import Qrels, Run
 from stages.measures.weight_search import WeightSearch, search_weights
+
+if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
+    import ranx
 
 QUERIES, SYSTEMS, STEP = 1250, 3, 0.1
 TOLERANCE = 1e-9  # of a fused score
@@ -28,17 +31,27 @@ def ours(runs: list[Run], qrels: Qrels) -> tuple[Run, WeightSearch]:
     return fused, search_weights(runs, qrels, step=STEP, depth=None, normalization="min_max")
 
 
-def theirs(runs: list[ranx.Run], qrels: ranx.Qrels) -> tuple[ranx.Run, dict[tuple[float, ...], float]]:
+def theirs(
+    runs: "list[ranx.Run]", qrels: "ranx.Qrels", step: float
+) -> "tuple[ranx.Run, dict[tuple[float, ...], float]]":
     """The same by ranx."""
+    import ranx
+    from ranx.fusion.posfuse import posfuse_train
+
     fused = ranx.fuse(runs, norm="rank", method="posfuse", params={"probs": posfuse_train(qrels, runs)})
     _, report = ranx.optimize_fusion(
-        qrels, runs, norm="min-max", method="wsum", metric="mrr", step=STEP, show_progress=False,
+        qrels, runs, norm="min-max", method="wsum", metric="mrr", step=step, show_progress=False,
         return_optimization_report=True,
     )  # fmt: skip
     return fused, fusion.weightings_of(report)
 
 
-def largest_difference(ours: Run, theirs: ranx.Run) -> float:
+def theirs_from_ours(runs: list[Run], qrels: Qrels) -> None:
+    """What ranx's memory is measured on: few weightings, of which it holds one at a time."""
+    theirs([as_ranx_run(run) for run in runs], as_ranx_qrels(qrels), fusion.FEW)
+
+
+def largest_difference(ours: Run, theirs: "ranx.Run") -> float:
     """Largest difference of two fused scores of a document; infinite where the documents differ."""
     scores = theirs.to_dict()
     worst = 0.0
@@ -51,14 +64,16 @@ def largest_difference(ours: Run, theirs: ranx.Run) -> float:
 
 
 def main() -> None:
-    """Time both on the same runs, and check that they say the same."""
+    """Time both on the same runs, check that they say the same, and measure memory as the queries grow ten times."""
+    import ranx
+
     small = fusion.world(4, SYSTEMS)
-    theirs([as_ranx_run(run) for run in small[0]], as_ranx_qrels(small[1]))  # ranx compiles itself
+    theirs([as_ranx_run(run) for run in small[0]], as_ranx_qrels(small[1]), STEP)  # ranx compiles itself
     runs, qrels = fusion.world(QUERIES, SYSTEMS)
     their_runs, their_qrels = [as_ranx_run(run) for run in runs], as_ranx_qrels(qrels)
     our_seconds = harness.measure(lambda: ours(runs, qrels), repeats=3)
     found: list[tuple[ranx.Run, dict[tuple[float, ...], float]]] = []
-    their_seconds = harness.once(lambda: found.append(theirs(their_runs, their_qrels)))
+    their_seconds = harness.once(lambda: found.append(theirs(their_runs, their_qrels, STEP)))
 
     (our_run, search), (their_run, their_values) = ours(runs, qrels), found[0]
     our_values = {
@@ -74,6 +89,7 @@ def main() -> None:
     }
     if max(differences.values()) > TOLERANCE:
         raise AssertionError(f"ranx gives other scores: {differences}")
+    more = fusion.world(10 * QUERIES, SYSTEMS)
     harness.write(
         "posfuse",
         {
@@ -90,6 +106,10 @@ def main() -> None:
             "best_weights": best,
             "best_weights_of_ranx": max(their_values, key=lambda weights: their_values[weights]),
             "largest_mrr_difference": max(abs(our_values[weights] - value) for weights, value in their_values.items()),
+            "peak_mib": harness.peak_memory(ours, runs, qrels),
+            "peak_mib_ten_times_the_queries": harness.peak_memory(ours, *more),
+            "ranx_mib": harness.peak_memory(theirs_from_ours, runs, qrels),
+            "ranx_mib_ten_times_the_queries": harness.peak_memory(theirs_from_ours, *more),
             "versions": harness.versions("ranx", "numpy"),
         },
     )

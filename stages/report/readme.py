@@ -32,13 +32,26 @@ def headline_table(root: Path) -> str:
 
 
 def bench_table(root: Path) -> str:
-    """The ratios and rates of `make bench`; all that it measured is in `metrics/bench/`."""
+    """The ratios, rates and memory of `make bench`; all that it measured is in `metrics/bench/`."""
     rows = []
     for file in sorted((root / "metrics" / "bench").glob("*.json")):
         for name, value in sorted(read_json(file).items()):
             if isinstance(value, (int, float)) and any(word in name for word in COMPARED):
                 rows.append(f"| {file.stem.replace('_', ' ')} | {name.replace('_', ' ')} | {value:.3g} |")
-    return "\n".join(["| bench | measure | value |", "|---|---|---|", *rows])
+    return "\n".join(["| bench | measure | value |", "|---|---|---|", *rows, "", memory_table(root)])
+
+
+def memory_table(root: Path) -> str:
+    """Peak memory of fresh processes, and the same with ten times the input."""
+    rows = []
+    for file in sorted((root / "metrics" / "bench").glob("*.json")):
+        figures: dict[str, Any] = read_json(file)
+        for name in sorted(name for name in figures if name.endswith(MIB)):
+            more = f"{name}_ten_times_the_"
+            grown = [f"{figures[key]:.0f} ({key.removeprefix(more)})" for key in figures if key.startswith(more)]
+            side = "ours" if name == f"peak{MIB}" else name.removesuffix(MIB).replace("_", " ")
+            rows.append(f"| {file.stem.replace('_', ' ')} | {side} | {figures[name]:.0f} | {', '.join(grown) or '–'} |")
+    return "\n".join(["| bench | memory of | MiB | MiB at ten times (what) |", "|---|---|---|---|", *rows])
 
 
 def real_table(root: Path) -> str:
@@ -73,7 +86,8 @@ SYSTEMS = {
     "random_span": "random span",
 }
 MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
-COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_")
+COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question")
+MIB = "_mib"
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
 PARTS: dict[str, Callable[[Path], str]] = {
     "headline": headline_table,

@@ -1,16 +1,13 @@
 """The bench of matching on a few captions: both sides find what the captions name, whatever the times."""
 
-import json
-
-from bench import harness, matching
+from bench import matching
 
 
-def test_both_sides_read_the_captions(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+def test_both_sides_read_the_captions(figures, monkeypatch):
     for name, value in (("CAPTIONS", 60), ("DISTINCT", 20), ("PEER", 30), ("SHARD", 16)):
         monkeypatch.setattr(matching, name, value)
     matching.main()
-    found = json.loads((tmp_path / "matching.json").read_text())
+    found = figures("matching")
     assert found["captions"] == 60
     # The plain loop names all that ours does, and the dog in a hot dog besides.
     assert 1 <= found["classes_named_a_caption"] <= found["classes_named_a_caption_by_regular_expressions"]

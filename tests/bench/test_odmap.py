@@ -1,17 +1,13 @@
 """The bench of ODmAP on a small input: plain loops and ours must agree, whatever the times."""
 
-import json
-
-from bench import harness, odmap
+from bench import odmap
 
 
-def test_ranking_and_values_are_those_of_plain_loops(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "FOLDER", tmp_path)
-    monkeypatch.setattr(harness, "peak_memory", lambda *arguments, **options: 0.0)
+def test_ranking_and_values_are_those_of_plain_loops(figures, monkeypatch):
     for name, value in (("CAPTIONS", 3000), ("QUERIES", 40), ("CLASSES", 12), ("LOOPED", 8)):
         monkeypatch.setattr(odmap, name, value)
     odmap.main()
-    found = json.loads((tmp_path / "odmap.json").read_text())
+    found = figures("odmap")
     assert found["largest_difference_from_loop"] < 1e-12
     assert found["misplaced_against_loop"] <= 1  # float32 mistakes scores that differ in the last bit
     assert found["loop_queries_timed"] == 8

@@ -1,17 +1,8 @@
 """The benches against ranx on small inputs: they must agree, whatever the times."""
 
-import json
-
 import pytest
 
-from bench import fusion, harness, posfuse, significance
-
-
-@pytest.fixture
-def figures(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "FOLDER", tmp_path)
-    monkeypatch.setattr(harness, "peak_memory", lambda *arguments, **options: 0.0)
-    return lambda name: json.loads((tmp_path / f"{name}.json").read_text())
+from bench import fusion, posfuse, significance
 
 
 def test_the_weight_search_finds_the_optimum_that_ranx_finds(figures, monkeypatch):
@@ -22,6 +13,7 @@ def test_the_weight_search_finds_the_optimum_that_ranx_finds(figures, monkeypatc
     assert found["best_mrr"] == pytest.approx(found["best_mrr_of_ranx"], abs=1e-12)
     assert found["largest_mrr_difference_without_ties"] < 1e-12
     assert found["weightings"] == 35
+    assert {"peak_mib", "ranx_mib", "peak_mib_ten_times_the_queries", "ranx_mib_ten_times_the_queries"} <= found.keys()
 
 
 def test_posfuse_and_min_max_fusion_give_the_scores_that_ranx_gives(figures, monkeypatch):

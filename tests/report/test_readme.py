@@ -25,7 +25,8 @@ TEXT = (
 
 def test_parts_are_renewed_and_the_rest_stays(tmp_path):
     write_json(tmp_path / "metrics/headline.json", {"kvqae_em_text": 0.25, "kvqae_bm25_mrr": 0.12345})
-    write_json(tmp_path / "metrics/bench/fusion.json", {"times_faster": 60.0, "best": [1, 2]})
+    bench = {"times_faster": 60.0, "best": [1, 2], "peak_mib": 155.1, "peak_mib_ten_times_the_queries": 845.9}
+    write_json(tmp_path / "metrics/bench/fusion.json", bench | {"numpy_mib": 3000})
     (tmp_path / "dvc.yaml").write_text("stages:\n  toy: {desc: Toys}\n")
     text = filled(TEXT, tmp_path)
     assert "old" not in text
@@ -34,6 +35,8 @@ def test_parts_are_renewed_and_the_rest_stays(tmp_path):
         "| answers from text alone, EM | 0.25 |",
         "| `toy` | Toys |",
         "| fusion | times faster | 60 |",
+        "| fusion | ours | 155 | 846 (queries) |",
+        "| fusion | numpy | 3000 | – |",
     ):
         assert line in text.splitlines()
     assert text.startswith("a\n")

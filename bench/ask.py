@@ -1,0 +1,76 @@
+"""Seconds to answer a question of one's own, and memory, on the built sample: `python -m bench.ask`.
+
+Test questions with their pictures, one after the other, on one processor thread as `make ask` takes; the first ones
+warm up and are not counted. It needs what `make repro` made in the current folder: without that it says so, and
+measures and writes nothing.
+"""
+
+import sys
+from itertools import cycle, islice
+from pathlib import Path
+
+import numpy as np
+
+from bench import harness
+from stages.kvqae.ask import one_thread
+from stages.stage import BadInput
+
+QUESTIONS, WARM_UP = 100, 10
+WAYS = {"retrieved": False, "re_ranked": True}  # whether the re-rankers have their say
+LIMIT_SECONDS = {"retrieved": 1, "re_ranked": 3}  # on two cores
+
+
+def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
+    """(question, picture) of the test set."""
+    from stages.image_shards import Images
+    from stages.kvqae.asking.project import made
+    from stages.kvqae.questions import read_questions
+
+    images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
+    questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
+    return [(question.text, images.read(question.image)) for question in questions if question.image in images]
+
+
+def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> list[float]:
+    """Seconds of each of so many questions, after others that are not counted.
+
+    Raises:
+        BadInput: the project is not built.
+    """
+    from stages.kvqae.asking.pipeline import Asker
+
+    with Asker(root) as asker:
+        asked = cycle(questions_and_pictures(root, asker.dataset))
+        for question, picture in islice(asked, warm_up):
+            asker.ask(question, picture, rerank=rerank)
+        return [
+            harness.once(lambda question=question, picture=picture: asker.ask(question, picture, rerank=rerank))
+            for question, picture in islice(asked, questions)
+        ]
+
+
+def main() -> None:
+    """Time both ways, and measure memory as the questions grow ten times."""
+    one_thread()
+    root = Path.cwd()
+    figures: dict[str, object] = {"questions": QUESTIONS, "warm_up_questions": WARM_UP}
+    try:
+        for way, rerank in WAYS.items():
+            seconds = ask_all(root, QUESTIONS, rerank=rerank, warm_up=WARM_UP)
+            few = harness.peak_memory(ask_all, root, QUESTIONS // 10, rerank=rerank)
+            figures |= {
+                f"{way}_median_seconds_a_question": float(np.median(seconds)),
+                f"{way}_ninetieth_percentile_seconds_a_question": float(np.percentile(seconds, 90)),
+                f"{way}_worst_seconds_a_question": max(seconds),
+                f"{way}_limit_seconds_a_question": LIMIT_SECONDS[way],
+                f"{way}_mib": few,
+                f"{way}_mib_ten_times_the_questions": harness.peak_memory(ask_all, root, QUESTIONS, rerank=rerank),
+            }
+    except BadInput as error:
+        print(f"ask: not measured and nothing written: {error}", file=sys.stderr)
+        return
+    harness.write("ask", figures | {"versions": harness.versions("torch", "transformers", "pyserini")})
+
+
+if __name__ == "__main__":
+    main()
