@@ -77,6 +77,8 @@ def examine(root: Path) -> Iterator[Finding]:
     gpu = _gpu()
     yield gpu
     yield _torch_build(gpu.state == "has")
+    if gpu.state == "has":
+        yield _onnx_runtime()
     for token, meaning in TOKENS.items():
         there = bool(os.environ.get(token))
         yield Finding(token, "has" if there else "lacks", "set" if there else "not set", "" if there else meaning)
@@ -181,6 +183,17 @@ def _torch_build(gpu: bool) -> Finding:
     return Finding(
         "CUDA in torch", "lacks", "built without", "the GPU stays unused; reinstall the locked build" if gpu else ""
     )
+
+
+def _onnx_runtime() -> Finding:
+    """Whether ONNX Runtime, which runs ArcFace, can use the GPU: it needs more of CUDA's libraries than torch does."""
+    from stages.kvqae.pictures.onnx_session import check_gpu  # torch takes seconds to import
+
+    try:
+        check_gpu()
+    except BadInput as problem:
+        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-image_features stops: {problem}")
+    return Finding("ONNX Runtime", "has", "on the GPU")
 
 
 def _on_request(root: Path) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stages import doctor
+from stages.kvqae.pictures import onnx_session
 from stages.plan import plan_files
 from stages.stage import BadInput
 
@@ -18,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 def findings(monkeypatch):
     for name in ("_first_line", "_answer"):
         monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
+    monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
 
     def look(root=ROOT):
         return {finding.name: finding for finding in doctor.examine(root)}
@@ -64,6 +66,20 @@ def test_a_driver_that_does_not_answer_is_not_taken_for_none(findings, monkeypat
 
     monkeypatch.setattr(doctor, "_answer", hang)
     assert findings()["GPU"].found == "nvidia-smi gave no answer in 30 s"
+
+
+def test_onnx_runtime_is_tried_where_there_is_a_gpu(findings, monkeypatch):
+    def fail():
+        raise BadInput("ONNX Runtime cannot use the GPU: libcurand.so.10: cannot open shared object file")
+
+    monkeypatch.setattr(onnx_session, "check_gpu", fail)
+    lacking = findings()["ONNX Runtime"]
+    assert lacking.state == "lacks"
+    assert "kvqae-image_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
+    monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
+    assert findings()["ONNX Runtime"].state == "has"
+    monkeypatch.setattr(doctor, "_answer", lambda *_: "")
+    assert "ONNX Runtime" not in findings()
 
 
 def test_a_program_that_hangs_or_fails_has_no_first_line(monkeypatch):

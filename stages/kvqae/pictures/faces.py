@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import torch
 from facenet_pytorch import MTCNN
 from insightface.model_zoo.arcface_onnx import ArcFaceONNX
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from stages.device import halving_batches
 from stages.kvqae.pictures.align import SIZE
+from stages.kvqae.pictures.onnx_session import open_session, torch_memory_errors
 from stages.stage import BadInput
 
 
@@ -121,20 +121,15 @@ class FaceEncoder:
         dimension: of an embedding.
 
     Raises:
-        BadInput: no ONNX model, or one with another input.
+        BadInput: no ONNX model, or one with another input; ONNX Runtime cannot use the GPU.
     """
 
     def __init__(self, path: Path, device: torch.device) -> None:
         self.path = path
-        providers = ["CPUExecutionProvider"]
-        if device.type == "cuda":
-            onnxruntime.preload_dlls()  # CUDA's libraries come with torch
-            providers.insert(0, "CUDAExecutionProvider")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = torch.get_num_threads()
         try:
-            session = onnxruntime.InferenceSession(str(path), options, providers=providers)
-            self._model = ArcFaceONNX(str(path), session=session)
+            self._model = ArcFaceONNX(str(path), session=open_session(path, device))
+        except BadInput:
+            raise
         except Exception as error:  # ONNX Runtime, onnx and protobuf each have their own
             raise BadInput(f"not a usable ONNX model: {error}", file=path) from None
         batch, *shape = self._model.input_shape
@@ -153,7 +148,9 @@ class FaceEncoder:
         """Embed aligned RGB crops (112, 112, 3); returns (n, dimension), each of length 1."""
         if not crops:
             return np.zeros((0, self.dimension), np.float32)
-        pixels = np.stack(crops).transpose(0, 3, 1, 2).astype(np.float32)
-        parts = np.split(pixels, len(pixels)) if self._one_by_one else [pixels]
-        embeddings = np.concatenate([self._model.forward(part) for part in parts])
+        embeddings = np.concatenate(list(halving_batches(crops, 1 if self._one_by_one else len(crops), self._embed)))
         return embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12)
+
+    def _embed(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        with torch_memory_errors():
+            return self._model.forward(np.stack(crops).transpose(0, 3, 1, 2).astype(np.float32))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from facenet_pytorch import MTCNN
+from onnxruntime.capi.onnxruntime_pybind11_state import RuntimeException
 from PIL import Image
 
 from stages.kvqae.pictures.align import TEMPLATE, align, similarity_transform
@@ -145,6 +146,23 @@ def test_fixed_and_free_batch_agree(tmp_path: Path) -> None:
     assert np.allclose(np.linalg.norm(free, axis=1), 1, atol=1e-6)
 
 
+def test_crops_that_do_not_fit_are_halved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    crops = list(rng.integers(0, 256, (7, 112, 112, 3), dtype=np.uint8))
+    encoder = FaceEncoder(write_onnx(tmp_path / "model.onnx", rng.normal(size=(3, 8))), CPU)
+    expected, forward, sizes = encoder(crops), encoder._model.forward, []
+
+    def small_memory(pixels: np.ndarray) -> np.ndarray:
+        sizes.append(len(pixels))
+        if len(pixels) > 2:
+            raise RuntimeException("[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : CUDA failure 2: out of memory ; GPU=0")
+        return forward(pixels)
+
+    monkeypatch.setattr(encoder._model, "forward", small_memory)
+    assert np.allclose(encoder(crops), expected, atol=1e-6)
+    assert sizes == [7, 4, 2, 2, 2, 1]
+
+
 @pytest.mark.parametrize("options", [{"size": 96}, {"batch": 4}])
 def test_model_with_another_input(tmp_path: Path, options: dict[str, int]) -> None:
     with pytest.raises(BadInput, match=r"model\.onnx.*field 'input'.*wrong input shape"):
@@ -168,4 +186,6 @@ def test_gpu_agrees(tmp_path: Path, detector: FaceDetector, group: np.ndarray) -
     assert np.allclose(here.best.landmarks, there.best.landmarks, atol=0.5)
     path = write_onnx(tmp_path / "model.onnx", np.random.default_rng(0).normal(size=(3, 8)))
     crops = [align(group, here.best.landmarks)]
-    assert np.allclose(FaceEncoder(path, CPU)(crops), FaceEncoder(path, device)(crops), atol=1e-3)
+    encoder = FaceEncoder(path, device)
+    assert encoder._model.session.get_providers()[0] == "CUDAExecutionProvider"
+    assert np.allclose(FaceEncoder(path, CPU)(crops), encoder(crops), atol=1e-3)
