@@ -17,8 +17,17 @@ R = TypeVar("R")
 class Engine(Protocol):
     """Anything that can map a picklable function over shards and give the results back in order."""
 
-    def map(self, function: Callable[[T], R], shards: Iterable[T], *, description: str) -> Iterator[R]:
-        """Apply `function` to each shard; results come in the order of the shards."""
+    def map(
+        self, function: Callable[[T], R], shards: Iterable[T], *, description: str, on_gpu: bool = False
+    ) -> Iterator[R]:
+        """Apply `function` to each shard; results come in the order of the shards.
+
+        Args:
+            function: picklable.
+            shards: in order.
+            description: for the bar of progress.
+            on_gpu: whether `function` takes a GPU where there is one.
+        """
         ...
 
 
@@ -34,24 +43,41 @@ def end_with_parent() -> None:
     threading.Thread(target=wait_and_end, daemon=True).start()
 
 
+def _has_gpu() -> bool:
+    import torch  # takes seconds, and only few stages come here
+
+    return torch.cuda.is_available()
+
+
 @dataclass(frozen=True)
 class LocalEngine:
-    """Processes of this machine; one worker runs in this very process."""
+    """Processes of this machine; one worker runs in this very process.
+
+    Attributes:
+        workers: how many.
+        gpu_workers: at most so many where the function takes a GPU, in which each process has all networks.
+    """
 
     workers: int
+    gpu_workers: int = 1
 
-    def map(self, function: Callable[[T], R], shards: Iterable[T], *, description: str) -> Iterator[R]:
+    def map(
+        self, function: Callable[[T], R], shards: Iterable[T], *, description: str, on_gpu: bool = False
+    ) -> Iterator[R]:
         """Apply `function` to each shard; at most a few shards a worker wait in memory."""
-        if self.workers <= 1:
+        workers = self.workers
+        if on_gpu and workers > self.gpu_workers and _has_gpu():
+            workers = self.gpu_workers
+        if workers <= 1:
             yield from tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False)
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.workers, mp_context=start, initializer=end_with_parent) as pool:
+        with ProcessPoolExecutor(workers, mp_context=start, initializer=end_with_parent) as pool:
             waiting = []
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))
-                if len(waiting) >= 2 * self.workers:
+                if len(waiting) >= 2 * workers:
                     yield waiting.pop(0).result()
             for future in waiting:
                 yield future.result()

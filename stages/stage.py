@@ -84,6 +84,9 @@ class RunParameters(Parameters):
     workers: int | None = pydantic.Field(
         default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
     )
+    gpu_workers: int = pydantic.Field(
+        default=2, ge=1, description="At most so many of them where each loads its networks onto the GPU"
+    )
 
 
 @dataclass(frozen=True)
@@ -271,7 +274,8 @@ def execute(
     started = time.perf_counter()
     in_a_pipeline = "." in section  # the headline and the page have nothing to track
     with track(section, values, inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
-        context = Context(tracker=tracker, work=work, engine=LocalEngine(run.workers or all_workers()))
+        engine = LocalEngine(run.workers or all_workers(), run.gpu_workers)
+        context = Context(tracker=tracker, work=work, engine=engine)
         metrics = main(parameters, context, **arguments) or {}
         tracker.final(metrics, seconds=time.perf_counter() - started)
         if metrics_file is not None:

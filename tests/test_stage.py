@@ -167,6 +167,16 @@ def test_workers_are_as_many_as_the_environment_says_where_params_do_not(folder,
     assert execute(main, "toy", Parameters, []) == {"workers": workers}
 
 
+@pytest.mark.parametrize(("given", "workers"), [("", 2), ("run: {gpu_workers: 5}", 5)])
+def test_few_workers_share_a_gpu(folder, given, workers):
+    (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
+
+    def main(parameters: Parameters, context: Context) -> dict[str, float]:
+        return {"workers": context.engine.gpu_workers}
+
+    assert execute(main, "toy", Parameters, []) == {"workers": workers}
+
+
 def test_stages_yield_as_the_environment_says(folder):
     (folder / "toy.py").write_text(
         "from stages.stage import *\nimport os\nclass P(Parameters): pass\n"

@@ -104,7 +104,8 @@ def main(
     encode = partial(
         encode_shard, work=context.work, arcface=arcface, imagenet=imagenet, clip=clip, parameters=parameters
     )
-    folders = list(context.engine.map(encode, Images(images).shards(), description="image features"))
+    shards = Images(images).shards()
+    folders = list(context.engine.map(encode, shards, description="image features", on_gpu=True))
     broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
     with write_atomically(out) as beside:
         return counts(concatenate(folders, beside), broken_exif, parameters.min_side)

@@ -102,7 +102,8 @@ def describe_images(
     describe = partial(
         describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters
     )
-    folders = list(engine.map(describe, shards.shards(), description="local features"))
+    on_gpu = read_kind(extractor) == "delg"  # the one kind that is a network
+    folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu))
     broken = sum(read_json(_broken_exif(folder)) for folder in folders)
     return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
 

@@ -9,6 +9,7 @@ import yaml
 from PIL import Image
 from pydantic import ValidationError
 
+from stages.engine import LocalEngine
 from stages.image_shards import write_images
 from stages.kvqae import image_features
 from stages.kvqae.image_encoding import MATRICES, Encoders, Features
@@ -169,6 +170,20 @@ def test_two_workers_give_the_same(scratch: Path, base: Path, images: dict[str, 
     alone = contents(scratch / "features")
     run(prepare(scratch, base, images, workers=2))
     assert contents(scratch / "features") == alone
+
+
+def test_networks_have_few_processes_on_a_gpu(
+    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, one_by_one = [], LocalEngine.map
+
+    def record(engine: LocalEngine, *arguments: object, on_gpu: bool, **options: object) -> object:
+        asked.append(on_gpu)
+        return one_by_one(engine, *arguments, **options)
+
+    monkeypatch.setattr(LocalEngine, "map", record)
+    run(prepare(scratch, base, dict(list(images.items())[:1])))
+    assert asked == [True]
 
 
 def test_light_until_a_worker_loads_the_networks() -> None:

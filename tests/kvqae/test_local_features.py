@@ -7,6 +7,7 @@ import pytest
 import yaml
 from PIL import Image
 
+from stages.engine import LocalEngine
 from stages.image_shards import write_images
 from stages.kvqae import local_features
 from stages.kvqae.local_descriptors.delg_files import SHARED
@@ -110,6 +111,23 @@ def test_workers_change_nothing(stage: list[str]) -> None:
     run([*stage[:-1], "two"])
     for path in Path("features").iterdir():
         assert path.read_bytes() == (Path("two") / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(("kind", "on_gpu"), [("sift", False), ("delg", True)])
+def test_a_network_has_few_processes_on_a_gpu(
+    stage: list[str], monkeypatch: pytest.MonkeyPatch, kind: str, on_gpu: bool
+) -> None:
+    Path("extractor/extractor.json").write_text(f'{{"kind": "{kind}"}}')
+    asked = []
+
+    def record(*_: object, on_gpu: bool, **__: object) -> None:
+        asked.append(on_gpu)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalEngine, "map", record)
+    with pytest.raises(KeyboardInterrupt):
+        run(stage)
+    assert asked == [on_gpu]
 
 
 def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
