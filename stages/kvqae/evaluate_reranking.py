@@ -3,10 +3,13 @@
 Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays what it is; the initial
 run is measured whole, as in Table 3. An article takes the place of its first passage (kvqae.md §6).
 
+The image re-rankers' row `image` is the list by the image alone. Without RRT (`kvqae.rrt.use`) there is no row of it.
+
 Persons are split by whether ArcFace was trained on them, the others by whether RRT was trained on pictures of them. The
 lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from stages.kvqae.evaluate import Block, EvaluateParameters, measure_blocks, sub
 from stages.kvqae.questions import read_questions
 from stages.kvqae.rerankers.fusion import complete, read_lists
 from stages.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS, read_entities
+from stages.kvqae.rerankers.rrt_parameters import is_left_out
 from stages.measures.articles import best_passages
 from stages.measures.runs import PADDING, Run
 from stages.stage import BadInput, Context, run_stage
@@ -120,7 +124,11 @@ def main(
     out_tables: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
-    """Measure every block. Runs are TREC files; `identities` and `landmarks` are the folders of ArcFace and of RRT."""
+    """Measure every block.
+
+    Runs are TREC files, `image` that of the fusion `image_alone`; `identities` and `landmarks` are the folders of
+    ArcFace and of RRT.
+    """
     subset = subsets(read_table(routing, ["question", "face", "human"]))
     reranked = {
         "text": text,
@@ -145,11 +153,15 @@ def main(
     blocks = dict(BLOCKS)
     for name, path in lists.items():
         blocks |= OVERLAP_BLOCKS[name] if path.is_file() else {}
+    if left_out := is_left_out(landmarks):
+        rows = {key: tuple(row for row in block.rows if row != "rrt") for key, block in blocks.items()}
+        blocks = {key: replace(block, rows=rows[key]) for key, block in blocks.items()}
     metrics, tables, per_query = measure_blocks(blocks, known, qrels, subset, parameters)
     metrics |= {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
     metrics |= {f"{name}_listed": float(path.is_file()) for name, path in lists.items()}
+    metrics["rrt_left_out"] = float(left_out)
     for block, better, other in COMPARED:
-        if block not in tables:
+        if block not in tables or not {better, other} <= set(blocks[block].rows):
             continue
         place = blocks[block].rows.index
         for kind in ("mrr", "precision@1"):

@@ -1,6 +1,9 @@
 """Fusion of the re-rankers, as chosen on validation (kvqae.md §4): images among themselves, then text and image,
 and both with the initial list.
 
+The images are fused twice: `image` goes into the fusions with text, `image_alone` is a list of its own (Table 5), in
+which a question that no image re-ranker has a list for keeps the initial order.
+
 Nothing here is learned and no relevance judgement is read: what PosFuse knows of positions stands in the choice.
 """
 
@@ -8,7 +11,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from stages.atomic import write_atomically
-from stages.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
+from stages.kvqae.rerankers.fusion import (
+    SYSTEMS,
+    complete,
+    default_minimum,
+    keep_initial,
+    read_choice,
+    read_lists,
+)
 from stages.measures.runs import PADDING
 from stages.stage import Context, Parameters, run_stage
 from stages.trec import write_run
@@ -30,6 +40,7 @@ def main(
     rrt: Path,
     choice: Path,
     out_image: Path,
+    out_image_alone: Path,
     out_text_image: Path,
     out_text_initial: Path,
     out_text_image_initial: Path,
@@ -39,6 +50,7 @@ def main(
     folders = {"initial": initial, "arcface": arcface, "rrt": rrt, "text": text}
     outs = {
         "image": out_image,
+        "image_alone": out_image_alone,
         "text_image": out_text_image,
         "text_initial": out_text_initial,
         "text_image_initial": out_text_image_initial,
@@ -51,8 +63,12 @@ def main(
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
             metrics |= {f"{split}_{name}_questions": float(count) for name, count in served.items()}
             for name, systems in SYSTEMS.items():  # the images' fusion comes first, others take it
-                lists = default_minimum({system: runs[system] for system in systems})
+                lists = default_minimum({each: runs[each] for each in systems if each in fusions[name].systems})
                 runs[name] = fusions[name].fuse(lists, f"reranked_{name}")
+                if name == "image_alone":
+                    without = (runs[name].documents == PADDING).all(axis=1).sum()
+                    metrics[f"{split}_image_alone_kept_initial"] = float(without)
+                    runs[name] = keep_initial(runs[name], runs["initial"])
                 write_run(beside[name] / f"{split}.trec", runs[name])
     return metrics
 

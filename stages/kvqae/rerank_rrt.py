@@ -1,4 +1,7 @@
-"""Image re-ranking: the initial run's best passages by RRT, question image against article image (kvqae.md §4)."""
+"""Image re-ranking: the initial run's best passages by RRT, question image against article image (kvqae.md §4).
+
+Where RRT is left out (`kvqae.rrt.use`) the runs are empty.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +17,7 @@ from stages.kvqae.image_search import STEP
 from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.questions import read_questions
 from stages.kvqae.rerankers.rrt import check_dimension, load_rrt, score_pairs
+from stages.kvqae.rerankers.rrt_parameters import is_left_out
 from stages.measures.reorder import first
 from stages.measures.runs import PADDING, Run
 from stages.nets.reranking_transformer import RerankingTransformer
@@ -116,6 +120,14 @@ def read_base(articles: Path, passages: Path, features: Path) -> Base:
     return Base(ArticlePassages(passages).article_of, folder.rows(read_table(articles, ["image"])["image"]), folder)
 
 
+def leave_out_runs(questions: list[Path], out: Path) -> dict[str, float]:
+    """Write an empty run for each file of questions; returns how many questions each has."""
+    with write_atomically(out) as beside:
+        for path in questions:
+            write_run(beside / f"{path.stem}.trec", Run.from_dict({}, name="rrt"))
+    return {f"{path.stem}_questions_left_out": float(len(read_questions(path))) for path in questions}
+
+
 def main(
     parameters: RerankRrtParameters,
     context: Context,
@@ -130,6 +142,8 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Write `{split}.trec` for each file of questions, from the initial run of that name in `runs`."""
+    if is_left_out(model):
+        return leave_out_runs(questions, out)
     base = read_base(articles, passages, kb_features)
     features = FeatureFolder.read(question_features)
     network = load_rrt(model)

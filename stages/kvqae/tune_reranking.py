@@ -1,9 +1,10 @@
 """How to fuse the re-rankers: method, normalisation and weights by validation MRR of passages (kvqae.md §4).
 
-ArcFace and RRT are fused by PosFuse, or linearly with each normalisation and weighting. On top of each method's best,
-the text re-ranker and the images are fused in the same ways; the pair with the best final MRR is chosen, because it
-orders what is read. The paper's choice, PosFuse for images and min-max with a linear combination for text and image,
-is among them and measured beside. What also keeps the initial list's scores (beyond the paper) is chosen after that.
+ArcFace and RRT are fused by PosFuse, or linearly with each normalisation and weighting. The best by itself makes the
+list by the image alone (`image_alone`, of Table 5). On top of each method's best, the text re-ranker and the images are
+fused in the same ways; the pair with the best final MRR is chosen (`image` and `text_image`), because it orders what is
+read. The paper's choice, PosFuse for images and min-max with a linear combination for text and image, is among them and
+measured beside. What also keeps the initial list's scores (beyond the paper) is chosen after that.
 PosFuse is measured on the questions that it learns from, as the weights are.
 """
 
@@ -21,12 +22,14 @@ from stages.kvqae.rerankers.fusion import (
     PositionFusion,
     complete,
     default_minimum,
+    keep_initial,
     read_lists,
+    with_lists,
 )
 from stages.kvqae.weight_grid import WeightGridParameters
 from stages.measures.fusion import NORMALIZATIONS
 from stages.measures.ranking import evaluate
-from stages.measures.runs import Qrels, Run
+from stages.measures.runs import PADDING, Qrels, Run
 from stages.measures.weight_search import search_weights
 from stages.stage import Context, run_stage
 from stages.tables import write_json
@@ -49,10 +52,15 @@ class Tried:
     mrr: float
 
 
+def mean_reciprocal_rank(run: Run, qrels: Qrels) -> float:
+    """MRR of a run about the queries of the qrels."""
+    return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())
+
+
 def try_posfuse(runs: Mapping[str, Run], qrels: Qrels) -> Tried:
     """PosFuse learned from these runs."""
     fusion = PositionFusion.learn(runs, qrels)
-    return Tried(fusion, float(evaluate(fusion.fuse(runs), qrels, ["mrr"])["mrr"].mean()))
+    return Tried(fusion, mean_reciprocal_rank(fusion.fuse(runs), qrels))
 
 
 def try_linear(runs: Mapping[str, Run], qrels: Qrels, normalization: str, step: float) -> list[Tried]:
@@ -80,7 +88,8 @@ def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
 
     Args:
         path: where.
-        tried: `image`, and `text_image_over_{method}` for text and image over images fused by this method.
+        tried: `image`, of both fusions of images; `text_image_over_{method}` for text and image over images fused by
+            this method; and those beyond the paper.
     """
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
         lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
@@ -109,12 +118,17 @@ def main(
     folders = {"initial": initial, "arcface": arcface, "rrt": rrt, "text": text}
     runs = {name: read_lists(folder / f"{SPLIT}.trec", name) for name, folder in folders.items()}
     runs = complete(runs, judged.queries)
-    images = default_minimum({name: runs[name] for name in SYSTEMS["image"]})
+    images = default_minimum(with_lists({name: runs[name] for name in SYSTEMS["image"]}))
     image_ways = try_all(images, judged, parameters.step)
+
+    def alone(way: Tried) -> Tried:
+        listed = keep_initial(way.fusion.fuse(images), runs["initial"])
+        return Tried(way.fusion, mean_reciprocal_rank(listed, judged))
+
     ways = {"posfuse": image_ways[0], "linear": best(image_ways[1:])}
     over = {}
     for method, way in ways.items():
-        systems = default_minimum({"text": runs["text"], "image": way.fusion.fuse(images)})
+        systems = default_minimum(with_lists({"text": runs["text"], "image": way.fusion.fuse(images)}))
         over[method] = try_all(systems, judged, parameters.step)
     chosen = max(over, key=lambda method: best(over[method]).mrr)  # of equals PosFuse, the paper's
     published = [
@@ -124,16 +138,19 @@ def main(
     ]
     runs["image"] = ways[chosen].fusion.fuse(images)
     beyond = {
-        name: try_all(default_minimum({system: runs[system] for system in SYSTEMS[name]}), judged, parameters.step)
+        name: try_all(
+            default_minimum(with_lists({system: runs[system] for system in SYSTEMS[name]})), judged, parameters.step
+        )
         for name in ("text_initial", "text_image_initial")
     }
     found: dict[str, tuple[Tried, Tried | None, int]] = {
-        "image": (ways[chosen], ways["posfuse"], len(image_ways)),
+        "image_alone": (alone(best(image_ways)), alone(ways["posfuse"]), len(image_ways)),
+        "image": (ways[chosen], None, len(image_ways)),
         "text_image": (best(over[chosen]), best(published), sum(map(len, over.values()))),
         **{name: (best(tried), None, len(tried)) for name, tried in beyond.items()},
     }
     report: dict[str, Any] = {}
-    metrics: dict[str, float] = {}
+    metrics = {"re_rankers_without_lists": float(sum((runs[name].documents == PADDING).all() for name in folders))}
     for name, (ours, papers, count) in found.items():
         report[name] = {"chosen": ours.fusion.model_dump(), "chosen_mrr": ours.mrr, "tried": count}
         metrics |= {f"{name}_mrr": ours.mrr, f"{name}_tried": float(count)}

@@ -1,4 +1,4 @@
-"""The Re-Ranking Transformer: trained here on pairs of photographs, downloaded, or brought by the user (kvqae.md §4).
+"""The Re-Ranking Transformer: trained here on pairs of photographs, downloaded, brought by the user, or left out (§4).
 
 Its folder holds `config.json` and `model.safetensors`, `extractor/` (which features it reads, and what makes them), and
 `landmarks.txt`, where it is known: the Wikidata ids of the knowledge base's entities that its training showed.
@@ -14,10 +14,11 @@ from pydantic import Field
 from stages.atomic import write_atomically
 from stages.image_shards import write_images
 from stages.kvqae.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
+from stages.kvqae.local_descriptors.extractors import NONE
 from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.local_features import LocalFeaturesParameters, describe_images
 from stages.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities, write_entities
-from stages.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
+from stages.kvqae.rerankers.rrt_parameters import RrtTrainingParameters, leave_out
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_json
 from stages.world.brought import bring, digests, require_files
@@ -34,8 +35,9 @@ DELG_DIMENSION = 2048  # of DELG's global descriptors
 
 
 class RrtParameters(Parameters):
-    """Section `kvqae.rrt`; `hub` reads none of it, `local` what training needs."""
+    """Section `kvqae.rrt`; `hub` reads `use` alone, `local` what training needs."""
 
+    use: bool = Field(description="Re-rank images by RRT; false: by ArcFace alone, without features of DELG's")
     seed: int = Field(ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
     difficulty: Difficulty = Field(description="How far the training photographs differ")
@@ -209,20 +211,25 @@ def main(
     out: Path,
     local: str = "",
 ) -> dict[str, float]:
-    """Write the model's folder to --out.
+    """Write the model's folder to --out; where RRT is not used, that it is left out.
 
     --source sample trains one, some of whose landmarks are things of the sample world --world-seed --articles
     --imageless; hub downloads the authors'; local takes what is in rrt/ of the folder --local, or trains on it.
     """
+    if source not in SOURCES:
+        raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+    if not parameters.use:
+        with write_atomically(out) as beside:
+            leave_out(beside)
+            write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})
+        return {"left_out": 1.0}
     if source == "sample":
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
         return fetch_rrt(out, context.work, Path(local) if local else None)
-    if source == "local":
-        if not local:
-            raise BadInput("no folder given", field="--local", expected="a folder with rrt/")
-        return bring_rrt(parameters, context, Path(local), out)
-    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+    if not local:
+        raise BadInput("no folder given", field="--local", expected="a folder with rrt/")
+    return bring_rrt(parameters, context, Path(local), out)
 
 
 if __name__ == "__main__":

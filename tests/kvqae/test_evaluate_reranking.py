@@ -9,6 +9,7 @@ import pytest
 
 from stages.kvqae.evaluate import EvaluateParameters
 from stages.kvqae.evaluate_reranking import main
+from stages.kvqae.rerankers.rrt_parameters import leave_out
 from stages.measures.runs import Qrels, Run
 from stages.stage import BadInput
 from stages.tables import read_json
@@ -57,6 +58,7 @@ def files(tmp_path):
         path = tmp_path / f"{folder}_model" / name
         path.parent.mkdir(parents=True)
         path.write_text("".join(f"Q{entity}\n" for entity in entities))
+    (tmp_path / "rrt_model" / "config.json").write_text('{"layers": 2}')
     return {
         **{row: tmp_path / row / "test.trec" for row in RANKS},
         "passage_qrels": tmp_path / "passage.qrels",
@@ -77,6 +79,7 @@ def rows_of(files):
 
 def test_tables_5_and_6(files):
     metrics = main(PARAMETERS, None, **files)
+    assert metrics["rrt_left_out"] == 0
     assert metrics["passage_initial_mrr"] == pytest.approx(1 / 3)
     assert metrics["passage_text_mrr"] == 1 / 2
     assert metrics["passage_text_image_precision@1"] == 1
@@ -152,6 +155,23 @@ def test_no_question_with_a_face(files):
     assert "article_face" not in rows_of(files)
     assert not [name for name in metrics if name.startswith("article_face_")]
     assert metrics["article_rrt_mrr"] == 1 / 2
+
+
+def test_without_rrt_its_rows_are_left_out(files):
+    leave_out(files["landmarks"])
+    (files["landmarks"] / "landmarks.txt").unlink()
+    files["rrt"].write_text("")
+    metrics = main(PARAMETERS, None, **files)
+    assert rows_of(files) == {
+        "article_face": ["arcface", "image"],
+        "article": ["image"],
+        "passage": ["initial", "text", "text_image", "text_initial", "text_image_initial"],
+        "persons_known": ["bm25_image", "initial", "image", "text", "text_image"],
+        "persons_unknown": ["bm25_image", "initial", "image", "text", "text_image"],
+    }
+    assert metrics["rrt_left_out"] == 1
+    assert metrics["article_face_image_over_arcface_mrr_difference"] == 1 / 2
+    assert not [name for name in metrics if "over_rrt" in name]
 
 
 def test_a_passage_that_was_not_judged_is_refused(files):

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import yaml
 
 from stages.kvqae.rerank_rrt import Base, RerankRrtParameters, image_pairs, main, rerank
 from stages.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
+from stages.kvqae.rerankers.rrt_parameters import leave_out
 from stages.measures.runs import Run
 from stages.nets.reranking_transformer import RerankingTransformer
 from stages.stage import BadInput, execute
@@ -120,6 +122,13 @@ def test_stage(stage: list[str], run: Run, base: Base, model: RerankingTransform
     expected, counts = rerank(run, np.array([1, 0, -1, 0]), folder_of([2, 3], seed=2), base, model, PARAMETERS)
     assert metrics == {f"test_{name}": value for name, value in counts.items()}
     assert (read_run(Path("out/test.trec")).documents == expected.select(["q1", "q2"]).documents).all()
+
+
+def test_a_re_ranker_that_is_left_out_ranks_nothing(stage: list[str]) -> None:
+    shutil.rmtree("rrt")
+    leave_out(Path("rrt"))
+    assert execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage) == {"test_questions_left_out": 4}
+    assert Path("out/test.trec").read_text() == ""
 
 
 def test_features_of_another_extractor(stage: list[str]) -> None:

@@ -12,7 +12,7 @@ import yaml
 
 from stages.kvqae import rerank_fuse
 from stages.kvqae.rerank_fuse import RerankFuseParameters
-from stages.kvqae.rerankers.fusion import SYSTEMS, LinearFusion, PositionFusion, default_minimum
+from stages.kvqae.rerankers.fusion import SYSTEMS, LinearFusion, PositionFusion, default_minimum, read_choice
 from stages.kvqae.tune_reranking import Tried, TuneRerankingParameters, best, main
 from stages.measures.fusion import gather, linear_fusion, normalize
 from stages.measures.posfuse import position_probabilities, position_scores
@@ -85,9 +85,10 @@ def test_the_fused_runs_measure_what_was_said_of_the_choice(tmp_path, folders):
         found = mrr(tmp_path / name / "validation.trec", qrels)
         assert found == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
     report = read_json(tmp_path / "reranking.json")
-    for name in ("image", "text_image"):
+    for name in ("image_alone", "text_image"):
         assert metrics[f"{name}_paper_is_chosen"] == (report[name]["paper"] == report[name]["chosen"])
     assert (metrics["image_tried"], metrics["text_image_tried"]) == (1 + 3 * 11, 2 * (1 + 3 * 11))
+    assert metrics["image_alone_mrr"] >= max(metrics["image_alone_paper_mrr"], metrics["image_mrr"])
     assert metrics["text_image_mrr"] >= metrics["text_image_paper_mrr"]
     assert metrics["text_image_mrr"] > metrics["image_mrr"]
     # Keeping the initial list can only help where the weights are chosen: weight 0 is among them.
@@ -125,7 +126,7 @@ def test_every_try_is_in_the_table_and_the_best_is_chosen(tmp_path, folders):
 
 
 def test_images_are_fused_as_suits_the_final_list(tmp_path):
-    """The better fusion of the images alone may be the worse one under the text: the pair is chosen."""
+    """The better fusion of the images alone may be the worse one under the text: each list has its own best."""
     qrels = Qrels(("q0", "q1", "q2"), (np.array([1]), np.array([1]), np.array([1])))
     rng = np.random.default_rng(8)
     outcomes = set()
@@ -143,13 +144,14 @@ def test_images_are_fused_as_suits_the_final_list(tmp_path):
         finals = [float(line["mrr"]) for line in table if line["fusion"].startswith("text_image_over")]
         assert metrics["text_image_mrr"] == max(finals)
         alone = [float(line["mrr"]) for line in table if line["fusion"] == "image"]
+        assert metrics["image_alone_mrr"] == pytest.approx(max(alone), abs=1e-14)
         outcomes.add(metrics["image_mrr"] == max(alone))
-    assert outcomes == {True, False}  # in some worlds the images' own best is not taken
+    assert outcomes == {True, False}  # in some worlds the images' own best is not what the text takes
 
 
 def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
     tune(tmp_path, folders)
-    paper = read_json(tmp_path / "reranking.json")["image"]["paper"]
+    paper = read_json(tmp_path / "reranking.json")["image_alone"]["paper"]
     qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
     runs = filled(runs_of(tmp_path, "validation", "arcface", "rrt"))
     learned = [position_probabilities(run, qrels) for run in runs]
@@ -198,7 +200,7 @@ def test_fusing_reads_no_judgement():
 
 def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders):
     tune(tmp_path, folders)
-    paper = PositionFusion(**read_json(tmp_path / "reranking.json")["image"]["paper"])
+    paper = PositionFusion(**read_json(tmp_path / "reranking.json")["image_alone"]["paper"])
     weights = {"arcface": 0.7, "rrt": 0.3}
     faces, whole = runs_of(tmp_path, "test", "arcface", "rrt")
     some = faces.queries[3:5]
@@ -236,6 +238,7 @@ def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
     tune(tmp_path, folders)
     metrics = fuse(tmp_path, folders)
     assert metrics["test_arcface_questions"] == 0
+    assert read_choice(tmp_path / "reranking.json")["image"].systems == {"rrt"}
     whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "image" / "test.trec")
     assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
 
@@ -250,6 +253,55 @@ def test_a_question_without_image_list_is_ranked_by_its_text(tmp_path, folders):
     assert "test1" not in read_run(tmp_path / "image" / "test.trec").queries
 
 
+def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):
+    run = read_run(folders["rrt"] / "test.trec")
+    write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
+    metrics = fuse(tmp_path, folders, with_choice(tmp_path, equal("arcface", "rrt")))
+    assert (metrics["validation_image_alone_kept_initial"], metrics["test_image_alone_kept_initial"]) == (0, 1)
+    initial, fused, alone = (
+        read_run(path / "test.trec") for path in (folders["initial"], tmp_path / "image", tmp_path / "image_alone")
+    )
+    assert alone.select(["test1"]).documents.tolist() == initial.select(["test1"]).documents.tolist()
+    assert alone.select(fused.queries).documents.tolist() == fused.documents.tolist()
+
+
+def test_without_rrt_faces_alone_re_rank_images(tmp_path, folders):
+    for split in ("validation", "test"):
+        (folders["rrt"] / f"{split}.trec").write_text("")
+    metrics = tune(tmp_path, folders)
+    assert metrics["re_rankers_without_lists"] == 1
+    # One list: PosFuse and three normalisations; text and image as before.
+    assert (metrics["image_alone_tried"], metrics["text_image_tried"]) == (1 + 3, 2 * (1 + 3 * 11))
+    choice = read_choice(tmp_path / "reranking.json")
+    assert choice["image"].systems == choice["image_alone"].systems == {"arcface"}
+    counts = fuse(tmp_path, folders)
+    assert (counts["test_rrt_questions"], counts["test_image_alone_kept_initial"]) == (0, 20)
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    for name in SYSTEMS:
+        assert mrr(tmp_path / name / "validation.trec", qrels) == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
+    faces, initial, text = (read_run(folders[name] / "test.trec") for name in ("arcface", "initial", "text"))
+    fused, alone, both = (read_run(tmp_path / name / "test.trec") for name in ("image", "image_alone", "text_image"))
+    assert fused.select(faces.queries).documents.tolist() == faces.documents.tolist()
+    for row, query in enumerate(alone.queries):
+        source = faces if query in faces.queries else initial
+        found = source.select([query]).documents[0]
+        assert alone.documents[row].tolist()[: len(found)] == found.tolist()
+        if query not in faces.queries:  # the text alone
+            assert both.select([query]).documents.tolist() == text.select([query]).documents.tolist()
+
+
+def test_no_image_re_ranker_at_all(tmp_path, folders):
+    for system in ("arcface", "rrt"):
+        for split in ("validation", "test"):
+            (folders[system] / f"{split}.trec").write_text("")
+    assert tune(tmp_path, folders)["re_rankers_without_lists"] == 2
+    fuse(tmp_path, folders)
+    initial, text = (read_run(folders[name] / "test.trec") for name in ("initial", "text"))
+    alone, both = (read_run(tmp_path / name / "test.trec") for name in ("image_alone", "text_image"))
+    assert alone.select(initial.queries).documents.tolist() == initial.documents.tolist()
+    assert both.select(text.queries).documents.tolist() == text.documents.tolist()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -259,7 +311,8 @@ def test_a_question_without_image_list_is_ranked_by_its_text(tmp_path, folders):
             "unknown normal.*'borda'",
         ),
         ({"method": "posfuse", "probabilities": {"arcface": [2.0], "rrt": []}}, "less than or equal to 1"),
-        ({"method": "posfuse", "probabilities": {"clip": [], "rrt": []}}, "other systems; got .*clip.*arcface, rrt"),
+        ({"method": "posfuse", "probabilities": {"clip": [], "rrt": []}}, "other systems; got .*clip.*of arcface, rrt"),
+        ({"method": "posfuse", "probabilities": {}}, "other systems; got .*of arcface, rrt"),
     ],
 )
 def test_a_broken_choice_is_refused(tmp_path, folders, change, message):

@@ -10,8 +10,10 @@ from torch import nn
 from stages.engine import LocalEngine
 from stages.image_shards import write_images
 from stages.kvqae import local_features
+from stages.kvqae.local_descriptors.extractors import NONE, read_kind
 from stages.kvqae.rerankers.overlap_lists import read_entities
 from stages.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
+from stages.kvqae.rerankers.rrt_parameters import is_left_out
 from stages.stage import BadInput, execute
 from stages.world import rrt
 from stages.world.pins import Pins
@@ -26,6 +28,7 @@ EASY = dict.fromkeys(("pose", "crop", "light", "noise", "occlusion", "disguise",
     "identity_spread": 1.0
 }
 SECTION = {
+    "use": True,
     "seed": 0,
     "picture_size": 64,
     "difficulty": EASY,
@@ -91,6 +94,7 @@ def test_sample() -> None:
     assert metrics["landmarks"] == 8
     assert 0 <= metrics["validation_auc"] <= 1
     assert json.loads(Path("rrt/extractor/extractor.json").read_text()) == {"kind": "sift"}
+    assert not is_left_out(Path("rrt"))
     assert sum(weights.numel() for weights in load_rrt(Path("rrt")).parameters()) > 0
 
 
@@ -206,6 +210,16 @@ def test_hub(checkpoint: Path, tmp_path: Path) -> None:
     assert len(json.loads(Path("rrt/provenance.json").read_text())["sha256"]["r50_gldv2.pt"]) == 64
     assert read_entities(Path("rrt/landmarks.txt")) == {"Q7"}
     assert metrics["overlap"] == 1
+
+
+@pytest.mark.parametrize("source", ["sample", "hub", "local"])
+def test_left_out(source: str) -> None:
+    """Nothing is drawn, downloaded or brought."""
+    Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": SECTION | {"use": False}}, "run": {"workers": 1}}))
+    assert run(source) == {"left_out": 1}
+    assert is_left_out(Path("rrt"))
+    assert read_kind(Path("rrt/extractor")) == NONE
+    assert not Path("rrt/landmarks.txt").exists()
 
 
 def test_pinned() -> None:

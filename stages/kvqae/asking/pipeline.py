@@ -146,8 +146,8 @@ class _Pipeline:
         if rerank and self._rerankers is None:
             notes.append(f"Only the row {RERANKED_ROW} is re-ranked.")
         elif rerank and self._rerankers is not None:
-            if seen.image is not None and not self._rerankers.sees_pictures:
-                notes.append("The local features of a new picture need DELG's own tool: RRT has no say here.")
+            if seen.image is not None and self._rerankers.why_blind is not None:
+                notes.append(self._rerankers.why_blind)
             with _measured(seconds, "re-ranking"):
                 ranked, reranking = self._rerankers.rerank(question, seen, ranked, self._texts)
         with _measured(seconds, "reading"):

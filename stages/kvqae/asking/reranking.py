@@ -4,12 +4,14 @@ A linear fusion of z-scores takes each re-ranker's mean and deviation from the t
 stage does; the other fusions look at one question at a time.
 """
 
+from collections.abc import Mapping
+
 import torch
 
 from stages.device import pick_device
 from stages.kvqae.asking.project import Project
 from stages.kvqae.asking.systems import IMAGE, QUERY, Seen
-from stages.kvqae.local_descriptors.extractors import CONFIG, DELG_FILES, load_extractor
+from stages.kvqae.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from stages.kvqae.local_descriptors.folder import FeatureFolder
 from stages.kvqae.passage_texts import PassageTexts
 from stages.kvqae.questions import Question
@@ -23,10 +25,13 @@ from stages.kvqae.rerankers.rrt import load_rrt
 from stages.measures.fusion import gather, scales
 from stages.measures.reorder import first, follow
 from stages.measures.runs import Run
-from stages.tables import read_json
 
 RERANKED_ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the initial list of the re-rankers
 SPLIT = "test"  # whose lists the scales come from
+WHY_BLIND = {
+    DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",
+    NONE: "RRT was left out (kvqae.rrt.use): of a picture only its face is compared again.",
+}
 
 
 class Rerankers:
@@ -34,6 +39,9 @@ class Rerankers:
 
     Args:
         project: what the graph made.
+
+    Attributes:
+        why_blind: why RRT cannot look at new pictures; None where it can.
 
     Raises:
         BadInput: something is not there yet, or does not fit.
@@ -46,11 +54,13 @@ class Rerankers:
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         faces, self._face_of = face_images(articles, passages, project.made("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")
-        self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
-        rrt = project.made("models/kvqae/rrt")
-        self._rrt, settings = load_rrt(rrt), project.local_features
-        self._extract = None  # DELG's own tool describes no new picture: RRT has no say then
-        if read_json(rrt / "extractor" / CONFIG).get("kind") != DELG_FILES:
+        rrt, settings = project.made("models/kvqae/rrt"), project.local_features
+        kind = read_kind(rrt / "extractor")
+        self.why_blind = WHY_BLIND.get(str(kind))
+        self._extract = None
+        if self.why_blind is None:
+            self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
+            self._rrt = load_rrt(rrt)
             self._extract = load_extractor(
                 rrt / "extractor",
                 most=settings.most,
@@ -66,16 +76,9 @@ class Rerankers:
             }
         )
         self._scales = {
-            fusion: scales(
-                gather(list(default_minimum({system: lists[system] for system in SYSTEMS[fusion]}).values()))
-            )
+            fusion: scales(gather(list(default_minimum(self._of(fusion, lists)).values())))
             for fusion in ("image", "text_image")
         }
-
-    @property
-    def sees_pictures(self) -> bool:
-        """Whether RRT can look at new pictures."""
-        return self._extract is not None
 
     def rerank(
         self, question: str, seen: Seen, initial: Run, texts: PassageTexts
@@ -125,7 +128,12 @@ class Rerankers:
         row = described.rows(described.names)
         return rerank_by_picture(initial, row, described, self._base, self._rrt, self._project.rerank_rrt)[0]
 
+    def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
+        """The runs that a fusion takes, in its order."""
+        return {system: runs[system] for system in SYSTEMS[fusion] if system in self._fusions[fusion].systems}
+
     def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
+        runs = self._of(name, runs)
         candidates = gather(list(default_minimum(runs).values()))
         parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
         given = {

@@ -1,8 +1,9 @@
 """Ways to fuse re-rankers, as stage `kvqae-tune_reranking` chooses and writes them (kvqae.md §4).
 
-`image` fuses ArcFace and RRT, `text_image` the cross-encoder with the outcome. The paper's choices are PosFuse, after
-rank normalisation and default minimum, and min-max normalisation with a linear combination. PosFuse sees only
-positions, which no normalisation changes, so it has none here; `default_minimum` comes before either.
+`image` fuses ArcFace and RRT, `text_image` the cross-encoder with the outcome; `image_alone` fuses ArcFace and RRT into
+a list of its own. The paper's choices are PosFuse, after rank normalisation and default minimum, and min-max
+normalisation with a linear combination. PosFuse sees only positions, which no normalisation changes, so it has none
+here; `default_minimum` comes before either. A re-ranker without any list has no part in a fusion.
 
 Beyond the paper, `text_initial` and `text_image_initial` keep the initial list's scores: the cross-encoder does not see
 the picture, and alone it forgets what the picture told.
@@ -26,6 +27,7 @@ from stages.trec import read_run
 
 SYSTEMS = {
     "image": ("arcface", "rrt"),
+    "image_alone": ("arcface", "rrt"),
     "text_image": ("text", "image"),
     "text_initial": ("text", "initial"),
     "text_image_initial": ("text", "image", "initial"),
@@ -136,9 +138,9 @@ def read_choice(path: Path) -> dict[str, Fusion]:
             fusion = fusions[name] = _FUSION.validate_python(choice[name]["chosen"])
         except (KeyError, TypeError, ValidationError) as error:
             raise BadInput(f"not a fusion: {error}", file=path, field=name) from None
-        if fusion.systems != set(systems):
+        if not fusion.systems or fusion.systems - set(systems):
             raise BadInput(
-                "other systems", file=path, field=name, got=sorted(fusion.systems), expected=", ".join(systems)
+                "other systems", file=path, field=name, got=sorted(fusion.systems), expected=f"of {', '.join(systems)}"
             )
     return fusions
 
@@ -165,6 +167,32 @@ def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> d
         return {name: run.complete(queries) for name, run in runs.items()}
     except ValueError as error:
         raise BadInput(f"runs and relevance judgements disagree: {error}") from None
+
+
+def with_lists(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """The runs that have a list for any query; all of them where none has one."""
+    return {name: run for name, run in runs.items() if (run.documents != PADDING).any()} or dict(runs)
+
+
+def keep_initial(run: Run, initial: Run) -> Run:
+    """The run, but a query without a list has its initial one.
+
+    Args:
+        run, initial: about the same queries in the same order.
+    """
+    none = (run.documents == PADDING).all(axis=1, keepdims=True)
+    width = max(run.documents.shape[1], initial.documents.shape[1])
+
+    def chosen(kept: NDArray, others: NDArray, padding: float) -> NDArray:
+        wide = [np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=padding) for each in (kept, others)]
+        return np.where(none, *wide)
+
+    return Run(
+        run.queries,
+        chosen(initial.documents, run.documents, PADDING),
+        chosen(initial.scores, run.scores, np.nan),
+        run.name,
+    )
 
 
 def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:

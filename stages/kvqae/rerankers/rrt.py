@@ -12,11 +12,11 @@ from stages.atomic import write_atomically
 from stages.decorrelation.models.weights import WEIGHTS, load_weights, read_weights, save_weights
 from stages.device import autocast, halving_batches, pick_device
 from stages.kvqae.local_descriptors.folder import LOCAL_DIMENSION, SCALES, FeatureFolder
+from stages.kvqae.rerankers.rrt_parameters import CONFIG
 from stages.nets.reranking_transformer import Described, RerankingTransformer
 from stages.stage import BadInput
 from stages.tables import read_json, write_json
 
-CONFIG = "config.json"
 SIZES = ("global_dimension", "layers", "heads", "hidden")
 
 

@@ -1,8 +1,28 @@
-"""How a Re-Ranking Transformer is trained: apart from the training itself, which takes torch."""
+"""Whether there is a Re-Ranking Transformer, and how one is trained: apart from the network, which takes torch."""
+
+from pathlib import Path
 
 from pydantic import Field
 
 from stages.stage import Parameters
+from stages.tables import read_json, write_json
+
+CONFIG = "config.json"
+_LEFT_OUT = {"use": False}
+
+
+def leave_out(folder: Path) -> None:
+    """Write, in place of a network, that there is none."""
+    write_json(folder / CONFIG, _LEFT_OUT)
+
+
+def is_left_out(folder: Path) -> bool:
+    """Whether a model's folder says that there is no network.
+
+    Raises:
+        BadInput: no such file, or it is not JSON.
+    """
+    return read_json(folder / CONFIG) == _LEFT_OUT
 
 
 class RrtTrainingParameters(Parameters):
