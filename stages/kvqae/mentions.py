@@ -21,6 +21,7 @@ _POSSESSIVE = ("'s", "’s", "'", "’")
 # What stands before a noun and belongs to its phrase, in spaCy's labels and in Universal Dependencies; an auxiliary, a
 # preposition or a conjunction that a parser hangs there does not.
 _MODIFIERS = ("amod", "compound", "det", "nmod", "nummod", "poss", "predet", "quantmod")
+_COORDINATION = ("cc", "conj")
 
 
 class MentionsParameters(Parameters):
@@ -59,7 +60,7 @@ def mentions_of(
 def _mention(question: str, document: Any, entity: Any) -> Mention:
     root = entity.root
     first = _phrase_start(document, entity)
-    last = document[max(root.right_edge.i, entity.end - 1)]
+    last = document[_phrase_end(document, entity)]
     following = document[entity.end].text if entity.end < len(document) else ""
     # A parser's word alone is not enough: some take the subject of "was the Petrel built" for a possessive.
     marked = entity.text.endswith(_POSSESSIVE) or last.text.endswith(_POSSESSIVE)
@@ -82,6 +83,18 @@ def _phrase_start(document: Any, entity: Any) -> int:
         elif part.dep_ != "punct":
             break
     return first
+
+
+def _phrase_end(document: Any, entity: Any) -> int:
+    """The last token after the entity that depends on it, before what is joined to it: "X, the poet, and Y"."""
+    last: int = max(entity.root.right_edge.i, entity.end - 1)
+    for token in document[entity.end : last + 1]:
+        if token.dep_.partition(":")[0] in _COORDINATION and entity.start <= token.head.i < entity.end:
+            last = max(token.left_edge.i, entity.end) - 1
+            while last >= entity.end and document[last].text in ",;":
+                last -= 1
+            break
+    return last
 
 
 def find_mentions(

@@ -35,6 +35,20 @@ TITLES = (
     "”|5|punct of|5|prep Dor|7|pobj sing|9|ROOT ?|9|punct"
 )
 CROSSED = "the|3|det did|4|aux Ada|3|compound|PERSON Lark|4|dobj|PERSON see|4|ROOT ?|4|punct"
+# The three ways in which entities are joined; a comma depends on the word before it.
+LIST = (
+    "Who|1|nsubj starred|1|ROOT with|1|prep Ada|4|compound|PERSON Lark|2|pobj|PERSON ,|4|punct Cy|7|compound|PERSON "
+    "Wren|4|conj|PERSON and|7|cc Bo|10|compound|PERSON Finch|7|conj|PERSON in|1|prep the|14|det 1993|14|nummod "
+    "film|11|pobj ?|1|punct"
+)
+POET = (
+    "Who|1|nsubj preceded|1|ROOT Ada|3|compound|PERSON Lark|1|dobj|PERSON ,|3|punct the|6|det poet|3|appos ,|3|punct "
+    "and|3|cc Bo|10|compound|PERSON Finn|3|conj|PERSON ?|1|punct"
+)
+DUO = (
+    "Who|1|nsubj joined|1|ROOT Simon|1|dobj|ORG and|2|cc|ORG Garfunkel|2|conj|ORG of|2|prep Dor|5|pobj and|2|cc "
+    "Cy|2|conj ?|1|punct"
+)
 
 
 def analyse(vocabulary, text):
@@ -133,6 +147,31 @@ def test_a_possessive_bears_its_mark(text, possessive):
 def test_of_the_words_before_it_a_mention_takes_those_of_its_noun_phrase(text, stretch):
     ((mention,), _) = found(text)
     assert mention.text[mention.subtree_start : mention.subtree_end] == stretch
+
+
+@pytest.mark.parametrize(
+    ("text", "stretch"),
+    [
+        (LIST, "Ada Lark"),
+        (LIST.replace("and|7|cc", "and|10|cc"), "Ada Lark"),  # as in Universal Dependencies
+        (LIST.replace("conj", "conj:and"), "Ada Lark"),
+        (LIST.replace(",|4|punct", "or|4|cc"), "Ada Lark"),
+        (POET, "Ada Lark, the poet"),
+        (POET.replace("and|3|cc", "and|6|cc").replace("Finn|3|conj", "Finn|6|conj"), "Ada Lark, the poet, and Bo Finn"),
+        (DUO, "Simon and Garfunkel of Dor"),
+        (DUO.replace("Cy|2", "Cy|4").replace("and|2|cc Cy", "and|4|cc Cy"), "Simon and Garfunkel of Dor"),
+    ],
+)
+def test_entities_that_are_joined_to_a_mention_are_not_part_of_it(text, stretch):
+    ((mention, *_), _) = found(text)
+    assert mention.text[mention.subtree_start : mention.subtree_end] == stretch
+
+
+def test_of_joined_owners_the_first_bears_no_mark():
+    owners = "Where|7|advmod is|7|aux Ada|6|poss|PERSON and|2|cc Bo|2|conj|PERSON 's|4|case cat|7|nsubj asleep|7|ROOT"
+    ((mention, *_), _) = found(owners)
+    assert mention.text[mention.subtree_start : mention.subtree_end] == "Ada"
+    assert not mention.possessive
 
 
 def test_a_conjunct_is_dropped_by_its_dependency():

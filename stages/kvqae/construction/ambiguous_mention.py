@@ -45,7 +45,6 @@ _OBJECT = ("dobj", "pobj", "obj", "obl")
 _MARKER = re.compile(r"['’](?:s(?!\w))?")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 _ARTICLE_BEFORE = re.compile(r"(?<!\w)(?:a|an|the)\s+$", re.IGNORECASE)
-_COORDINATION = re.compile(r"\s*,?\s*(?:and|or|&)\s", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.?!]\s)\W*$")
 
 
@@ -93,15 +92,13 @@ def _possessive(mention: Mention) -> bool:
 def replaced_span(mention: Mention) -> tuple[int, int]:
     """The characters that an ambiguous mention takes the place of.
 
-    The mention's whole subtree (titles, appositions, relative clauses), quotation marks around it, an article before it
-    and a possessive marker after it. Two exceptions: on the root of a sentence depends the whole sentence, of which
-    only the mention itself is replaced; and a second entity that "and" or "or" joins to the mention stays.
+    The mention's whole stretch (titles, appositions, relative clauses), quotation marks around it, an article before it
+    and a possessive marker after it. But on the root of a sentence depends the whole sentence: of that, only the
+    mention itself is replaced.
     """
     text, start, end = mention.text, mention.subtree_start, mention.subtree_end
     if mention.dependency == "root":
-        start = mention.start
-    if mention.dependency == "root" or _COORDINATION.match(text, mention.end, end):
-        end = mention.end
+        start, end = mention.start, mention.end
     end = max(mention.end, start + len(text[start:end].rstrip("?! ")))
     if _possessive(mention) and (marker := _MARKER.match(text, end)):
         end = marker.end()

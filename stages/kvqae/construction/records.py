@@ -39,7 +39,8 @@ class Mention:
         label: the recogniser's, such as PERSON.
         dependency: of the mention's syntactic root, in lower case, such as nsubj.
         subtree_start, subtree_end: the smallest stretch that holds the mention and all that depends on it: apposition,
-            relative clause, possessive marker; of what stands before it, its noun phrase alone.
+            relative clause, possessive marker; of what stands before it, its noun phrase alone; without further
+            entities that are joined to it ("X, the poet, and Y").
         possessive: whether a possessive marker ('s, ’s or a bare ') follows the mention, or ends it or its stretch and
             it is a `poss`.
         head: the word that the mention depends on; the mention's own root when that is the sentence's.

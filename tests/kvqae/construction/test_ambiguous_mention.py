@@ -84,7 +84,9 @@ def test_a_double_genitive_stands_alone():
         ("Ada Lark, where was she born?", "Ada Lark", "Ada Lark", "This writer, where was she born?"),
         ("She wrote. “Ada Lark” is her name?", "Ada Lark", "Ada Lark", "She wrote. This writer is her name?"),
         ("Who preceded Ada Lark?", "Ada Lark", "Ada Lark?", "Who preceded this writer?"),
-        ("Who wed Ada Lark and Bo Finch?", "Ada Lark", "Ada Lark and Bo Finch", "Who wed this writer and Bo Finch?"),
+        ("Who wed Ada Lark, the poet, and Bo Finch?", "Ada Lark", "Ada Lark, the poet",
+         "Who wed this writer, and Bo Finch?"),
+        ("Who sang with Simon and Garfunkel?", "Simon and Garfunkel", None, "Who sang with this writer?"),
     ],
 )  # fmt: skip
 def test_the_whole_subtree_goes_and_sentences_begin_with_capitals(text, surface, subtree, expected):
