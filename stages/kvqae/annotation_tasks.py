@@ -15,6 +15,7 @@ from stages.atomic import write_atomically
 from stages.image_shards import Images
 from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from stages.kvqae.annotation.project import annotation_task, instructions, labelling_config
+from stages.kvqae.construction.commons_names import commons_file_name
 from stages.kvqae.pictures.images import Unreadable, decode_picture
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_json
@@ -35,7 +36,7 @@ class AnnotationTasksParameters(Parameters):
     overlap_annotators: int = Field(ge=2, description="How many annotators each of them is given to")
     image_side: int = Field(ge=32, le=1024, description="Longer side of pictures put into the tasks, in pixels")
     image_address: str | None = Field(
-        description="Where browsers find an image, such as https://example.org/{name}; null: pictures are in the tasks"
+        description="Where browsers find candidates, such as https://example.org/{name}; null: they are in the tasks"
     )
     seed: int = Field(ge=0, description="Of the sample of questions, their order and who gets which")
 
@@ -120,14 +121,17 @@ def main(
     given = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
     counts: Counter[str] = Counter()
     base = Images(references)
-    candidate = _addresses(Images(images), parameters, counts)
-    at_hand = _addresses(base, parameters, counts)
+    pictures, reference_pictures = (_embedder(each, parameters.image_side, counts) for each in (Images(images), base))
+    address = parameters.image_address
+
+    def candidate(name: str) -> str:
+        return pictures(name) if address is None else _put_in(address, name)
 
     def reference(name: str) -> str:
-        if parameters.image_address is None and name not in base:
-            counts["references_not_at_hand"] += 1
-            return _NO_PICTURE
-        return at_hand(name)
+        """The knowledge base's own picture: what Commons shows under its name may have changed."""
+        shown = reference_pictures(name) if name in base else _NO_PICTURE
+        counts["references_not_at_hand"] += name not in base
+        return _put_in(address, commons_file_name(name)) if address and shown == _NO_PICTURE else shown
 
     tasks = [
         annotation_task(question, codes, candidate, reference(question.reference))
@@ -151,18 +155,20 @@ def main(
     }
 
 
-def _addresses(images: Images, parameters: AnnotationTasksParameters, counts: Counter[str]) -> Callable[[str], str]:
-    """Image name → address for a browser; each picture is decoded once."""
+def _put_in(address: str, name: str) -> str:
+    return address.replace("{name}", quote(name, safe=""))
+
+
+def _embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str], str]:
+    """Image name → address that holds the picture; each is decoded once."""
     made: dict[str, str] = {}
 
-    def address(name: str) -> str:
-        if parameters.image_address is not None:
-            return parameters.image_address.replace("{name}", quote(name, safe=""))
+    def embed(name: str) -> str:
         if name not in made:
-            made[name] = _embedded(images.read(name), parameters.image_side, counts)
+            made[name] = _embedded(images.read(name), side, counts)
         return made[name]
 
-    return address
+    return embed
 
 
 def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:

@@ -3,7 +3,6 @@
 A candidate has a free licence and is neither the knowledge base's image of the entity nor nearly a copy of it.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pydantic import Field
 from tqdm import tqdm
 
 from stages.image_shards import Images
+from stages.kvqae.construction.commons_names import commons_file_name
 from stages.kvqae.construction.image_score import image_score
 from stages.kvqae.construction.licences import licence_standing
 from stages.kvqae.construction.near_duplicates import BITS, Fingerprint, Fingerprints, near_duplicates
@@ -34,7 +34,6 @@ SCHEMA = pa.schema(
 # Why a file of a category is no candidate; the first that applies counts.
 Reason = Literal["licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-_PREVIEW = re.compile(r"^\d+px-")  # ViQuAE's authors keep previews: "512px-Ada.jpg"
 _UNKNOWN_NAMES = 20  # that the metrics name; there may be any number
 
 
@@ -132,7 +131,7 @@ def _refusal(
     file: CommonsFile, subject: Subject, commons: Fingerprints, reference: Fingerprint | None, max_bits: int
 ) -> Reason | None:
     """Why a free file is no candidate; what costs least is asked first."""
-    if _file_name(file.name) == _file_name(subject.reference):
+    if commons_file_name(file.name) == commons_file_name(subject.reference):
         return "reference"
     if file.name not in commons:
         return "not_at_hand"
@@ -141,12 +140,6 @@ def _refusal(
     except Unreadable:
         return "unreadable"
     return "near_duplicate" if reference and near_duplicates(own, reference, max_bits) else None
-
-
-def _file_name(name: str) -> str:
-    """A preview has its file's name; Commons knows neither underscores nor cases of the first letter."""
-    name = _PREVIEW.sub("", name.replace("_", " "))
-    return name[:1].upper() + name[1:]
 
 
 def read_subjects(rows: Sequence[Mapping[str, Any]]) -> dict[str, Subject]:

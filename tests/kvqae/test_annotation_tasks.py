@@ -24,7 +24,7 @@ from stages.kvqae.annotation.project import (
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters, balanced_sample, main, share_out
 from stages.stage import BadInput
 from stages.tables import read_json
-from tests.kvqae.annotated_world import record, write_generated, write_pictures
+from tests.kvqae.annotated_world import picture, record, write_generated, write_pictures
 
 HOSTILE = "\"><script>alert(1)</script> & 'or' $question ]]> {{x}}"
 
@@ -35,13 +35,14 @@ def parameters(**changes):
     return AnnotationTasksParameters(**(values | changes))
 
 
-def run(root, records, **changes):
+def run(root, records, *, references=None, **changes):
+    """Run the stage; every reference is at hand unless `references` has its bytes. Returns metrics and tasks."""
     generated = root / "generated.jsonl"
     write_generated(generated, records)
-    images, references = write_pictures(root, records)
-    metrics = main(
-        parameters(**changes), None, generated=generated, images=images, references=references, out=root / "out"
-    )
+    images, base = write_pictures(root, records)
+    if references is not None:
+        write_images(base, (references or {"other.jpg": b"x"}).items())
+    metrics = main(parameters(**changes), None, generated=generated, images=images, references=base, out=root / "out")
     return metrics, read_json(root / "out" / "tasks.json")
 
 
@@ -93,7 +94,7 @@ def test_tasks_hold_the_question_and_pictures_in_the_order_of_candidates(tmp_pat
 def test_hostile_texts_and_names_stay_data(tmp_path):
     texts = {"input": HOSTILE, "original_question": HOSTILE, "other_mentions": [HOSTILE], "images": [HOSTILE, "b"]}
     made = [record(n, **texts, reference=HOSTILE) for n in (0, 2)]
-    _, tasks = run(tmp_path, made, image_address="https://example.org/{name}?width=320")
+    _, tasks = run(tmp_path, made, image_address="https://example.org/{name}?width=320", references={})
     data = tasks[0]["data"]
     assert data["question"] == data["original_question"] == HOSTILE
     for address in map(address_of, (data["reference"], data["images"][0]["html"])):
@@ -115,15 +116,34 @@ def test_an_unreadable_image_is_counted_and_a_missing_one_refused(tmp_path):
 
 
 def test_a_reference_that_is_not_at_hand_is_counted_and_not_shown(tmp_path):
-    records = [record(n) for n in (0, 2)]
-    write_generated(tmp_path / "g.jsonl", records)
-    images, references = write_pictures(tmp_path, records)
-    write_images(references, [("other.jpg", b"x")])
-    arguments = {"generated": tmp_path / "g.jsonl", "images": images, "references": references, "out": tmp_path / "out"}
-    metrics = main(parameters(), None, **arguments)
+    metrics, tasks = run(tmp_path, [record(n) for n in (0, 2)], references={})
     assert (metrics["references_not_at_hand"], metrics["images_unreadable"]) == (2, 0)
-    for task in read_json(tmp_path / "out" / "tasks.json"):
+    for task in tasks:
         assert address_of(task["data"]["reference"]) == "data:,"
+
+
+# What ViQuAE's authors call the images of their knowledge base; Commons has no file of such a name.
+PREVIEWS = {
+    "512px-Ada_Lark.jpg": "Ada%20Lark.jpg",
+    "512px-Flag_of_Dor.svg.png": "Flag%20of%20Dor.svg",
+    "lossy-page1-512px-Map.tif.jpg": "Map.tif",
+}
+
+
+@pytest.mark.parametrize("preview", PREVIEWS)
+def test_the_knowledge_bases_own_picture_is_in_the_task_wherever_candidates_are(tmp_path, preview):
+    made = [record(n, reference=preview) for n in (0, 2)]
+    address = "https://example.org/{name}?width=320"
+    metrics, (task, _) = run(tmp_path / "a", made, image_address=address, references={preview: picture(7)})
+    content = address_of(task["data"]["reference"]).removeprefix("data:image/jpeg;base64,")
+    assert Image.open(io.BytesIO(base64.b64decode(content))).size == (32, 16)
+    assert address_of(task["data"]["images"][0]["html"]).startswith("https://example.org/Photo%20")
+    assert (metrics["references_not_at_hand"], metrics["images_unreadable"]) == (0, 0)
+    # Where it is not at hand, or gives no picture, its file's address stands for it.
+    for place, references, expected in (("b", {}, (2, 0)), ("c", {preview: b"<svg/>"}, (0, 1))):
+        metrics, (task, _) = run(tmp_path / place, made, image_address=address, references=references)
+        assert address_of(task["data"]["reference"]) == f"https://example.org/{PREVIEWS[preview]}?width=320"
+        assert (metrics["references_not_at_hand"], metrics["images_unreadable"]) == expected
 
 
 @pytest.mark.parametrize(
