@@ -15,6 +15,7 @@ from stages.kvqae.construction.rebuilt_records import (
     Kept,
     behind,
     by_split,
+    gives_the_answer,
     image_names,
     names_entity,
     remaining_triviaqa,
@@ -50,16 +51,19 @@ def keep(
 
     Returns:
         Annotations by question, and counts: annotated; of these discarded, and kept by annotators who wrote the
-        entity's name (left out); kept.
+        entity's name or else the answer (left out); kept.
     """
     kept: dict[str, Annotation] = {}
-    counts = {"annotated": float(len(annotations)), "discarded": 0.0, "dropped_naming_the_entity": 0.0}
+    counts = {"annotated": float(len(annotations)), "discarded": 0.0}
+    counts |= {"dropped_naming_the_entity": 0.0, "dropped_giving_the_answer": 0.0}
     for identifier, question in questions.items():
         settled = settle(annotations.get(identifier, ()))
         if settled is None:
             counts["discarded"] += identifier in annotations
         elif names_entity(_kept(question, settled)):
             counts["dropped_naming_the_entity"] += 1
+        elif gives_the_answer(_kept(question, settled)):
+            counts["dropped_giving_the_answer"] += 1
         else:
             kept[identifier] = settled
     counts["kept"] = float(len(kept))

@@ -108,7 +108,7 @@ STEPS = (
         "Questions kept by the annotators",
         "annotated",
         "kept",
-        ("discarded", "dropped_naming_the_entity"),
+        ("discarded", "dropped_naming_the_entity", "dropped_giving_the_answer"),
         ("{} of {} discarded", "discarded", "annotated"),
     ),
 )

@@ -7,7 +7,7 @@ import pytest
 from stages.image_shards import Images
 from stages.kvqae.annotations import AnnotationsParameters
 from stages.kvqae.annotations import main as annotate
-from stages.kvqae.construction.rebuilt_records import Kept, image_names, names_entity
+from stages.kvqae.construction.rebuilt_records import Kept, gives_the_answer, image_names, names_entity
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.rebuild import RebuildParameters, main
 from stages.kvqae.training_pairs import check_no_leak
@@ -141,7 +141,8 @@ def test_simulated_annotators_to_splits_without_a_shared_image_or_a_leak(tmp_pat
         assert texts == sources[split]
     for name in ("kappa_discard", "kappa_change_question", "kappa_change_image"):
         assert metrics[name] == pytest.approx(metrics[f"{name}_expected"], abs=0.25)
-    assert metrics["annotated"] == metrics["kept"] + metrics["discarded"] + metrics["dropped_naming_the_entity"]
+    dropped = ("discarded", "dropped_naming_the_entity", "dropped_giving_the_answer")
+    assert metrics["annotated"] == metrics["kept"] + sum(metrics[name] for name in dropped)
     assert generated.keys() >= {question.id for part in splits.values() for question in part}
 
 
@@ -164,8 +165,8 @@ def test_a_leak_would_be_found(tmp_path):
         check_no_leak(tmp_path / "out" / "viquae", tmp_path / "out" / "triviaqa")
 
 
-def test_discards_and_named_entities_are_counted(tmp_path):
-    records = [record(n) for n in (0, 2, 4, 6, 8, 10)]
+def test_discards_named_entities_and_given_answers_are_counted(tmp_path):
+    records = [record(n) for n in (0, 2, 4, 6, 8, 10, 12)]
     tasks = [exported(made, kept(made)) for made in records[:3]]
     tasks += [
         exported(
@@ -174,11 +175,12 @@ def test_discards_and_named_entities_are_counted(tmp_path):
     ]
     tasks += [exported(records[4], kept(records[4], text="Where was NAME4 surname4, seen?"))]
     tasks += [exported(records[5])]
+    tasks += [exported(records[6], kept(records[6], text="Was this man seen in the PLACE, 2?"))]
     metrics = run(tmp_path, records, tasks)
-    assert {name: metrics[name] for name in ("annotated", "discarded", "dropped_naming_the_entity", "kept")} == {
-        "annotated": 5, "discarded": 1, "dropped_naming_the_entity": 1, "kept": 3,
-    }  # fmt: skip
-    assert metrics["discarded_share"] == 0.2
+    expected = {"annotated": 6, "discarded": 1, "kept": 3}
+    expected |= {"dropped_naming_the_entity": 1, "dropped_giving_the_answer": 1}
+    assert {name: metrics[name] for name in expected} == expected
+    assert metrics["discarded_share"] == 1 / 6
     assert metrics["unannotated_tasks"] == 1
     assert metrics["agreement_questions"] == 1
 
@@ -191,6 +193,16 @@ def test_names(tmp_path):
         ("Who is this?", False), ("Was it the who?", True), ("Who, of the whole band, sang?", False),
     ):  # fmt: skip
         assert names_entity(Kept(made, text, "x.jpg")) == named
+
+
+def test_answers(tmp_path):
+    answer = {"original_answer": "The Tarn", "answer": ["The Tarn", "Dor & Co.", "The"]}
+    (made,) = write_generated(tmp_path / "g.jsonl", [record(0, answer=answer)]).values()
+    for text, given in (
+        ("Which river, a TARN, is it?", True), ("What is Tarnish?", False), ("Dor Co. or which?", True),
+        ("What is the river of Dor?", False),
+    ):  # fmt: skip
+        assert gives_the_answer(Kept(made, text, "x.jpg")) == given
 
 
 def test_new_names_are_unique_and_safe(tmp_path):

@@ -76,8 +76,9 @@ CHOICE = {
 REBUILD = {
     "annotated": 300.0,
     "kept": 195.0,
-    "discarded": 100.0,
+    "discarded": 98.0,
     "dropped_naming_the_entity": 5.0,
+    "dropped_giving_the_answer": 2.0,
     "kappa_discard": 0.354,
     "kappa_discard_expected": 0.331,
     "edited_share": 0.5,

@@ -7,7 +7,7 @@ from typing import Any
 
 from stages.kvqae.annotation.generated_questions import GeneratedQuestion, name_pattern
 from stages.kvqae.questions import SPLITS
-from stages.measures.answers import normalize_answer
+from stages.measures.answers import AnswerMatcher, normalize_answer
 from stages.stage import BadInput
 from stages.tables import read_json_lines
 
@@ -106,6 +106,11 @@ def names_entity(question: Kept) -> bool:
     Parts of a name are not looked for: most are words of their own ("Lake", "Elizabeth").
     """
     return name_pattern(question.generated.names).search(question.text) is not None
+
+
+def gives_the_answer(question: Kept) -> bool:
+    """Whether the answer or an alias stands in the text, normalised as in the measures: what generation looks for."""
+    return AnswerMatcher(question.generated.answers).matches(question.text)
 
 
 def by_split(kept: Sequence[Kept], splits: Sequence[str]) -> Mapping[str, list[Kept]]:
