@@ -30,6 +30,7 @@ PROPERTIES = {
 }
 IMAGE_PROPERTIES = ("P18", "P154", "P41", "P94", "P2425")
 HUMAN = "Q5"
+_LANGUAGES = ("en", "mul")  # "mul" is for all languages: English need not repeat it
 
 _VIQUAE_FIELDS = {
     "image": "P18",
@@ -51,7 +52,8 @@ class Entity:
 
     Attributes:
         id: such as `Q12`.
-        label, aliases: in English.
+        label: in English, else the one for all languages.
+        aliases: in English, then those for all languages.
         claims: for each property its best-ranked values in the order of the source; None is Wikidata's `somevalue`:
             there is a value, but nobody knows which.
     """
@@ -103,9 +105,10 @@ def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: in
             except (KeyError, TypeError, AttributeError) as error:
                 problem = f"claim outside Wikidata's data model ({error!r})"
                 raise BadInput(problem, file=file, row=row, field=f"{identifier}.{name}") from None
-    label = (record.get("labels") or {}).get("en", {}).get("value")
-    aliases = tuple(alias["value"] for alias in (record.get("aliases") or {}).get("en", ()))
-    return Entity(identifier, label, aliases, {name: values for name, values in claims.items() if values})
+    labels, aliases = record.get("labels") or {}, record.get("aliases") or {}
+    label = next((labels[language].get("value") for language in _LANGUAGES if language in labels), None)
+    also = dict.fromkeys(alias["value"] for language in _LANGUAGES for alias in aliases.get(language, ()))
+    return Entity(identifier, label, tuple(also), {name: values for name, values in claims.items() if values})
 
 
 def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None]:
@@ -161,7 +164,7 @@ class WikidataFile:
         return parse_entity(self._json(self._lines.readline(), row), file=self._path, row=row)
 
     def _label(self, identifier: str) -> str:
-        """English label of an item; its id when it has none or is not in the file."""
+        """Label of an item; its id when it has none or is not in the file."""
         entity = self.get(identifier)
         return entity.label or identifier if entity else identifier
 

@@ -37,11 +37,11 @@ def fetch_sources(
     out: Path, raw: Path, work: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
     patience: Patience = PATIENT, wikidata: str = WIKIDATA, commons: str = COMMONS,
 ) -> dict[str, float]:  # fmt: skip
-    """Fetch the sources for the entities of the knowledge base that TagMe's links name.
+    """Fetch the sources for the entities that TagMe's links name; pictures, for those that the knowledge base shows.
 
     Args:
         out: the folder; complete or absent.
-        raw: KVQAE's raw files: articles (titles) and entities (those with an image).
+        raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
         work: downloads and the APIs' answers, kept when the run is interrupted.
         types: the list of concrete types.
         files: most pictures of a category.
@@ -68,16 +68,21 @@ def fetch_sources(
         write_triviaqa(beside / "triviaqa.json", archive)
         questions = read_triviaqa(beside / "triviaqa.json")
         links = {page_title(link) for question in questions for link in question.links}
-        entities = fetch_entities(wiki, _linked(raw, links))
+        linked = _linked(raw, links)
+        illustrated = linked & _illustrated(raw)
+        # Also those without an image: why a linked entity is no subject is counted (stages/kvqae/subjects.py).
+        entities = fetch_entities(wiki, sorted(linked))
         write_json_lines(beside / "wikidata.jsonl", entities.values())
-        subjects = _subjects([parse_entity(entity) for entity in entities.values()], beside / "concrete_types.csv")
+        parsed = list(map(parse_entity, entities.values()))
+        subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
         known: list[CommonsFile] = []
         pictures = _pictures(subjects, shelf, work / "pictures", files, width, patience, known, counts)
         counts["commons_images"] = write_images(beside / "images", pictures)
         write_json_lines(beside / "commons.jsonl", map(_record, known))
         (beside / "annotated.jsonl").touch()
         write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
-    counts.update(links=len(links), entities=len(entities), subjects=len(subjects), commons_files=len(known))
+    counts.update(links=len(links), linked=len(linked), illustrated=len(illustrated), entities=len(entities))
+    counts.update(subjects=len(subjects), commons_files=len(known))
     return {name: float(count) for name, count in counts.items()}
 
 
@@ -109,17 +114,21 @@ def _trivia_record(question: TriviaQuestion) -> dict[str, Any]:
     }
 
 
-def _linked(raw: Path, titles: Collection[str]) -> list[str]:
-    """Wikidata ids of the articles with an image that have one of these titles."""
-    wikidata = raw / "wikidata.jsonl"
-    entities = (parse_entity(record, file=wikidata, row=row) for row, record in read_json_lines(wikidata))
-    illustrated = {entity.id for entity in entities if entity.image()}
+def _linked(raw: Path, titles: Collection[str]) -> set[str]:
+    """Wikidata ids of the articles that have one of these titles."""
     found = (
         (record.get("wikidata_info") or {}).get("wikidata_id")
         for _, record in read_json_lines(raw / "articles.jsonl")
         if record["wikipedia_title"] in titles
     )
-    return sorted(illustrated.intersection(found))
+    return set(filter(None, found))
+
+
+def _illustrated(raw: Path) -> set[str]:
+    """Wikidata ids of the entities of which the knowledge base has an image."""
+    wikidata = raw / "wikidata.jsonl"
+    entities = (parse_entity(record, file=wikidata, row=row) for row, record in read_json_lines(wikidata))
+    return {entity.id for entity in entities if entity.image()}
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
@@ -143,8 +152,8 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
     return entities
 
 
-def _subjects(entities: list[Entity], types: Path) -> list[Entity]:
-    """Entities with a Commons category that may be subjects: the dead, and what is of a concrete type."""
+def _subjects(entities: list[Entity], illustrated: Collection[str], types: Path) -> list[Entity]:
+    """Illustrated entities with a Commons category that may be subjects: the dead, and what is of a concrete type."""
     concrete = read_concrete_types(types).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
     hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
@@ -154,7 +163,8 @@ def _subjects(entities: list[Entity], types: Path) -> list[Entity]:
             return entity.deceased
         return any(concrete & hierarchy.ancestors(item) for item in entity.values("P31"))
 
-    return [entity for entity in entities if entity.values("P373") and can_be_shown(entity)]
+    with_category = (entity for entity in entities if entity.id in illustrated and entity.values("P373"))
+    return [entity for entity in with_category if can_be_shown(entity)]
 
 
 def _pictures(

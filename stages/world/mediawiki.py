@@ -74,10 +74,10 @@ class MediaWiki:
             following = {key: str(value) for key, value in answer["continue"].items()}
 
     def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
-        """Wikibase entities by id, those that exist, a few dozen at a time."""
+        """Wikibase entities by id, those that exist, a few dozen at a time; texts in English and for all languages."""
         for start in range(0, len(identifiers), TOGETHER):
             ids = "|".join(identifiers[start : start + TOGETHER])
-            answer = self.ask({"action": "wbgetentities", "ids": ids, "props": properties, "languages": "en"})
+            answer = self.ask({"action": "wbgetentities", "ids": ids, "props": properties, "languages": "en|mul"})
             for entity in answer.get("entities", {}).values():
                 if "missing" not in entity:
                     yield entity

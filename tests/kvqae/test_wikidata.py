@@ -27,6 +27,19 @@ def entity(**claims: list[dict[str, Any]]) -> Entity:
     return parse_entity({"id": "Q1", "labels": {"en": {"language": "en", "value": "One"}}, "claims": claims})
 
 
+def test_names_for_all_languages_stand_in_for_english_ones() -> None:
+    def named(labels: dict[str, str], aliases: dict[str, list[str]]) -> Entity:
+        record = {"labels": {language: {"language": language, "value": value} for language, value in labels.items()}}
+        listed = {key: [{"language": key, "value": value} for value in values] for key, values in aliases.items()}
+        return parse_entity({"id": "Q1", **record, "aliases": listed})
+
+    ada = named({"mul": "Ada Lark", "fr": "Adèle"}, {"mul": ["A. Lark", "Ada"], "en": ["Ada", "Ada of Tarn"]})
+    assert (ada.label, ada.aliases) == ("Ada Lark", ("Ada", "Ada of Tarn", "A. Lark"))
+    assert named({"mul": "Tarn", "en": "River Tarn"}, {}).label == "River Tarn"
+    assert named({"fr": "Tarne"}, {"fr": ["Tarn"]}) == Entity("Q1")
+    assert parse_entity({"id": "Q1", "labels": [], "aliases": []}) == Entity("Q1")
+
+
 def test_image_preference() -> None:
     images = {name: [claim(f"{name}.jpg")] for name in IMAGE_PROPERTIES}
     for position, name in enumerate(IMAGE_PROPERTIES):

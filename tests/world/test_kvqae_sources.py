@@ -50,6 +50,7 @@ ITEMS = [
     item("Q3", P31="Q70", P373="Velmor Bridge", P18="V.jpg"),
     item("Q4", P31="Q80", P373="Doria", P18="D.jpg"),
     item("Q5"),
+    item("Q9", P31="Q70", P373="No image"),
     item("Q70", P279="Q71"),
     item("Q71", P279="Q811979"),
     item("Q811979", P279="Q70"),  # a circle
@@ -81,7 +82,10 @@ def raw(tmp_path):
     folder = tmp_path / "raw"
     write_json_lines(
         folder / "articles.jsonl",
-        ({"wikipedia_title": title, "wikidata_info": {"wikidata_id": key}} for key, title in TITLES.items()),
+        [
+            *({"wikipedia_title": title, "wikidata_info": {"wikidata_id": key}} for key, title in TITLES.items()),
+            {"wikipedia_title": "No item"},
+        ],
     )
     write_json_lines(folder / "wikidata.jsonl", (each for each in ITEMS if "P18" in each["claims"]))
     return folder
@@ -97,7 +101,7 @@ def public(tmp_path):
         pins.write_text(yaml.safe_dump({"triviaqa_original": source | {"files": {name: {"sha256": None}}}}))
         files.files[f"/data/{name}"] = archive(
             train=[trivia("tc_1", "Ada Lark", "Doria"), trivia("tc_2")],
-            dev=[trivia("tc_3", "velmor_Bridge", "No image")],
+            dev=[trivia("tc_3", "velmor_Bridge", "No image", "No item", "No article")],
         )
         wiki.entities = {each["id"]: each for each in ITEMS}
         wiki.entities["Q3"] = wiki.entities["Q3"] | {"id": "Q333", "redirects": {"from": "Q3", "to": "Q333"}}
@@ -105,33 +109,39 @@ def public(tmp_path):
             "Ada Lark": [wiki.page(1, "File:Ada 1.jpg", License="pd")],
             "Velmor Bridge": [wiki.page(2, "File:V 1.jpg"), wiki.page(1, "File:Ada 1.jpg", License="pd")],
             "Doria": [wiki.page(5, "File:Map.jpg")],
+            "No image": [wiki.page(6, "File:Beach.jpg")],
         }
         api = f"{wiki.url}/w/api.php"
         yield wiki, {"pins": Pins(pins), "wikidata": api, "commons": api, "patience": HASTY, "files": 5, "width": 512}
 
 
 def test_the_public_sources(public, raw, tmp_path):
-    _, arguments = public
+    wiki, arguments = public
     out = tmp_path / "sources"
     metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert [question.id for question in read_triviaqa(out / "triviaqa.json")] == ["tc_1", "tc_2", "tc_3"]
     entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
     # Bo is linked nowhere; the hierarchy is followed to its end, circles or not.
     assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"} | {"Q333"}
+    assert {asked["languages"] for asked in wiki.asked("wbgetentities")} == {"en|mul"}
     claims = next(record["claims"] for _, record in read_json_lines(out / "wikidata.jsonl") if record["id"] == "Q1")
     assert set(claims) == {"P31", "P570", "P106", "P373", "P18"}
     # Velmor Bridge has another number now: it keeps the one that the knowledge base has.
     assert entities["Q3"].claims == entities["Q333"].claims
-    # Doria's types are abstract: its category is not asked for.
+    # An entity without image is known, so that the reason why it is no subject can be counted.
+    assert entities["Q9"].values("P31") == ("Q70",)
+    # Doria's types are abstract, and the knowledge base has no image of the other: their categories are not asked for.
     files = list(read_commons(out / "commons.jsonl"))
     assert [(file.category, file.name) for file in files] == [
         ("Ada Lark", "Ada 1.jpg"), ("Velmor Bridge", "V 1.jpg"), ("Velmor Bridge", "Ada 1.jpg"),
     ]  # fmt: skip
     assert dict(Images(out / "images").stream()) == {"Ada 1.jpg": b"picture 1", "V 1.jpg": b"picture 2"}
     assert metrics == {
-        "links": 4,
-        "entities": 11,
-        "subjects": 3,
+        "links": 6,
+        "linked": 4,
+        "illustrated": 3,
+        "entities": 12,
+        "subjects": 2,
         "commons_files": 3,
         "commons_images": 2,
         "commons_not_fetched": 0,
