@@ -100,6 +100,8 @@ def generate_all(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The questions that have images and can be generated, in the order of the rows, and counts.
 
+    Questions about one entity propose different images, as long as there are enough.
+
     Args:
         subjects, mentions: row by row the same mentions.
         images: candidates by key, best first.
@@ -122,7 +124,8 @@ def generate_all(
         if isinstance(question, str):
             counts[question] += 1
             continue
-        generated.append(question | {"images": list(candidates), "image": candidates[0]})
+        generated.append(question)
+    _illustrate(generated, images)
     types = Counter(question["mention_type"] for question in generated)
     metrics: dict[str, float] = {
         "with_images": sum(mention.key in images for mention in mentions),
@@ -134,6 +137,21 @@ def generate_all(
         **counts,
     }
     return generated, {name: float(value) for name, value in metrics.items()}
+
+
+def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequence[str]]) -> None:
+    """Add the candidates, of which the first is the one proposed: an entity's n-th question, by id, gets its n-th best.
+
+    As in the authors' program, questions seldom share an image, which would keep all about an entity in one split. The
+    other candidates follow in their order, those before the n-th last.
+    """
+    number: Counter[str] = Counter()
+    for question in sorted(generated, key=lambda question: question["id"]):
+        candidates = images[question["id"]]
+        place = number[question["wikidata_id"]] % len(candidates)
+        number[question["wikidata_id"]] += 1
+        question["images"] = [*candidates[place:], *candidates[:place]]
+        question["image"] = candidates[place]
 
 
 def _mean(values: Sequence[int]) -> float:

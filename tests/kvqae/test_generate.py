@@ -38,12 +38,13 @@ SPAN = ADA | {
 }
 
 
-def run(folder, rows, *, seed=0, images=None, name="generated"):
-    """Run the stage on (subject, mention); every question has two images unless told. Returns metrics and records."""
+def run(folder, rows, *, seed=0, images=None, shown=("a.jpg", "b.jpg"), name="generated"):
+    """Run the stage on (subject, mention); every question has images unless told. Returns metrics and records."""
     table = [dict.fromkeys(SUBJECT_SCHEMA.names) | subject | asdict(asked) for subject, asked in rows]
     write_table(folder / "subjects.parquet", pa.Table.from_pylist(table, schema=SUBJECT_SCHEMA))
     keys = [asked.key for _, asked in rows] if images is None else images
-    found = [{"key": key, "images": [f"{key} a.jpg", f"{key} b.jpg"], "scores": [1, 0]} for key in keys]
+    scores = list(range(len(shown), 0, -1))
+    found = [{"key": key, "images": list(shown), "scores": scores} for key in keys]
     write_table(folder / "candidates.parquet", pa.Table.from_pylist(found, schema=CANDIDATES))
     out = folder / f"{name}.jsonl"
     paths = {"subjects": folder / "subjects.parquet", "candidates": folder / "candidates.parquet"}
@@ -74,8 +75,8 @@ def test_a_question_about_a_bridge(tmp_path):
             "title": "Iron Span",
             "human": False,
             "reference": "Ada.jpg",
-            "images": ["tc_7_14 a.jpg", "tc_7_14 b.jpg"],
-            "image": "tc_7_14 a.jpg",
+            "images": ["a.jpg", "b.jpg"],
+            "image": "a.jpg",
         }
     ]
     assert (metrics["generated"], metrics["mention_type"], metrics["persons"]) == (1, 1, 0)
@@ -158,6 +159,18 @@ def test_questions_without_images_are_not_generated(tmp_path):
     metrics, records = run(tmp_path, [], images=[])
     assert not records
     assert not any(metrics.values())
+
+
+def test_questions_about_an_entity_propose_different_images(tmp_path):
+    rows = [(ADA, mention(f"q{number}", "Who hired Ada Lark?", "Ada Lark", "dobj")) for number in (3, 1, 4, 2)]
+    rows.insert(1, (SPAN, mention("q0", "Who built Iron Span?", "Iron Span", "dobj")))
+    rows.insert(0, (ADA | {"answers": ["Who"]}, mention("q00", "Who hired Ada Lark?", "Ada Lark", "dobj")))  # dropped
+    _, records = run(tmp_path, rows, shown="abc")
+    assert {record["id"]: "".join(record["images"]) for record in records} == {
+        "q1_10": "abc", "q2_10": "bca", "q3_10": "cab", "q4_10": "abc", "q0_10": "abc",
+    }  # fmt: skip
+    assert all(record["image"] == record["images"][0] for record in records)
+    assert [record["id"] for record in records] == ["q3_10", "q0_10", "q1_10", "q4_10", "q2_10"]
 
 
 def test_images_of_an_unknown_question_are_refused(tmp_path):

@@ -26,7 +26,7 @@ class GeneratedQuestion:
         wikidata_id, kilt_id, title: the entity, its article in KILT and that article's title.
         human: whether the entity is a person.
         reference: the knowledge base's image of the entity.
-        images: candidates, the best first; at least one.
+        images: candidates, at least one: the one proposed, then the others.
     """
 
     id: str

@@ -155,7 +155,7 @@ class Annotators:
                 continue
             edit = self.rephrase(question) if rephrased else Edit(question.text, 0)
             words += [edit.words] if rephrased else []
-            # The next best: the others are worse, and annotators see that.
+            # The next one: those after it are worse, and annotators see that.
             image = question.images[1] if other and len(question.images) > 1 else question.images[0]
             made.append(Annotation(number, name, None, edit.text, image))
         return made, words
