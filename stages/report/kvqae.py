@@ -22,7 +22,15 @@ from stages.report.kvqae_construction import construction_html, statistics_html
 from stages.report.kvqae_findings import RERANKING, RETRIEVAL, findings_html, reading_findings, retrieval_findings
 from stages.report.kvqae_reading import READING_ROWS, difficulty_html, reading_html, sweep_html
 from stages.report.kvqae_reranking import cross_encoder_html, depths_note, image_note, overlap_blocks_html, tuning_html
-from stages.report.kvqae_retrieval import LABELS, RERANKED_LABELS, RERANKED_TABLES, TABLES, overlap_html, retrieval_html
+from stages.report.kvqae_retrieval import (
+    LABELS,
+    RERANKED_LABELS,
+    RERANKED_TABLES,
+    TABLES,
+    WITHOUT_RRT,
+    overlap_html,
+    retrieval_html,
+)
 from stages.stage import Context, Parameters, read_parameters, run_stage
 from stages.tables import read_json, read_table, write_json
 from stages.trec import read_run_over
@@ -65,14 +73,17 @@ def reranking_sections(
         sample: our numbers are of a sample world.
     """
     level, confidence = (kvqae["evaluate_reranking"][name] for name in ("significance", "confidence"))
+    other = {} if kvqae["rrt"]["use"] else WITHOUT_RRT
+    labels = RERANKED_LABELS | other
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
-        found = retrieval_findings(blocks, RERANKING[name], level)
-        tables = retrieval_html(blocks, printed, wanted, level, confidence, RERANKED_LABELS, sample=sample)
+        asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT
+        found = retrieval_findings(blocks, asked, level)
+        tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=other)
         made.append(section(name, title, findings_html(found, depths_note(kvqae)) + tables))
     made[0]["html"] += findings_html([], image_note(choice))
     made[-1]["html"] += tuning_html(choice) + text_alone
-    overlap = overlap_blocks_html(blocks, printed, level, confidence)
+    overlap = overlap_blocks_html(blocks, printed, level, confidence, labels)
     return [*made, section("overlap", "Overlap with the encoders’ pretraining", overlap)] if overlap else made
 
 

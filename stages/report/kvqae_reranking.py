@@ -5,10 +5,11 @@ from typing import Any
 
 from stages.report.common import environment
 from stages.report.kvqae_findings import findings_html, retrieval_findings, within
-from stages.report.kvqae_retrieval import RERANKED_LABELS, RERANKED_TABLES, Shown, retrieval_html
+from stages.report.kvqae_retrieval import RERANKED_TABLES, Shown, retrieval_html
 
 FUSIONS = {
-    "image": "Image: ArcFace + RRT",
+    "image": "Image, for text + image",
+    "image_alone": "Image alone",
     "text_image": "Text + image",
     "text_initial": "Text + initial list",
     "text_image_initial": "Text + image + initial list",
@@ -34,7 +35,7 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
             fusion = record[which]
             rows.append(
                 {
-                    "label": f"{FUSIONS[name]}, {label}",
+                    "label": f"{_fused(name, fusion)}, {label}",
                     "normalization": _named(fusion.get("normalization", "rank")),
                     "method": _named(fusion["method"]),
                     "weights": [(_named(system), weight) for system, weight in fusion.get("weights", {}).items()],
@@ -45,23 +46,39 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
     return environment().get_template("kvqae_tuning.html").render(rows=rows)
 
 
+def _fused(name: str, fusion: Mapping[str, Any]) -> str:
+    """A fusion's name; of images also of what."""
+    return f"{FUSIONS[name]}: {' + '.join(_systems(fusion))}" if name.startswith("image") else FUSIONS[name]
+
+
+def _systems(fusion: Mapping[str, Any]) -> list[str]:
+    return [_named(system) for system in sorted(fusion["weights" if "weights" in fusion else "probabilities"])]
+
+
 def depths_note(kvqae: Mapping[str, Any]) -> str:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
     text, arcface, rrt = (kvqae[name]["depth"] for name in ("rerank_text", "rerank_arcface", "rerank_rrt"))
+    said = f"The best passages of the initial ranking are put into a new order: the first {text} by text, "
+    if kvqae["rrt"]["use"]:
+        return f"{said}the first {arcface} by ArcFace, the first {rrt} by RRT."
     return (
-        "The best passages of the initial ranking are put into a new order: "
-        f"the first {text} by text, the first {arcface} by ArcFace, the first {rrt} by RRT."
+        f"{said}the first {arcface} by ArcFace where a face is found. RRT was left out (kvqae.rrt.use is false), not "
+        "so in the paper: where no face is found, the image re-ranks nothing."
     )
 
 
 def image_note(choice: Mapping[str, Any]) -> str:
-    """By what the fusion of ArcFace and RRT was chosen, and how it does alone on validation beside the paper's."""
-    record = choice["image"]
+    """How the list by the image alone is fused, and how it does on validation beside the paper's way and under text."""
+    record, under_text = choice["image_alone"], choice["image"]
+    alone, *others = _systems(record["chosen"])
+    if not others:
+        return f"This list by the image alone is in {alone}’s order where it has one, elsewhere in the initial order."
     ours, papers = record["chosen_mrr"], record["paper_mrr"]
-    compared = "better than" if ours > papers else "worse than" if ours < papers else "as good as"
+    way = "which is the paper’s" if record["chosen"] == record["paper"] else "which is not the paper’s"
+    same = "the same way" if under_text["chosen"] == record["chosen"] else "in the way that is best for both"
     return (
-        "ArcFace and RRT are fused as is best for text and image together on validation; alone, on the same questions, "
-        f"this is {compared} the paper’s way: MRR {100 * ours:.1f} % against {100 * papers:.1f} %."
+        f"This list by the image alone is fused as is best for itself on validation, {way}: MRR {100 * ours:.1f} % "
+        f"against the paper’s {100 * papers:.1f} %. In text + image (Table 6) the images are fused {same}."
     )
 
 
@@ -83,7 +100,13 @@ def _named(name: str) -> str:
     return LABELS.get(name, name.replace("_", " "))
 
 
-def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], level: float, confidence: float) -> str:
+def overlap_blocks_html(
+    blocks: dict[str, Any],
+    published: Mapping[str, Any],
+    level: float,
+    confidence: float,
+    labels: Mapping[str, str],
+) -> str:
     """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
     shown = {each.block for _, wanted in RERANKED_TABLES.values() for each in wanted}
     rest = [Shown(key) for key in blocks if key not in shown]
@@ -91,4 +114,4 @@ def overlap_blocks_html(blocks: dict[str, Any], published: Mapping[str, Any], le
         return ""
     note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
     found = retrieval_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
-    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, confidence, RERANKED_LABELS)
+    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, confidence, labels)

@@ -1,6 +1,6 @@
 """KVQAE's tables of retrieval and re-ranking, 2 to 6, and Figure 4."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,12 @@ RERANKED_LABELS = {
     "text_image": "Text + F·A + RRT",
     "text_initial": "Text + initial list (beyond the paper)",
     "text_image_initial": "Text + F·A + RRT + initial list (beyond the paper)",
+}
+# Rows that are other systems without RRT: none of them is the paper's.
+WITHOUT_RRT = {
+    "image": "F·A, without a face the initial list",
+    "text_image": "Text + F·A",
+    "text_image_initial": "Text + F·A + initial list (beyond the paper)",
 }
 
 
@@ -100,6 +106,7 @@ def retrieval_html(
     labels: Mapping[str, str],
     *,
     sample: bool = True,
+    unlike: Collection[str] = (),
 ) -> str:
     """The tables of one section: our numbers, then the published ones in columns marked as the paper's, and a verdict.
 
@@ -111,6 +118,7 @@ def retrieval_html(
         confidence: of the intervals.
         labels: of the rows.
         sample: our numbers are of a sample world, which gives no verdict.
+        unlike: rows that are other systems than the paper's of the same name, which then stands beside none.
     """
     template = environment().get_template("retrieval_table.html")
     parts = []
@@ -123,6 +131,7 @@ def retrieval_html(
             rows = published[each.published]["rows"]
             if each.names:
                 rows = {ours: rows[theirs] for ours, theirs in each.names.items()}
+            rows = {name: row for name, row in rows.items() if name not in unlike}
             tolerances = [published["tolerances"]["points"]] * len(MEASURES)
             for row in blocks[each.block]["rows"]:
                 if row["name"] in rows:

@@ -54,6 +54,11 @@ RERANKED = {
 }
 CHOICE = {
     "image": {
+        "chosen": {"method": "linear", "normalization": "rank", "weights": {"arcface": 0.5, "rrt": 0.5}},
+        "chosen_mrr": 0.4,
+        "tried": 34,
+    },
+    "image_alone": {
         "chosen": {"method": "linear", "normalization": "z_score", "weights": {"arcface": 0.7, "rrt": 0.3}},
         "chosen_mrr": 0.42,
         "paper": {"method": "posfuse", "probabilities": {"arcface": [0.5], "rrt": [0.25]}},
@@ -196,6 +201,7 @@ def write_world(folder: Path) -> dict[str, Any]:
         "rerank_text": {"depth": 5},
         "rerank_arcface": {"depth": 10},
         "rerank_rrt": {"depth": 15},
+        "rrt": {"use": True},
         "difficulty": {"confidence": 0.95},
     }
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}))
