@@ -1,0 +1,155 @@
+"""KVQAE's re-ranking with `kvqae.rrt.use: false`, stage after stage: no DELG features, and the page says so."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from stages.image_shards import write_images
+from stages.kvqae import evaluate_reranking, local_features, rerank_fuse, rerank_rrt, tune_reranking
+from stages.kvqae.evaluate import EvaluateParameters
+from stages.kvqae.local_features import LocalFeaturesParameters
+from stages.kvqae.rerank_fuse import RerankFuseParameters
+from stages.kvqae.rerank_rrt import RerankRrtParameters
+from stages.kvqae.tune_reranking import TuneRerankingParameters
+from stages.report.kvqae import reranking_sections
+from stages.stage import Parameters, execute
+from stages.tables import read_json, write_json_lines, write_table
+from stages.trec import read_qrels, read_run, write_qrels
+from stages.world import rrt
+from stages.world.rrt import RrtParameters
+from tests.kvqae.reranked_world import write_reranked
+
+ROOT = Path(__file__).parents[2]
+PASSAGES = 100  # of `write_reranked`
+
+
+@pytest.fixture
+def parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """The sample's parameters without RRT, in the folder where the stages run."""
+    monkeypatch.chdir(tmp_path)
+    tree = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    tree["kvqae"]["rrt"]["use"] = False
+    tree["kvqae"]["evaluate_reranking"] |= {"permutations": 500, "resamples": 100}
+    tree["run"] = {"workers": 1}
+    Path("params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    return tree["kvqae"]
+
+
+def write_inputs() -> None:
+    """Lists of text and faces, two images on either side, and 40 questions a split, faces on even ones."""
+    write_reranked(Path("runs"))
+    write_images(Path("kb"), [("a.jpg", b""), ("b.jpg", b"")])
+    write_images(Path("asked"), [("q.jpg", b"")])
+    article_of = [passage // 2 for passage in range(PASSAGES)]
+    write_table(Path("passages.parquet"), pa.table({"article": article_of}))
+    write_table(Path("articles.parquet"), pa.table({"image": ["a.jpg"] * (PASSAGES // 2)}))
+    for split in ("validation", "test"):
+        names = [f"{split}{number}" for number in range(40)]
+        output = {"original_answer": "A", "answer": ["A"]}
+        records = [
+            {"id": name, "input": "?", "image": "q.jpg", "wikidata_id": "Q1", "output": output} for name in names
+        ]
+        write_json_lines(Path(f"{split}.jsonl"), records)
+        qrels = read_qrels(Path(f"runs/{split}_passage.qrels"))
+        articles = tuple(ids // 2 for ids in qrels.relevant)
+        write_qrels(Path(f"runs/{split}_article.qrels"), type(qrels)(qrels.queries, articles))
+    faces = [number % 2 == 0 for number in range(40)]
+    write_table(Path("routing.parquet"), pa.table({"question": names, "face": faces, "human": faces}))
+
+
+def run(main: Callable[..., Any], section: str, model: type[Parameters], /, **arguments: object) -> dict[str, float]:
+    """A stage by its command line."""
+    words = []
+    for name, value in arguments.items():
+        words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, list) else [value])]
+    return execute(main, f"kvqae.{section}", model, words)
+
+
+def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
+    write_inputs()
+    counts = run(rrt.main, "rrt", RrtParameters, source="hub", world_seed=0, articles=9, imageless=0, out="rrt")
+    assert counts == {"left_out": 1}
+    for images, count in (("kb", 2), ("asked", 1)):
+        counts = run(
+            local_features.main,
+            "local_features",
+            LocalFeaturesParameters,
+            images=images,
+            extractor="rrt/extractor",
+            files="brought/delg",  # not there
+            out=f"features_{images}",
+        )
+        assert counts == {"images_left_out": count}
+    shutil.rmtree("runs/rrt")
+    counts = run(
+        rerank_rrt.main,
+        "rerank_rrt",
+        RerankRrtParameters,
+        runs="runs/initial",
+        questions=["validation.jsonl", "test.jsonl"],
+        articles="articles.parquet",
+        passages="passages.parquet",
+        kb_features="features_kb",
+        question_features="features_asked",
+        model="rrt",
+        out="runs/rrt",
+    )
+    assert counts == {"validation_questions_left_out": 40, "test_questions_left_out": 40}
+    folders = {name: f"runs/{name}" for name in ("initial", "text", "arcface", "rrt")}
+    tuned = run(
+        tune_reranking.main,
+        "tune_reranking",
+        TuneRerankingParameters,
+        **folders,
+        qrels="runs/validation_passage.qrels",
+        out="choice.json",
+        out_tried="tried.csv",
+    )
+    assert tuned["re_rankers_without_lists"] == 1
+    fused = ("image", "image_alone", "text_image", "text_initial", "text_image_initial")
+    counts = run(
+        rerank_fuse.main,
+        "rerank_fuse",
+        RerankFuseParameters,
+        **folders,
+        choice="choice.json",
+        **{f"out_{name}": f"runs/{name}" for name in fused},
+    )
+    assert counts["test_image_alone_kept_initial"] == 20
+    # What is read: every question has a list, with and without a face.
+    assert set(read_run(Path("runs/text_image/test.trec")).queries) == {f"test{number}" for number in range(40)}
+    rows = {"initial", "text", "rrt", "arcface", "text_image", "text_initial", "text_image_initial"}
+    metrics = run(
+        evaluate_reranking.main,
+        "evaluate_reranking",
+        EvaluateParameters,
+        **{row: f"runs/{row}/test.trec" for row in sorted(rows)},
+        image="runs/image_alone/test.trec",
+        bm25_image="runs/initial/test.trec",
+        passage_qrels="runs/test_passage.qrels",
+        article_qrels="runs/test_article.qrels",
+        passages="passages.parquet",
+        questions="test.jsonl",
+        routing="routing.parquet",
+        identities="rrt",  # without a list
+        landmarks="rrt",
+        out_tables="tables.json",
+        out_per_query="per_query.parquet",
+    )
+    assert metrics["rrt_left_out"] == 1
+    tables = read_json(Path("tables.json"))
+    assert [row["name"] for row in tables["article"]["rows"]] == ["image"]
+    assert [row["name"] for row in tables["article_face"]["rows"]] == ["arcface", "image"]
+    first, second = tables["article_face"]["rows"]
+    assert first["values"] == second["values"]  # ArcFace alone
+    published = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
+    sections = reranking_sections(tables, read_json(Path("choice.json")), "", parameters, published, sample=False)
+    assert [each["id"] for each in sections] == ["kvqae-table-5", "kvqae-table-6"]
+    for each in sections:
+        assert "RRT was left out (kvqae.rrt.use is false)" in each["html"]
+        assert "RRT (whole image)" not in each["html"]
