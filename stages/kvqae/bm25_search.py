@@ -15,6 +15,7 @@ from stages.atomic import write_atomically
 from stages.kvqae.lucene import Searcher
 from stages.kvqae.questions import SPLITS, Question, read_questions
 from stages.kvqae.relevance import judge_passages, pool_runs
+from stages.kvqae.source_questions import check_no_leak
 from stages.measures.ranking import evaluate
 from stages.measures.runs import Run
 from stages.stage import Context, Parameters, run_stage
@@ -104,7 +105,11 @@ def main(
     out_triviaqa: Path,
     out_grid: Path,
 ) -> dict[str, float]:
-    """Choose k1 and b; with them search ViQuAE in the knowledge base, and TriviaQA in all articles."""
+    """Choose k1 and b; with them search ViQuAE in the knowledge base, and TriviaQA in all articles.
+
+    Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
+    """
+    without_original = check_no_leak(viquae, triviaqa)
     java = {"threads": parameters.threads, "heap_gib": parameters.heap_gib}
     knowledge_base = Searcher(index_kb, **java)
     points = grid_search(
@@ -122,6 +127,7 @@ def main(
         table.writerow(["k1", "b", "mrr"])
         table.writerows([point.k1, point.b, point.mrr] for point in points)
     metrics: dict[str, float] = {"k1": best.k1, "b": best.b, "validation_mrr": best.mrr, "settings": len(points)}
+    metrics["viquae_without_original_question"] = without_original
     for name, out, searcher, folder in (
         ("viquae", out_viquae, knowledge_base, viquae),
         ("triviaqa", out_triviaqa, Searcher(index_wikipedia, **java), triviaqa),

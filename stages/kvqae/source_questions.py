@@ -6,6 +6,7 @@ from typing import Self
 
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.measures.answers import normalize_answer
+from stages.stage import BadInput
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,22 @@ class SourceQuestions:
 
     def __contains__(self, text: str) -> bool:
         return normalize_answer(text) in self.texts
+
+
+def check_no_leak(viquae: Path, triviaqa: Path) -> int:
+    """Refuse a TriviaQA training question that some ViQuAE question, of any split, was made from.
+
+    Whoever writes these files (`kvqae-world`, `kvqae-rebuild`) leaves such questions out: this one was changed since.
+
+    Returns:
+        How many ViQuAE questions do not say what they were made from, and could not be checked.
+
+    Raises:
+        BadInput: names the first one.
+    """
+    sources = SourceQuestions.of(viquae)
+    for row, question in enumerate(read_questions(triviaqa / "train.jsonl"), 1):
+        if question.text in sources:
+            problem = "training question that a ViQuAE question was made from"
+            raise BadInput(problem, file=triviaqa / "train.jsonl", row=row, field="input", got=question.text)
+    return sources.unknown

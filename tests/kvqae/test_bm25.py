@@ -166,28 +166,17 @@ def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str
     assert counts == {"questions": 0, "dropped_without_positive": 0, "dropped_without_negative": 1}
 
 
-@pytest.mark.usefixtures("metrics")
-def test_leaking_training_question_is_refused(
-    world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_leaking_training_question_is_refused_before_anything_is_searched(
+    world: dict[str, Path], metrics: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert metrics["viquae_without_original_question"] == 0
     monkeypatch.chdir(tmp_path)
     records = [record for _, record in read_json_lines(world["triviaqa"] / "train.jsonl")]
     records[1]["input"] = "which river does  an Iron Span cross"
     write_json_lines(tmp_path / "triviaqa" / "train.jsonl", records)
+    paths = {name: world[name] for name in ("params", "passages", "articles", "viquae")}
+    paths |= {"triviaqa": tmp_path / "triviaqa", "index_kb": world["kb"], "index_wikipedia": world["wikipedia"]}
+    paths |= {f"out_{name}": tmp_path / name for name in ("viquae", "triviaqa", "grid")}
     with pytest.raises(BadInput, match=r"train\.jsonl:2: field 'input': training question that a ViQuAE question"):
-        make_pairs(world, tmp_path, triviaqa=tmp_path / "triviaqa")
-    assert not (tmp_path / "pairs").exists()
-
-
-@pytest.mark.usefixtures("metrics")
-def test_questions_that_cannot_be_checked_for_a_leak_are_counted(
-    world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert make_pairs(world, tmp_path)["viquae_without_original_question"] == 0
-    for split in ("train", "validation", "test"):
-        records = [record for _, record in read_json_lines(world["viquae"] / f"{split}.jsonl")]
-        if split == "test":
-            del records[0]["original_question"]
-        write_json_lines(tmp_path / "viquae" / f"{split}.jsonl", records)
-    assert make_pairs(world, tmp_path, viquae=tmp_path / "viquae")["viquae_without_original_question"] == 1
+        execute(bm25_search.main, "kvqae.bm25_search", bm25_search.Bm25SearchParameters, arguments(**paths))
+    assert not list(tmp_path.rglob("*.trec"))

@@ -10,7 +10,7 @@ from stages.kvqae.annotations import main as annotate
 from stages.kvqae.construction.rebuilt_records import Kept, gives_the_answer, image_names, names_entity
 from stages.kvqae.questions import SPLITS, read_questions
 from stages.kvqae.rebuild import RebuildParameters, main
-from stages.kvqae.training_pairs import check_no_leak
+from stages.kvqae.source_questions import check_no_leak
 from stages.stage import BadInput
 from stages.tables import read_json_lines
 from tests.kvqae.annotated_world import (

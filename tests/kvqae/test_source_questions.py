@@ -2,9 +2,12 @@
 
 import pytest
 
-from stages.kvqae.source_questions import SourceQuestions
+from stages.kvqae.source_questions import SourceQuestions, check_no_leak
+from stages.stage import BadInput
 from stages.tables import write_json_lines
-from tests.world.small_hub import viquae
+from tests.world.small_hub import triviaqa, viquae
+
+OUTPUT = {"output": {"original_answer": "Paris", "answer": ["Paris"]}}
 
 
 @pytest.fixture
@@ -26,5 +29,14 @@ def test_others_are_not(folder, text):
     assert text not in SourceQuestions.of(folder)
 
 
-def test_questions_that_do_not_say_are_counted(folder):
-    assert SourceQuestions.of(folder).unknown == 1
+def test_questions_that_do_not_say_cannot_be_checked_and_are_counted(folder):
+    write_json_lines(folder / "triviaqa" / "train.jsonl", [record | OUTPUT for record in triviaqa("train")])
+    assert check_no_leak(folder, folder / "triviaqa") == 1
+
+
+def test_a_training_question_is_refused(folder):
+    leaked = [record | OUTPUT for record in triviaqa("train")]
+    leaked[2]["input"] = "WHO LED THE WHO"
+    write_json_lines(folder / "triviaqa" / "train.jsonl", leaked)
+    with pytest.raises(BadInput, match=r"train\.jsonl:3: field 'input': .* was made from; got 'WHO LED THE WHO'"):
+        check_no_leak(folder, folder / "triviaqa")

@@ -7,7 +7,7 @@ import pytest
 
 from stages.image_shards import Images
 from stages.kvqae.questions import read_questions
-from stages.kvqae.training_pairs import check_no_leak
+from stages.kvqae.source_questions import check_no_leak
 from stages.stage import BadInput
 from stages.tables import read_json, read_json_lines
 from stages.world.download import Patience

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stages.kvqae.training_pairs import check_no_leak
+from stages.kvqae.source_questions import check_no_leak
 from stages.stage import BadInput
 from stages.world.training_questions import leave_out_sources
 from tests.world.small_hub import ENTITIES, lines, triviaqa, viquae
@@ -40,7 +40,7 @@ def test_a_file_without_them_is_not_touched(raw):
 
 
 @pytest.mark.parametrize("title", ["Ada", "Bob", "Bridge"])  # of the training, validation and test question
-def test_what_training_pairs_would_refuse_is_left_out(raw, title):
+def test_what_bm25_search_would_refuse_is_left_out(raw, title):
     ask(raw, "Question 7?", f"when WAS {title} born")
     with pytest.raises(BadInput, match=r"train\.jsonl:2: field 'input': training question that a ViQuAE question"):
         check_no_leak(raw / "viquae", raw / "triviaqa")
