@@ -88,8 +88,8 @@ def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
 
     Args:
         path: where.
-        tried: `image`, of both fusions of images; `text_image_over_{method}` for text and image over images fused by
-            this method; and those beyond the paper.
+        tried: by the names of `SYSTEMS`, but `text_image_over_{method}` for text and image over images fused by this
+            method.
     """
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
         lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
@@ -120,11 +120,8 @@ def main(
     runs = complete(runs, judged.queries)
     images = default_minimum(with_lists({name: runs[name] for name in SYSTEMS["image"]}))
     image_ways = try_all(images, judged, parameters.step)
-
-    def alone(way: Tried) -> Tried:
-        listed = keep_initial(way.fusion.fuse(images), runs["initial"])
-        return Tried(way.fusion, mean_reciprocal_rank(listed, judged))
-
+    lists = (keep_initial(way.fusion.fuse(images), runs["initial"]) for way in image_ways)
+    alone = [Tried(way.fusion, mean_reciprocal_rank(run, judged)) for way, run in zip(image_ways, lists, strict=True)]
     ways = {"posfuse": image_ways[0], "linear": best(image_ways[1:])}
     over = {}
     for method, way in ways.items():
@@ -144,7 +141,7 @@ def main(
         for name in ("text_initial", "text_image_initial")
     }
     found: dict[str, tuple[Tried, Tried | None, int]] = {
-        "image_alone": (alone(best(image_ways)), alone(ways["posfuse"]), len(image_ways)),
+        "image_alone": (best(alone), alone[0], len(alone)),
         "image": (ways[chosen], None, len(image_ways)),
         "text_image": (best(over[chosen]), best(published), sum(map(len, over.values()))),
         **{name: (best(tried), None, len(tried)) for name, tried in beyond.items()},
@@ -160,7 +157,7 @@ def main(
             metrics[f"{name}_paper_is_chosen"] = float(papers.fusion == ours.fusion)
     write_json(out, report)
     over_images = {f"text_image_over_{method}": tried for method, tried in over.items()}
-    write_tried(out_tried, {"image": image_ways, **over_images, **beyond})
+    write_tried(out_tried, {"image": image_ways, "image_alone": alone, **over_images, **beyond})
     return metrics
 
 
