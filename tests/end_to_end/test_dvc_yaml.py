@@ -127,3 +127,12 @@ def test_one_name_everywhere(name):
             ((path, options),) = metric.items()
             assert path.startswith(f"metrics/{pipeline}/{short}")
             assert options["cache"] is False
+
+
+def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():
+    """That check is BM25's: its lists of TriviaQA's questions are needed by all others that read the questions."""
+    questions, lists = "data/kvqae/${kvqae.dataset}/triviaqa", "data/kvqae/runs/bm25_triviaqa"
+    readers = {name for name, stage in STAGES.items() if questions in stage["deps"]}
+    assert readers > {"kvqae-bm25_search", "kvqae-training_pairs", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
+    assert Path("stages/kvqae/source_questions.py") in closure(Path("stages/kvqae/bm25_search.py"))
+    assert {name for name in readers if lists not in STAGES[name]["deps"]} == {"kvqae-bm25_search"}
