@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import yaml
+
+CARD = "README.md"
+
 
 def write_card(
     folder: Path,
@@ -12,7 +16,8 @@ def write_card(
     base: str,
     data: str,
     metrics: Mapping[str, float],
-    licence: str,
+    licence: str | None,
+    library: str = "transformers",
 ) -> None:
     """Write `README.md` into an exported model's folder, in the hub's format (YAML front matter, then Markdown).
 
@@ -22,12 +27,35 @@ def write_card(
         base: the weights it started from.
         data: what it was trained on (say so when that is the sample world).
         metrics: flat scores on validation.
-        licence: SPDX name of the weights' licence.
+        licence: SPDX name of the weights' licence; None, where it is not known, leaves it out.
+        library: that loads the model.
     """
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in sorted(metrics.items()))
     table = f"| measure | value |\n|---|---|\n{rows}\n" if rows else "No measure was taken.\n"
+    known = f"license: {licence}\n" if licence is not None else ""
     text = (
-        f"---\nlicense: {licence}\nlibrary_name: transformers\n---\n# {title}\n\n{description}\n\n"
+        f"---\n{known}library_name: {library}\n---\n# {title}\n\n{description}\n\n"
         f"- started from: {base}\n- trained on: {data}\n\n## Scores\n{table}"
     )
-    (folder / "README.md").write_text(text, encoding="utf-8")
+    (folder / CARD).write_text(text, encoding="utf-8")
+
+
+def licence_of(folder: Path, *, without_card: str) -> str | None:
+    """The licence that a model's card states.
+
+    Args:
+        folder: of the model.
+        without_card: what is known where there is no card.
+
+    Returns:
+        The licence; None where the card states none, or cannot be read.
+    """
+    if not (folder / CARD).is_file():
+        return without_card
+    _, *parts = (folder / CARD).read_text(encoding="utf-8", errors="replace").split("---\n", 2)
+    try:
+        front = yaml.safe_load(parts[0]) if len(parts) == 2 else None
+    except yaml.YAMLError:
+        return None
+    licence = front.get("license") if isinstance(front, dict) else None
+    return licence if isinstance(licence, str) else None

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from stages.atomic import write_atomically
+from stages.cards import CARD, write_card
 from stages.image_shards import write_images
 from stages.stage import BadInput
 from stages.tables import write_json
@@ -60,6 +61,16 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
         bring(source, beside, (str(path.relative_to(source)) for path in files))
         counts |= bring_identities(source, beside)
         write_json(beside / "provenance.json", digests(beside))
+        if not (beside / "text" / CARD).exists():  # models that start from it name its licence
+            write_card(
+                beside / "text",
+                title="Text encoder",
+                description="Brought by the user, without a card.",
+                base="not known",
+                data="not known",
+                metrics={},
+                licence=None,
+            )
     return counts
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from stages.cards import licence_of
 from stages.stage import BadInput
 from stages.tables import read_json
 from stages.world.local import check_base_models
@@ -33,7 +34,14 @@ def test_good_models_are_brought(mine, tmp_path):
     weights = load_file(mine / "text" / "model.safetensors")
     assert counts == {"text_parameters": sum(tensor.numel() for tensor in weights.values())}
     assert validate_base_models(out) == counts
-    assert {"text/vocab.txt", "text/tokenizer.json"} & set(read_json(out / "provenance.json"))
+    provenance = read_json(out / "provenance.json")
+    assert {"text/vocab.txt", "text/tokenizer.json"} & set(provenance)
+    # The licence of what starts from the text encoder is what the user's card says, else not known.
+    assert licence_of(out / "text", without_card="apache-2.0") is None
+    assert "text/README.md" not in provenance
+    (mine / "text" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\nMine.\n")
+    check_base_models(mine, tmp_path / "with_card")
+    assert licence_of(tmp_path / "with_card" / "text", without_card="apache-2.0") == "cc-by-4.0"
 
 
 def test_an_overlap_list_is_brought_where_there_is_one(mine, tmp_path):

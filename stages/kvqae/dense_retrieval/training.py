@@ -14,7 +14,7 @@ from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
 from stages.atomic import write_atomically
-from stages.cards import write_card
+from stages.cards import licence_of, write_card
 from stages.device import halving, pick_device
 from stages.kvqae.dense_retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
 from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
@@ -89,7 +89,7 @@ def train_dual_encoder(
                 base=card["base"],
                 data=card["data"],
                 metrics={"validation_mrr": progress["validation_mrr"]},
-                licence="apache-2.0",
+                licence=licence_of(starts[tower], without_card="apache-2.0"),  # BERT's, and the sample's encoder
             )
     return {
         **{f"train_{name}": value for name, value in counts.items()},

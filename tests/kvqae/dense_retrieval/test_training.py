@@ -8,6 +8,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
+from stages.cards import licence_of
 from stages.engine import LocalEngine
 from stages.kvqae import dpr_finetune, dpr_pretrain
 from stages.kvqae.dense_retrieval import training as dpr_training
@@ -103,6 +104,7 @@ def test_pretrain_then_finetune(world):
     name = "encoder.layer.0.output.dense.weight"
     assert not torch.equal(towers[f"question.{name}"], towers[f"passage.{name}"])
     assert "validation_mrr" in (world / "zero_shot/question/README.md").read_text()
+    assert licence_of(world / "zero_shot/question", without_card="?") == "apache-2.0"
     assert not list((world / ".work").glob("*/*/*"))  # nothing is left behind
 
     metrics = run(dpr_finetune, world, out="few_shot", start="zero_shot", max_steps=4, learning_rate=1e-5)
@@ -297,3 +299,4 @@ def test_published_encoders_are_measured_and_not_trained(world):
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     assert "not trained here" in (world / "zero_shot/question/README.md").read_text()
     assert run(dpr_finetune, world, out="few_shot", start="zero_shot", max_steps=1)["steps"] == 1
+    assert licence_of(world / "few_shot/question", without_card="?") == "other"  # as what it started from
