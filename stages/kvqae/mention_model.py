@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.atomic import write_atomically
+from stages.cards import write_card
 from stages.kvqae.construction.annotated_sentences import read_annotated
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import write_json
@@ -38,9 +39,19 @@ def main(parameters: MentionModelParameters, context: Context, *, annotated: Pat
     )
 
     if parameters.model != "trained":
-        load_package(parameters.model)
+        meta = load_package(parameters.model).meta
         with write_atomically(out) as beside:
             write_json(beside / POINTER, {"model": parameters.model})
+            write_card(
+                beside,
+                title=f"spaCy's {parameters.model}",
+                description="Named entities and dependencies; this folder only names the installed package.",
+                base=f"{parameters.model} {meta['version']}",
+                data="see the package",
+                metrics={},
+                licence=meta.get("license") or None,
+                library="spacy",
+            )
         return {"trained": 0.0}
     sentences = read_annotated(annotated)
     cut = len(sentences) - round(parameters.held_out * len(sentences))
@@ -55,8 +66,19 @@ def main(parameters: MentionModelParameters, context: Context, *, annotated: Pat
         pipeline, training, seed=parameters.seed, epochs=parameters.epochs, batch=parameters.batch,
         learning_rate=parameters.learning_rate, dropout=parameters.dropout,
     )  # fmt: skip
+    scores = measure_pipeline(pipeline, held_out)
     with write_atomically(out) as beside:
         pipeline.to_disk(beside)
+        write_card(
+            beside,
+            title="spaCy pipeline that finds mentions",
+            description="Named entities and dependencies of English questions; small, and of one domain.",
+            base="random weights",
+            data=f"{len(training)} sentences of {annotated} (the sample world's are generated)",
+            metrics=scores,
+            licence=None,
+            library="spacy",
+        )
     counts = {
         "trained": 1.0,
         "seed": parameters.seed,
@@ -64,7 +86,7 @@ def main(parameters: MentionModelParameters, context: Context, *, annotated: Pat
         "held_out_sentences": len(held_out),
         "loss": loss,
     }
-    return counts | measure_pipeline(pipeline, held_out)
+    return counts | scores
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from stages.cards import licence_of
 from stages.kvqae.construction.annotated_sentences import read_annotated
 from stages.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
 from stages.kvqae.mention_model import MentionModelParameters, main
@@ -42,6 +43,10 @@ def test_it_learns_something(trained):
     assert metrics["uas"] > 0.4
     assert metrics["las"] > 0.3
     assert 0 <= metrics["ner_f1"] <= 1
+    card = (trained[0] / "README.md").read_text()
+    assert card.startswith("---\nlibrary_name: spacy\n---\n")
+    assert f"| ner_f1 | {metrics['ner_f1']:.4f} |" in card
+    assert "trained on: 120 sentences of " in card
 
 
 def test_the_same_seed_gives_the_same_pipeline(trained, sentences, tmp_path):
@@ -94,6 +99,10 @@ def test_an_installed_pipeline_is_only_pointed_at(monkeypatch, sentences, tmp_pa
     assert main(parameters, None, annotated=sentences, out=tmp_path / "spacy") == {"trained": 0.0}
     assert json.loads((tmp_path / "spacy" / "pipeline.json").read_text()) == {"model": "en_core_web_lg"}
     assert load_pipeline(tmp_path / "spacy") is installed
+    assert licence_of(tmp_path / "spacy", without_card="?") is None  # the package says nothing
+    installed.meta["license"] = "MIT"
+    main(parameters, None, annotated=sentences, out=tmp_path / "again")
+    assert licence_of(tmp_path / "again", without_card="?") == "MIT"
 
 
 def test_a_pipeline_that_is_not_installed(sentences, tmp_path):
