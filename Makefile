@@ -90,5 +90,5 @@ thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P
 weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/
 	@python -m stages.weaker_worlds
 
-clean:  ## remove half-done work of killed stages (data, models, caches, runs for MLflow and `make thorough` stay)
-	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough -exec rm -rf {} +
+clean:  ## remove half-done work of killed stages (data, models, caches, downloads, runs for MLflow and `make thorough` stay)
+	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads -exec rm -rf {} +

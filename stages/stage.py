@@ -98,11 +98,14 @@ class Context:
         work: folder for shards and checkpoints. The same folder comes back when the stage is started again on the same
             inputs, parameters and code (after a kill, say); it is removed when the stage succeeds.
         engine: maps a picklable function over shards.
+        downloads: folder for what is fetched: one for all stages, whatever their inputs, parameters and code. A stage
+            removes what it has used up.
     """
 
     tracker: Tracker
     work: Path
     engine: Engine
+    downloads: Path = Path(".work") / "downloads"
 
 
 def read_parameters(path: Path) -> dict[str, Any]:

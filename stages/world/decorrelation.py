@@ -54,13 +54,13 @@ def main(
     --source sample makes them, hub downloads them, local checks and takes those of the folder --local.
     """
     _check(dataset, source, local)
+    if source == "hub":
+        from stages.world.decorrelation_hub import drop_coco, fetch_coco  # httpx, which files of your own do not need
     with write_atomically(out) as beside:
         if source == "sample":
             counts = _sample(dataset, parameters, beside)
         elif source == "hub":
-            from stages.world.decorrelation_hub import fetch_coco  # httpx, which files of your own do not need
-
-            counts = fetch_coco(beside, context.work)
+            counts = fetch_coco(beside, context.work, context.downloads)
         elif dataset == "coco":
             counts = take_coco(Path(local), beside, context.work)
         else:
@@ -73,6 +73,8 @@ def main(
             refuse_leaks(counts, out)
         found = count_co_occurrence(corpus)
         write_co_occurrence(out_co_occurrence, found)
+    if source == "hub":
+        drop_coco(context.downloads)
     return counts | describe(corpus, found)
 
 

@@ -18,12 +18,15 @@ from stages.world.repositories import Hub
 SOURCES = ("karpathy", "coco_annotations", "coco_images")
 
 
-def fetch_coco(out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT) -> dict[str, float]:
+def fetch_coco(
+    out: Path, work: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> dict[str, float]:
     """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder.
 
     Args:
         out: the raw folder being written. `sources.json` in it keeps addresses, digests and licences.
-        work: downloads, kept when the run is interrupted.
+        work: where they are laid out as a user would.
+        downloads: where they lie until `drop_coco`, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
 
@@ -34,21 +37,28 @@ def fetch_coco(out: Path, work: Path, pins: Pins | None = None, patience: Patien
         BadInput: see `download` and `take_coco`; or an archive lacks a file.
     """
     pins = pins or Pins()
-    hub, laid_out = Hub(work / "downloads", pins, patience), work / "coco"
+    laid_out = work / "coco"
     sizes = {name: pins.source(name).bytes for name in SOURCES}
     # The zips, and the shards, which weigh as much; the annotations unpacked, merged and taken.
     needed = sum(sizes.values()) + sizes["coco_images"] + 12 * sizes["coco_annotations"]
-    require_space(work, needed - sum(map(hub.bytes_there, SOURCES)), "COCO 2014")
-    files = {name: hub.fetch(name) for name in SOURCES}
-    shutil.rmtree(laid_out, ignore_errors=True)
-    _unpack(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
-    for part in COCO_PARTS:
-        _unpack(files["coco_annotations"]["annotations_trainval2014.zip"], f"annotations/{part}", laid_out / part)
-    for path in files["coco_images"].values():
-        bring(path.parent, laid_out / IMAGES, [path.name])
-    counts = take_coco(laid_out, out, work)
+    with Hub(downloads, pins, patience) as hub:
+        require_space(downloads, needed - sum(map(hub.bytes_there, SOURCES)), "COCO 2014")
+        files = {name: hub.fetch(name) for name in SOURCES}
+        shutil.rmtree(laid_out, ignore_errors=True)
+        _unpack(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
+        for part in COCO_PARTS:
+            _unpack(files["coco_annotations"]["annotations_trainval2014.zip"], f"annotations/{part}", laid_out / part)
+        for path in files["coco_images"].values():
+            bring(path.parent, laid_out / IMAGES, [path.name])
+        counts = take_coco(laid_out, out, work)
     write_json(out / "sources.json", pins.summary(SOURCES))
     return counts
+
+
+def drop_coco(downloads: Path) -> None:
+    """Remove the downloads, once what was made of them is there."""
+    with Hub(downloads, Pins()) as hub:
+        hub.drop(*SOURCES)
 
 
 def _unpack(archive: Path, member: str, target: Path) -> None:

@@ -45,14 +45,14 @@ BLIP_BASE: dict[str, Any] = {
 
 
 def fetch_models(
-    models: Sequence[str], out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT
+    models: Sequence[str], out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
 ) -> dict[str, float]:
     """Download these models as pinned and write a checked folder each.
 
     Args:
         models: names of `PINNED`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        work: downloads, kept when the run is interrupted.
+        downloads: where they lie until everything is written, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
 
@@ -63,25 +63,26 @@ def fetch_models(
         BadInput: see `download` and `check_model`.
     """
     pins = pins or Pins()
-    hub = Hub(work / "downloads", pins, patience)
-    fetched = {model: {k: v for name in PINNED[model] for k, v in hub.fetch(name).items()} for model in models}
-    with write_atomically(out) as beside:
-        for model, files in fetched.items():
-            folder = beside / model
-            folder.mkdir(parents=True)
-            if model == "vse":
-                save_file(read_plain_tensors(*files.values()), folder / WEIGHTS)
-                write_json(folder / "config.json", {"architecture": "vgg19", "size": 224, "resize": 256})
-            else:
-                for file, path in files.items():
-                    if not file.endswith(".pth"):
-                        shutil.copyfile(path, folder / file)
-            if model == "blip":
-                convert_blip(files["model_base.pth"], folder, BlipConfig(**BLIP_BASE))
-            if model.startswith("blip"):
-                add_marks(folder)
-            check_model(model, folder)
-            write_json(folder / PROVENANCE, _provenance(pins.summary(PINNED[model])))
+    with Hub(downloads, pins, patience) as hub:
+        fetched = {model: {k: v for name in PINNED[model] for k, v in hub.fetch(name).items()} for model in models}
+        with write_atomically(out) as beside:
+            for model, files in fetched.items():
+                folder = beside / model
+                folder.mkdir(parents=True)
+                if model == "vse":
+                    save_file(read_plain_tensors(*files.values()), folder / WEIGHTS)
+                    write_json(folder / "config.json", {"architecture": "vgg19", "size": 224, "resize": 256})
+                else:
+                    for file, path in files.items():
+                        if not file.endswith(".pth"):
+                            shutil.copyfile(path, folder / file)
+                if model == "blip":
+                    convert_blip(files["model_base.pth"], folder, BlipConfig(**BLIP_BASE))
+                if model.startswith("blip"):
+                    add_marks(folder)
+                check_model(model, folder)
+                write_json(folder / PROVENANCE, _provenance(pins.summary(PINNED[model])))
+        hub.drop(*(name for model in models for name in PINNED[model]))
     return {f"{model}_bytes": _bytes(out / model) for model in models}
 
 

@@ -1,42 +1,59 @@
 """The hub world: public data and weights, downloaded as pinned, converted to the raw files that every world writes.
 
 Each piece is built once: a run that was killed goes on with the next piece, and inside a download with the next byte.
+It does so after any change of code or parameters that leaves alone the pins and the modules that build pieces.
 Archives are read as a stream, never unpacked to disk, and removed when their piece is built.
 """
 
+import hashlib
+import inspect
 import pickle
 import shutil
+import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from stages import image_shards, tables
 from stages.atomic import write_atomically
 from stages.image_shards import write_images
 from stages.stage import BadInput
 from stages.tables import read_json, read_json_lines, write_json, write_json_lines
+from stages.world import archives, kilt
 from stages.world.archives import images_in_tar, read_records
-from stages.world.brought import bring_identities
+from stages.world.brought import bring, bring_identities
 from stages.world.disk import require_space
 from stages.world.download import PATIENT, Patience
 from stages.world.kilt import human_type, to_article, to_entity, to_question
-from stages.world.pins import Pins
+from stages.world.pins import Pins, Source
 from stages.world.repositories import Hub
 from stages.world.training_questions import leave_out_sources
 from stages.world.validate import validate_kvqae
 
 KB_PARTS = {"humans_with_faces": True, "humans_without_faces": True, "non_humans": False}
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
+SOURCES = {  # of each piece of the raw files, in the order in which they are built
+    "entities": "viquae_wikipedia",
+    "articles": "kilt",
+    "viquae": "viquae_dataset",
+    "triviaqa": "triviaqa",
+    "question_images": "viquae_images",
+    "kb_images": "viquae_all_images",
+}
+PIECES = "kvqae_pieces"  # where they lie among the downloads, until all are there
+_BUILDERS = (sys.modules[__name__], archives, image_shards, kilt, tables)
 
 
-def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT) -> dict[str, float]:
+def fetch_kvqae(out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT) -> dict[str, float]:
     """Download ViQuAE, its knowledge base and images, TriviaQA and KILT's Wikipedia; write the raw files of KVQAE.
 
     Args:
         out: the raw folder; complete or absent. `provenance/` in it keeps revisions, digests and licences.
-        work: downloads and finished pieces, kept when the run is interrupted.
+        downloads: where they and finished pieces lie until all are there, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
 
@@ -47,42 +64,63 @@ def fetch_kvqae(out: Path, work: Path, pins: Pins | None = None, patience: Patie
         BadInput: see `download` and `validate_kvqae`; or a record lacks a field.
     """
     pins = pins or Pins()
-    hub, raw = Hub(work / "downloads", pins, patience), work / "raw"
-    pieces: dict[str, tuple[str, Callable[[dict[str, Path]], dict[str, float]]]] = {
-        "entities": ("viquae_wikipedia", partial(_entities, raw)),
-        "articles": ("kilt", partial(_articles, raw)),
-        "viquae": ("viquae_dataset", partial(_viquae, raw)),
-        "triviaqa": ("triviaqa", partial(_triviaqa, raw)),
-        "question_images": ("viquae_images", partial(_images, raw, "questions")),
-        "kb_images": ("viquae_all_images", partial(_images, raw, "kb")),
-    }
-    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in pieces}
-    _require_room(work, hub, [pieces[piece][0] for piece, finished in markers.items() if not finished.exists()])
-    counts: dict[str, float] = {}
-    for piece, (source, build) in pieces.items():
-        finished = markers[piece]
-        if not finished.exists():
-            for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
-                shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-            write_json(finished, {"counts": build(hub.fetch(source)), "sources": pins.summary([source])})
-            hub.drop(source)
-        counts |= read_json(finished)["counts"]
-    counts |= leave_out_sources(raw, counts["triviaqa_train"])
-    counts |= validate_kvqae(raw, may_lack_images=True)
-    shutil.rmtree(out, ignore_errors=True)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(raw, out)
+    with Hub(downloads, pins, patience) as hub:
+        pieces, counts = _pieces(hub)
+        with write_atomically(out) as beside:
+            bring(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
+            counts |= leave_out_sources(beside, counts["triviaqa_train"])
+            counts |= validate_kvqae(beside, may_lack_images=True)
+        hub.drop(PIECES)
     return counts
 
 
+def pieces_key(sources: Iterable[Source], builders: Iterable[ModuleType]) -> str:
+    """What finished pieces depend on: the pins of their sources, and the code that builds them."""
+    digest = hashlib.sha256()
+    for source in sources:
+        digest.update(source.model_dump_json().encode())
+    for module in builders:
+        digest.update(Path(inspect.getfile(module)).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _pieces(hub: Hub) -> tuple[Path, dict[str, float]]:
+    """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
+    claimed = hub.claim(PIECES)
+    raw = claimed / pieces_key(map(hub.pins.source, SOURCES.values()), _BUILDERS)
+    for other in sorted(claimed.glob("*")):
+        if other != raw:
+            print(f"{other}: finished with other pins or code, and not read; it may go", file=sys.stderr)
+    builds: dict[str, Callable[[dict[str, Path]], dict[str, float]]] = {
+        "entities": partial(_entities, raw),
+        "articles": partial(_articles, raw),
+        "viquae": partial(_viquae, raw),
+        "triviaqa": partial(_triviaqa, raw),
+        "question_images": partial(_images, raw, "questions"),
+        "kb_images": partial(_images, raw, "kb"),
+    }
+    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in builds}
+    _require_room(hub, [SOURCES[piece] for piece, finished in markers.items() if not finished.exists()])
+    counts: dict[str, float] = {}
+    for piece, build in builds.items():
+        source, finished = SOURCES[piece], markers[piece]
+        if not finished.exists():
+            for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
+                shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+            write_json(finished, {"counts": build(hub.fetch(source)), "sources": hub.pins.summary([source])})
+        hub.drop(source)
+        counts |= read_json(finished)["counts"]
+    return raw, counts
+
+
 def fetch_base_models(
-    out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT, brought: Path | None = None
+    out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT, brought: Path | None = None
 ) -> dict[str, float]:
     """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`; nothing is unpickled.
 
     Args:
         out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
-        work: downloads, kept when the run is interrupted.
+        downloads: where they lie until everything is written, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
         brought: a folder of the user's that may hold `overlap/identities.txt`, which nobody publishes.
@@ -90,28 +128,29 @@ def fetch_base_models(
     Returns:
         Bytes of each model's weights, and the counts of `bring_identities`.
     """
-    pins = pins or Pins()
-    hub = Hub(work / "downloads", pins, patience)
-    with write_atomically(out) as beside:
-        for source, folder in (("bert", "text"), ("clip", "clip")):
-            (beside / folder).mkdir(parents=True)
-            for file, path in hub.fetch(source).items():
-                shutil.copyfile(path, beside / folder / file)
-        _onnx_from_pack(hub.fetch("arcface")["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
-        (weights,) = hub.fetch("imagenet").values()
-        _torchvision_weights(weights, "resnet50", beside / "imagenet")
-        listed = bring_identities(brought, beside) if brought else {}
-        write_json(beside / "provenance.json", pins.summary(["bert", "clip", "arcface", "imagenet"]))
+    pins, sources = pins or Pins(), ("bert", "clip", "arcface", "imagenet")
+    with Hub(downloads, pins, patience) as hub:
+        with write_atomically(out) as beside:
+            for source, folder in (("bert", "text"), ("clip", "clip")):
+                (beside / folder).mkdir(parents=True)
+                for file, path in hub.fetch(source).items():
+                    shutil.copyfile(path, beside / folder / file)
+            _onnx_from_pack(hub.fetch("arcface")["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
+            (weights,) = hub.fetch("imagenet").values()
+            _torchvision_weights(weights, "resnet50", beside / "imagenet")
+            listed = bring_identities(brought, beside) if brought else {}
+            write_json(beside / "provenance.json", pins.summary(sources))
+        hub.drop(*sources)
     files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
     files["imagenet"] = "model.safetensors"
     return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
 
 
-def _require_room(folder: Path, hub: Hub, sources: list[str]) -> None:
+def _require_room(hub: Hub, sources: list[str]) -> None:
     """Before the first byte: results weigh about as much as downloads, one of which is there at a time."""
     sizes = [hub.pins.source(source).bytes for source in sources]
     there = sum(map(hub.bytes_there, sources))
-    require_space(folder, sum(sizes) + max(sizes, default=0) - there, f"the hub's {', '.join(sources)}")
+    require_space(hub.folder, sum(sizes) + max(sizes, default=0) - there, f"the hub's {', '.join(sources)}")
 
 
 def _onnx_from_pack(pack: Path, member: str, target: Path) -> None:

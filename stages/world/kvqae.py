@@ -79,7 +79,7 @@ def main(
     if source == "hub":
         from stages.world.hub import fetch_kvqae
 
-        return fetch_kvqae(out, context.work)
+        return fetch_kvqae(out, context.downloads)
     if source == "local":
         from stages.world.local import check_kvqae
 

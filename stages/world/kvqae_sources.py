@@ -51,7 +51,7 @@ def main(
         from stages.world.kvqae_sources_hub import fetch_sources
 
         return fetch_sources(
-            out, raw, context.work, types=CONCRETE_TYPES, files=parameters.files, width=parameters.picture_size
+            out, raw, context.downloads, types=CONCRETE_TYPES, files=parameters.files, width=parameters.picture_size
         )
     if source == "local":
         from stages.world.kvqae_sources_local import check_sources

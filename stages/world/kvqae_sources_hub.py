@@ -30,11 +30,12 @@ from stages.world.repositories import Hub
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
 _ABOVE = ("P31", "P106", "P21", "P279")
+KEPT = "kvqae_sources"  # where answers and pictures lie among the downloads
 MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
 
 
 def fetch_sources(
-    out: Path, raw: Path, work: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
+    out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
     patience: Patience = PATIENT, wikidata: str = WIKIDATA, commons: str = COMMONS,
 ) -> dict[str, float]:  # fmt: skip
     """Fetch the sources for the entities that TagMe's links name; pictures, for those that the knowledge base shows.
@@ -42,7 +43,7 @@ def fetch_sources(
     Args:
         out: the folder; complete or absent.
         raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
-        work: downloads and the APIs' answers, kept when the run is interrupted.
+        downloads: where they and the APIs' answers lie until all is written, whatever interrupts the run.
         types: the list of concrete types.
         files: most pictures of a category.
         width: of the previews, pixels.
@@ -58,29 +59,32 @@ def fetch_sources(
             `MISSING_IN_A_ROW` pictures one after the other cannot be fetched. Fewer are counted.
     """
     pins = pins or Pins()
-    archive = Hub(work / "downloads", pins, patience).fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
-    wiki = MediaWiki(wikidata, work / "wikidata", patience)
-    shelf = MediaWiki(commons, work / "commons", patience)
     counts: Counter[str] = Counter(commons_not_fetched=0)
-    with write_atomically(out) as beside:
-        beside.mkdir(parents=True)
-        shutil.copyfile(types, beside / "concrete_types.csv")
-        write_triviaqa(beside / "triviaqa.json", archive)
-        questions = read_triviaqa(beside / "triviaqa.json")
-        links = {page_title(link) for question in questions for link in question.links}
-        linked = _linked(raw, links)
-        illustrated = linked & _illustrated(raw)
-        # Also those without an image: why a linked entity is no subject is counted (stages/kvqae/subjects.py).
-        entities = fetch_entities(wiki, sorted(linked))
-        write_json_lines(beside / "wikidata.jsonl", entities.values())
-        parsed = list(map(parse_entity, entities.values()))
-        subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
-        known: list[CommonsFile] = []
-        pictures = _pictures(subjects, shelf, work / "pictures", files, width, patience, known, counts)
-        counts["commons_images"] = write_images(beside / "images", pictures)
-        write_json_lines(beside / "commons.jsonl", map(_record, known))
-        (beside / "annotated.jsonl").touch()
-        write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
+    with Hub(downloads, pins, patience) as hub:
+        archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
+        kept = hub.claim(KEPT)
+        wiki = MediaWiki(wikidata, kept / "wikidata", patience)
+        shelf = MediaWiki(commons, kept / "commons", patience)
+        with write_atomically(out) as beside:
+            beside.mkdir(parents=True)
+            shutil.copyfile(types, beside / "concrete_types.csv")
+            write_triviaqa(beside / "triviaqa.json", archive)
+            questions = read_triviaqa(beside / "triviaqa.json")
+            links = {page_title(link) for question in questions for link in question.links}
+            linked = _linked(raw, links)
+            illustrated = linked & _illustrated(raw)
+            # Also those without an image: why a linked entity is no subject is counted (stages/kvqae/subjects.py).
+            entities = fetch_entities(wiki, sorted(linked))
+            write_json_lines(beside / "wikidata.jsonl", entities.values())
+            parsed = list(map(parse_entity, entities.values()))
+            subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
+            known: list[CommonsFile] = []
+            pictures = _pictures(subjects, shelf, kept / f"pictures_{width}", files, width, patience, known, counts)
+            counts["commons_images"] = write_images(beside / "images", pictures)
+            write_json_lines(beside / "commons.jsonl", map(_record, known))
+            (beside / "annotated.jsonl").touch()
+            write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
+        hub.drop("triviaqa_original", KEPT)
     counts.update(links=len(links), linked=len(linked), illustrated=len(illustrated), entities=len(entities))
     counts.update(subjects=len(subjects), commons_files=len(known))
     return {name: float(count) for name, count in counts.items()}

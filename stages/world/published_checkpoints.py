@@ -26,14 +26,14 @@ class PublishedCheckpointsParameters(Parameters):
 
 
 def fetch_checkpoints(
-    base: Path, out: Path, work: Path, pins: Pins | None = None, patience: Patience = PATIENT
+    base: Path, out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
 ) -> dict[str, float]:
     """Download, convert and check the three checkpoints.
 
     Args:
         base: folder of the text encoder, whose tokenizer they use.
         out: the folder; complete or absent.
-        work: downloads, kept when the run is interrupted.
+        downloads: where they lie until everything is written, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
 
@@ -45,16 +45,17 @@ def fetch_checkpoints(
     from stages.world.published_weights import CHECKPOINTS, convert
 
     pins = pins or Pins()
-    hub = Hub(work / "downloads", pins, patience)
     size = sum(pins.source(name).bytes for name in CHECKPOINTS)
-    require_space(work, 2 * size - sum(map(hub.bytes_there, CHECKPOINTS)), "the published DPR and reader")
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True)
-    with write_atomically(out) as beside:
-        counts = {
-            f"{name}_weights": convert(each, hub.fetch(name), tokenizer, beside / each.folder)
-            for name, each in CHECKPOINTS.items()
-        }
-        write_json(beside / "provenance.json", pins.summary(CHECKPOINTS))
+    with Hub(downloads, pins, patience) as hub:
+        require_space(downloads, 2 * size - sum(map(hub.bytes_there, CHECKPOINTS)), "the published DPR and reader")
+        with write_atomically(out) as beside:
+            counts = {
+                f"{name}_weights": convert(each, hub.fetch(name), tokenizer, beside / each.folder)
+                for name, each in CHECKPOINTS.items()
+            }
+            write_json(beside / "provenance.json", pins.summary(CHECKPOINTS))
+        hub.drop(*CHECKPOINTS)
     return counts
 
 
@@ -79,7 +80,7 @@ def main(
             choices=["raw"],
         )  # fmt: skip
     if parameters.use:
-        return fetch_checkpoints(base, out, context.work)
+        return fetch_checkpoints(base, out, context.downloads)
     with write_atomically(out) as beside:
         write_json(beside / "provenance.json", {})
     return {}

@@ -1,14 +1,18 @@
 """The pinned sources, fetched whole: files named in the pins file, or listed by the hub at the pinned revision.
 
 Where the pins file knows no digest, the one that the hub states for a large file is checked, and what came is recorded.
+Where a download lies depends on nothing but its place and revision: no change of code or parameters starts it again.
 """
 
+import fcntl
+import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 from urllib.parse import quote
 
 from huggingface_hub import HfApi
@@ -26,16 +30,27 @@ HTTP_ERROR = next(
 
 
 class Hub:
-    """Fetches whole sources of the pins file into `folder/<source>/`.
+    """Fetches whole sources of the pins file into `folder/<source>/<revision>/`.
+
+    A source is one process's own from its first file on until it is dropped, or the block is left that the hub stands
+    for: another process that wants it waits.
 
     Args:
-        folder: where downloads go; kept between runs.
+        folder: where downloads go; kept between runs, until they are dropped.
         pins: what the files must be; digests not pinned are recorded there.
         patience: how long a download insists.
     """
 
     def __init__(self, folder: Path, pins: Pins, patience: Patience = PATIENT) -> None:
         self.folder, self.pins, self.patience = folder, pins, patience
+        self._locks: dict[str, IO[str]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self._locks):
+            self._release(name)
 
     def fetch(self, name: str) -> dict[str, Path]:
         """Download every file of a source; returns its files by name, in order.
@@ -44,6 +59,7 @@ class Hub:
             BadInput: see `download`; or the repository, its revision or every file of its list is missing.
         """
         source, fetched = self.pins.source(name), {}
+        self.claim(name)
         revision = self._revision(name) if source.hub else None
         files, stated = list(source.files or ()), dict[str, FilePin]()
         if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
@@ -63,18 +79,42 @@ class Hub:
                 size=said.size if pin.size is None else pin.size,
                 page=source.page or (source.hub and f"{endpoint()}/{self._place(name)}"),
             )
-            got = download(request, self.folder / name / file, self.patience)
+            got = download(request, self._folder_of(name) / file, self.patience)
             self.pins.record_file(name, file, got.sha256, got.size)
             fetched[file] = got.path
         return fetched
 
     def bytes_there(self, name: str) -> int:
         """Bytes of a source that earlier runs downloaded."""
-        return sum(path.stat().st_size for path in (self.folder / name).rglob("*") if path.is_file())
+        return sum(path.stat().st_size for path in self._folder_of(name).rglob("*") if path.is_file())
 
-    def drop(self, name: str) -> None:
-        """Remove a source's downloads."""
-        shutil.rmtree(self.folder / name, ignore_errors=True)
+    def claim(self, name: str) -> Path:
+        """Have `folder/<name>` to oneself, be it of a source or of what is made of several; waits for who has it."""
+        if name not in self._locks:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / f"{name}.lock").open("w")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"waiting for another process, which fetches {name} into {self.folder}", file=sys.stderr)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            self._locks[name] = lock
+        return self.folder / name
+
+    def drop(self, *names: str) -> None:
+        """Remove what is used up: these folders with all their revisions."""
+        for name in names:
+            shutil.rmtree(self.claim(name), ignore_errors=True)
+            self._release(name)
+
+    def _release(self, name: str) -> None:
+        self._locks.pop(name).close()
+
+    def _folder_of(self, name: str) -> Path:
+        """Where the files of a source lie; of a folder on the web the address counts, which a revision is part of."""
+        source = self.pins.source(name)
+        address = hashlib.sha256(str(source.url).encode()).hexdigest()[:16]
+        return self.folder / name / (str(self.pins.revision(name)) if source.hub else address)
 
     def _place(self, name: str) -> str:
         source = self.pins.source(name)

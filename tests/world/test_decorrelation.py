@@ -249,7 +249,9 @@ def served(hub, tmp_path):
         "karpathy": {"url": f"{hub.url}/people", "files": {"caption_datasets.zip": {}}},
     }
     (tmp_path / "pins.yaml").write_text(pins_of(sources))
-    return lambda: fetch_coco(tmp_path / "out", tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    return lambda: fetch_coco(
+        tmp_path / "out", tmp_path / "work", tmp_path / "downloads", Pins(tmp_path / "pins.yaml"), QUICK
+    )
 
 
 def test_hub_gives_the_same_folder_as_local(served, tmp_path):
@@ -270,6 +272,18 @@ def test_broken_connection_is_resumed_and_nothing_asked_twice(served, hub, tmp_p
     assert len(hub.asked("/zips/train2014.zip")) == 2
 
 
+def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
+    monkeypatch.setattr("stages.world.decorrelation_hub.Pins", lambda: Pins(Path("pins.yaml")))
+    with monkeypatch.context() as broken:
+        broken.setattr("stages.world.decorrelation.count_co_occurrence", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run("coco", "hub")
+    monkeypatch.setattr("stages.stage._fingerprint", lambda *_: "another")  # as after the mend
+    run("coco", "hub")
+    assert len(hub.asked("/zips/train2014.zip")) == 1
+    assert [path.name for path in Path(".work/downloads").iterdir() if path.is_dir()] == []
+
+
 def test_archive_without_the_file_and_wrong_digest(served, hub, tmp_path):
     right = hub.files["/people/caption_datasets.zip"]
     empty = io.BytesIO()
@@ -282,7 +296,8 @@ def test_archive_without_the_file_and_wrong_digest(served, hub, tmp_path):
         served()
     # What came first is enforced from now on.
     hub.files["/people/caption_datasets.zip"] = right
-    (tmp_path / "work" / "downloads" / "karpathy" / "caption_datasets.zip").unlink()
+    (archive,) = (tmp_path / "downloads" / "karpathy").rglob("caption_datasets.zip")
+    archive.unlink()
     with pytest.raises(BadInput, match=r"caption_datasets\.zip: wrong size"):
         served()
 

@@ -1,17 +1,24 @@
+import ast
+import inspect
 import json
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from stages import stage
 from stages.image_shards import Images
 from stages.kvqae.questions import read_questions
 from stages.kvqae.source_questions import check_no_leak
-from stages.stage import BadInput
+from stages.stage import BadInput, execute
 from stages.tables import read_json, read_json_lines
+from stages.world import hub as hub_world
+from stages.world import kvqae
 from stages.world.download import Patience
-from stages.world.hub import fetch_base_models, fetch_kvqae
+from stages.world.hub import SOURCES, fetch_base_models, fetch_kvqae, pieces_key
 from stages.world.pins import Pins
 from stages.world.repositories import Hub
 from tests.world.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
@@ -123,6 +130,77 @@ def test_run_goes_on_with_the_piece_that_failed(fetch, hub, tmp_path):
     fetch()
     assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == before == 1
     assert len(Images(tmp_path / "raw" / "images" / "kb").names) == 2
+
+
+def test_nothing_is_fetched_twice_whatever_code_changes_between_two_runs(pins, hub, tmp_path, monkeypatch):
+    """Any module's change gives the stage another work folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text((Path(__file__).parents[2] / "params.yaml").read_text())
+    monkeypatch.setattr("stages.world.hub.Pins", lambda: Pins(pins))
+    last = f"/datasets/who/all_images/resolve/{'a' * 40}/parts/images.tar.gz.partac"
+    end = hub.files.pop(last)
+    arguments = ["--source", "hub", "--out", "raw", "--metrics", "world.json"]
+    for attempt in ("first", "second", "third"):
+        monkeypatch.setattr(stage, "_fingerprint", lambda *_, attempt=attempt: attempt)
+        if attempt == "second":
+            hub.files[last] = end
+            hub.cut[last] = [len(end) // 2, 0, 0, 0, 0, 0, 0]
+            monkeypatch.setattr("time.sleep", lambda _: None)
+        if attempt == "third":
+            execute(kvqae.main, "kvqae.world", kvqae.KvqaeWorldParameters, arguments)
+        else:
+            with pytest.raises(BadInput, match=r"partac.*(not found|gave up)"):
+                execute(kvqae.main, "kvqae.world", kvqae.KvqaeWorldParameters, arguments)
+    assert Images(tmp_path / "raw" / "images" / "kb").names == ["512px-Ada.jpg", "512px-Bridge.png"]
+    contents = [path for path, _ in hub.requests if not path.startswith("/api/")]
+    assert {path for path in contents if contents.count(path) > 1} == {last}
+    assert hub.asked(last)[-1]["Range"] == f"bytes={len(end) // 2}-"
+    assert [path for path in (tmp_path / ".work" / "downloads").iterdir() if path.is_dir()] == []
+
+
+def test_pieces_of_other_code_or_pins_are_told_and_left_alone(fetch, hub, tmp_path, monkeypatch, capsys):
+    last = f"/datasets/who/all_images/resolve/{'a' * 40}/parts/images.tar.gz.partac"
+    end = hub.files.pop(last)
+    with pytest.raises(BadInput, match="not found"):
+        fetch()
+    hub.files[last] = end
+    (finished,) = (tmp_path / "work" / "kvqae_pieces").iterdir()
+    monkeypatch.setattr(hub_world, "pieces_key", lambda *_: "other")
+    capsys.readouterr()
+    fetch()
+    assert f"{finished}: finished with other pins or code" in capsys.readouterr().err
+    assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == 2
+    assert not finished.parent.exists()
+
+
+# What the hub's module imports, but no piece is built with.
+NO_BUILDERS = {
+    *("stages.atomic", "stages.stage", "stages.world.brought", "stages.world.disk", "stages.world.download"),
+    *("stages.world.pins", "stages.world.repositories", "stages.world.training_questions", "stages.world.validate"),
+}
+
+
+def test_whatever_builds_pieces_counts():
+    nodes = ast.walk(ast.parse(inspect.getsource(hub_world)))
+    imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("stages.")}
+    builders = {module.__name__ for module in hub_world._BUILDERS}
+    assert builders == (imported - NO_BUILDERS - {"stages.world"}) | {hub_world.__name__}
+
+
+def test_pieces_depend_on_their_pins_and_on_what_builds_them(pins, tmp_path):
+    sources = [Pins(pins).source(name) for name in SOURCES.values()]
+    key = pieces_key(sources, hub_world._BUILDERS)
+    assert pieces_key(sources, hub_world._BUILDERS) == key
+    assert pieces_key(sources, hub_world._BUILDERS[1:]) != key
+    other = sources[0].model_copy(update={"revision": "f" * 40})
+    assert pieces_key([other, *sources[1:]], hub_world._BUILDERS) != key
+    module = ModuleType("builder")
+    module.__file__ = str(tmp_path / "builder.py")
+    keys = set()
+    for code in ("ONE = 1", "ONE = 2"):
+        (tmp_path / "builder.py").write_text(code)
+        keys.add(pieces_key(sources, [module]))
+    assert len(keys) == 2
 
 
 @pytest.mark.slow

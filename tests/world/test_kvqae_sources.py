@@ -199,6 +199,18 @@ def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     assert len(wiki.requests) == before + 1  # that picture alone
 
 
+def test_pictures_of_another_width_are_not_gone_on_with(public, raw, tmp_path, monkeypatch):
+    wiki, arguments = public
+    monkeypatch.setattr("stages.world.kvqae_sources_hub.MISSING_IN_A_ROW", 1)
+    picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
+    with pytest.raises(BadInput, match="could not be fetched"):
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    wiki.pictures |= {"/thumb/1/512px-x.jpg": b"narrow picture 1", "/thumb/2/512px-x.jpg": picture}
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments | {"width": 256})
+    assert Images(tmp_path / "sources" / "images").read("Ada 1.jpg") == b"narrow picture 1"
+    assert [path for path in (tmp_path / "work").iterdir() if path.is_dir()] == []
+
+
 def test_an_archive_without_the_development_questions(public, raw, tmp_path, monkeypatch):
     _, arguments = public
     monkeypatch.setattr("stages.world.kvqae_sources_hub.MEMBERS", ("unfiltered-web-train.json", "other.json"))
