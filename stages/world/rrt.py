@@ -6,12 +6,14 @@ Its folder holds `config.json` and `model.safetensors`, `extractor/` (which feat
 
 import csv
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
 from stages.atomic import write_atomically
+from stages.cards import CARD, write_card
 from stages.image_shards import write_images
 from stages.kvqae.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from stages.kvqae.local_descriptors.extractors import NONE
@@ -31,6 +33,7 @@ EXTRACTOR, PROVENANCE = "extractor", "provenance.json"
 WHAT = "Entities of the knowledge base that the re-ranker's training showed, in other photographs"
 MODEL = ("config.json", "model.safetensors")
 PHOTOGRAPHS, LABELS = "photographs", "photographs.csv"
+NOT_STATED = "not stated"  # a licence in pins.yaml
 DELG_DIMENSION = 2048  # of DELG's global descriptors
 
 
@@ -70,6 +73,8 @@ def make_sample(
     landmark_of = {photograph.name: str(photograph.landmark) for photograph in photographs}
     with write_atomically(out) as beside:
         metrics = train_on(images, landmark_of, extractor, parameters, context, beside)
+        data = f"drawn photographs of subjects that are in no world, and of {len(shown)} that are in the sample world"
+        write_rrt_card(beside, base="random weights", data=data, metrics=metrics, licence="apache-2.0")
         write_entities(beside / LANDMARKS, (entity.wikidata_id for entity in shown), WHAT)
     return metrics | {"photographs": len(photographs), "landmarks": parameters.landmarks, "overlap": len(shown)}
 
@@ -114,7 +119,24 @@ def train_on(
     return metrics | trained
 
 
-def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
+def write_rrt_card(folder: Path, *, base: str, data: str, metrics: Mapping[str, float], licence: str | None) -> None:
+    """Write the model's card; of `metrics` the scores of validation, where it was trained here."""
+    write_card(
+        folder,
+        title="Re-Ranking Transformer",
+        description=(
+            "Tells from global and local descriptors whether two images show the same thing (Tan et al., ICCV 2021); "
+            "`extractor/` says which descriptors."
+        ),
+        base=base,
+        data=data,
+        metrics={name: value for name, value in metrics.items() if name.startswith("validation_")},
+        licence=licence,
+        library="pytorch",
+    )
+
+
+def fetch_rrt(out: Path, work: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
     """Download the authors' checkpoint and keep it as safetensors.
 
     Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`;
@@ -128,20 +150,22 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
     from stages.world.rrt_weights import read_checkpoint
 
     pins = pins or Pins()
-    with Hub(downloads, pins) as hub:
-        (checkpoint,) = hub.fetch("rrt").values()
-        model = read_checkpoint(checkpoint)
-        with write_atomically(out) as beside:
-            save_rrt(model, beside)
-            brought = local / "rrt" / EXTRACTOR if local else None
-            if brought is not None and brought.is_dir():
-                bring(brought, beside / EXTRACTOR, (file.name for file in brought.iterdir() if file.is_file()))
-            else:
-                extractor = {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
-                write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, extractor)
-            counts = bring_landmarks(local / "rrt", beside) if local else {}
-            write_json(beside / PROVENANCE, pins.summary(["rrt"])["rrt"])
-        hub.drop("rrt")
+    (checkpoint,) = Hub(work / "downloads", pins).fetch("rrt").values()
+    model = read_checkpoint(checkpoint)
+    with write_atomically(out) as beside:
+        save_rrt(model, beside)
+        brought = local / "rrt" / EXTRACTOR if local else None
+        if brought is not None and brought.is_dir():
+            bring(brought, beside / EXTRACTOR, (file.name for file in brought.iterdir() if file.is_file()))
+        else:
+            write_json(
+                beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
+            )
+        counts = bring_landmarks(local / "rrt", beside) if local else {}
+        origin = pins.summary(["rrt"])["rrt"]
+        licence = None if origin["licence"] == NOT_STATED else origin["licence"]
+        write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
+        write_json(beside / PROVENANCE, origin)
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
 
 
@@ -169,6 +193,7 @@ def bring_rrt(parameters: RrtParameters, context: Context, source: Path, out: Pa
         if (source / PHOTOGRAPHS).is_dir():
             labels = read_labels(source / LABELS)
             metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, beside)
+            base, data = "random weights", f"{source / PHOTOGRAPHS}, the user's"
         else:
             from stages.kvqae.rerankers.rrt import load_rrt
 
@@ -176,9 +201,13 @@ def bring_rrt(parameters: RrtParameters, context: Context, source: Path, out: Pa
             model = load_rrt(source)
             metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
             extractor = [f"{EXTRACTOR}/{file.name}" for file in (source / EXTRACTOR).iterdir() if file.is_file()]
-            bring(source, beside, [*MODEL, *extractor])
+            card = [CARD] if (source / CARD).is_file() else []
+            bring(source, beside, [*MODEL, *extractor, *card])
+            base, data = "the user's own", "not known"
         metrics |= bring_landmarks(source, beside)
         write_json(beside / PROVENANCE, digests(beside))
+        if not (beside / CARD).exists():
+            write_rrt_card(beside, base=base, data=data, metrics=metrics, licence=None)
     return metrics
 
 
@@ -227,7 +256,7 @@ def main(
     if source == "sample":
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
-        return fetch_rrt(out, context.downloads, Path(local) if local else None)
+        return fetch_rrt(out, context.work, Path(local) if local else None)
     if not local:
         raise BadInput("no folder given", field="--local", expected="a folder with rrt/")
     return bring_rrt(parameters, context, Path(local), out)

@@ -7,6 +7,7 @@ import torch
 import yaml
 from torch import nn
 
+from stages.cards import licence_of
 from stages.engine import LocalEngine
 from stages.image_shards import write_images
 from stages.kvqae import local_features
@@ -95,6 +96,10 @@ def test_sample() -> None:
     assert 0 <= metrics["validation_auc"] <= 1
     assert json.loads(Path("rrt/extractor/extractor.json").read_text()) == {"kind": "sift"}
     assert not is_left_out(Path("rrt"))
+    card = Path("rrt/README.md").read_text()
+    assert card.startswith("---\nlicense: apache-2.0\nlibrary_name: pytorch\n")
+    assert f"| validation_auc | {metrics['validation_auc']:.4f} |" in card
+    assert card.count("\n| ") == 1 + 2
     assert sum(weights.numel() for weights in load_rrt(Path("rrt")).parameters()) > 0
 
 
@@ -105,10 +110,14 @@ def test_local_model() -> None:
     Path("mine/rrt/extractor").mkdir()
     Path("mine/rrt/extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
     run("local", "--local", "mine")
+    assert licence_of(Path("rrt"), without_card="?") is None
+    assert "README.md" not in json.loads(Path("rrt/provenance.json").read_text())
     assert not Path("rrt/landmarks.txt").exists()
+    Path("mine/rrt/README.md").write_text("---\nlicense: mit\n---\nMine.\n")
     assert load_rrt(Path("rrt")).sizes["global_dimension"] == 6
     Path("mine/rrt/landmarks.txt").write_text("Q7\nQ8\n")
     assert run("local", "--local", "mine")["overlap"] == 2
+    assert licence_of(Path("rrt"), without_card="?") == "mit"
     Path("mine/rrt/config.json").write_text('{"global_dimension": 6, "layers": 1, "heads": 2, "hidden": 9}')
     with pytest.raises(BadInput, match=r"layers.0.widen.weight"):
         run("local", "--local", "mine")
@@ -126,6 +135,8 @@ def test_training_on_the_users_photographs() -> None:
     metrics = run("local", "--local", "mine")
     assert metrics["training_images"] + metrics["held_out_images"] == 16
     load_rrt(Path("rrt"))
+    assert "trained on: mine/rrt/photographs, the user's" in Path("rrt/README.md").read_text()
+    assert licence_of(Path("rrt"), without_card="?") is None
     labels.write_text("\n".join(["name,landmark", *lines[1:]]))
     with pytest.raises(BadInput, match=r"photographs without a landmark; got '0_0.jpg'"):
         run("local", "--local", "mine")
@@ -210,6 +221,7 @@ def test_hub(checkpoint: Path, tmp_path: Path) -> None:
     assert len(json.loads(Path("rrt/provenance.json").read_text())["sha256"]["r50_gldv2.pt"]) == 64
     assert read_entities(Path("rrt/landmarks.txt")) == {"Q7"}
     assert metrics["overlap"] == 1
+    assert licence_of(Path("rrt"), without_card="?") == "mit"
 
 
 @pytest.mark.parametrize("source", ["sample", "hub", "local"])
