@@ -136,7 +136,7 @@ def write_rrt_card(folder: Path, *, base: str, data: str, metrics: Mapping[str, 
     )
 
 
-def fetch_rrt(out: Path, work: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
+def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
     """Download the authors' checkpoint and keep it as safetensors.
 
     Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`;
@@ -150,22 +150,23 @@ def fetch_rrt(out: Path, work: Path, local: Path | None, pins: Pins | None = Non
     from stages.world.rrt_weights import read_checkpoint
 
     pins = pins or Pins()
-    (checkpoint,) = Hub(work / "downloads", pins).fetch("rrt").values()
-    model = read_checkpoint(checkpoint)
-    with write_atomically(out) as beside:
-        save_rrt(model, beside)
-        brought = local / "rrt" / EXTRACTOR if local else None
-        if brought is not None and brought.is_dir():
-            bring(brought, beside / EXTRACTOR, (file.name for file in brought.iterdir() if file.is_file()))
-        else:
-            write_json(
-                beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
-            )
-        counts = bring_landmarks(local / "rrt", beside) if local else {}
-        origin = pins.summary(["rrt"])["rrt"]
-        licence = None if origin["licence"] == NOT_STATED else origin["licence"]
-        write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
-        write_json(beside / PROVENANCE, origin)
+    with Hub(downloads, pins) as hub:
+        (checkpoint,) = hub.fetch("rrt").values()
+        model = read_checkpoint(checkpoint)
+        with write_atomically(out) as beside:
+            save_rrt(model, beside)
+            brought = local / "rrt" / EXTRACTOR if local else None
+            if brought is not None and brought.is_dir():
+                bring(brought, beside / EXTRACTOR, (file.name for file in brought.iterdir() if file.is_file()))
+            else:
+                extractor = {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
+                write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, extractor)
+            counts = bring_landmarks(local / "rrt", beside) if local else {}
+            origin = pins.summary(["rrt"])["rrt"]
+            licence = None if origin["licence"] == NOT_STATED else origin["licence"]
+            write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
+            write_json(beside / PROVENANCE, origin)
+        hub.drop("rrt")
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
 
 
@@ -256,7 +257,7 @@ def main(
     if source == "sample":
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
-        return fetch_rrt(out, context.work, Path(local) if local else None)
+        return fetch_rrt(out, context.downloads, Path(local) if local else None)
     if not local:
         raise BadInput("no folder given", field="--local", expected="a folder with rrt/")
     return bring_rrt(parameters, context, Path(local), out)
