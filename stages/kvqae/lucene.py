@@ -78,8 +78,10 @@ def build_index(
             if empty := [number for number, text in batch if not text.strip()]:
                 raise BadInput("empty document", row=empty[0], expected="some text")
             if (taken := indexer.addRawDocuments(texts)) != len(batch):
-                raise RuntimeError(f"Lucene took {taken} of {len(batch)} documents; its messages above say why")
+                why = indexer.writer.getTragicException()
+                raise RuntimeError(f"Lucene took {taken} of {len(batch)} documents: {why and why.toString()}")
             count += len(batch)
+        indexer.writer.commit()  # raises what went wrong, a full disk for one; Anserini's `close` only logs it
         indexer.close()
         if not count:
             raise BadInput("nothing to index", file=folder)

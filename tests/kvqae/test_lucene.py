@@ -1,7 +1,8 @@
 import gzip
 import math
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,23 @@ def test_bad_input_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     with pytest.raises(BadInput, match="not an index"):
         Searcher(tmp_path, threads=1, heap_gib=1)
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_what_lucene_cannot_write_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Its folder goes away before a document is added, and before its buffer is written."""
+    monkeypatch.setattr("stages.kvqae.lucene._DOCUMENTS_A_BATCH", 1)
+
+    def documents() -> Iterator[tuple[int, str]]:
+        for number in range(2):
+            if number == after:
+                shutil.rmtree(next(tmp_path.glob(".index.*")) / "lucene")
+            if number <= after:
+                yield number, "the river"
+
+    with pytest.raises(Exception, match="NoSuchFile"):
+        build_index(tmp_path / "index", documents(), analyzer="standard", threads=1, heap_gib=1)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.real
