@@ -18,12 +18,14 @@ from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from bench import ask as bench_of_asking
+from bench import harness
 from stages.image_shards import Images
 from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
 from stages.kvqae.fuse import PASSAGE_ROWS
 from stages.kvqae.questions import read_questions
 from stages.stage import CPU_BF16, BadInput
-from stages.tables import read_table
+from stages.tables import read_json, read_table
 from stages.trec import read_run
 from tests.chromium import NAMES, SIZES, open_page
 
@@ -209,6 +211,22 @@ def test_the_command_line(built, asked, tmp_path):
     command = (sys.executable, "-m", "stages.kvqae.ask", "--no-rerank")
     assert "re-ranked" not in built.run(*command, "--image", str(photo), asked[0][0].text)
     built.run(sys.executable, "-m", "stages.kvqae.ask", "--image", "params.yaml", "who is this?", fails=True)
+
+
+def test_the_bench_asks_the_built_project(built, tmp_path, monkeypatch):
+    monkeypatch.chdir(built.folder)
+    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+    monkeypatch.setattr(harness, "peak_memory", lambda *arguments, **options: 1.0)
+    for name, value in (("QUESTIONS", 10), ("WARM_UP", 1)):
+        monkeypatch.setattr(bench_of_asking, name, value)
+    bench_of_asking.main()
+    found = read_json(tmp_path / "ask.json")
+    for way in bench_of_asking.WAYS:
+        names = [f"{way}_{which}_seconds_a_question" for which in ("median", "ninetieth_percentile", "worst")]
+        assert [found[name] for name in names] == sorted(found[name] for name in names)
+        assert found[names[0]] > 0
 
 
 def free_port():
