@@ -1,8 +1,19 @@
-"""How what the fused images gave is told apart; the re-rankers at work are in end_to_end/test_ask.py."""
+"""How what the fused images gave is told apart, and RRT left out; all re-rankers at work are in end_to_end/test_ask.py."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
+import torch
 
-from stages.kvqae.asking.reranking import _split
+from stages.kvqae.asking import reranking
+from stages.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
+from stages.kvqae.asking.systems import QUERY, Seen
+from stages.kvqae.rerankers.fusion import SYSTEMS, LinearFusion
+from stages.kvqae.rerankers.rrt_parameters import leave_out
+from stages.measures.runs import Run
+from stages.tables import write_json
+from stages.trec import write_run
 
 
 def test_the_images_share_is_split_as_their_systems_gave():
@@ -18,3 +29,47 @@ def test_the_images_share_is_split_as_their_systems_gave():
 def test_it_stays_whole_where_there_are_no_shares(images):
     parts = {"reranked_text": 0.25, "reranked_image": 0.5}
     assert _split(parts, images) == parts
+
+
+@pytest.fixture
+def without_rrt(tmp_path, monkeypatch):
+    """Re-rankers of a project without RRT, whose cross-encoder keeps the order; passage p shows the face (cos p, sin p)."""
+    leave_out(tmp_path / "models/kvqae/rrt")
+    write_json(tmp_path / "models/kvqae/rrt/extractor/extractor.json", {"kind": "none"})
+    fusions = {
+        name: LinearFusion(normalization="min_max", weights={each: 1 / 2 for each in systems if each != "rrt"})
+        for name, systems in SYSTEMS.items()
+    }
+    choice = {name: {"chosen": fusion.model_dump()} for name, fusion in fusions.items()}
+    write_json(tmp_path / "data/kvqae/tuning/reranking.json", choice)
+    for system in ("text", "arcface", "image"):
+        run = Run.from_dict({"q": {0: 0.5, 1: 0.25}}, name=system)
+        write_run(tmp_path / f"data/kvqae/runs/reranked_{system}/test.trec", run)
+    (tmp_path / "data/kvqae/runs/reranked_rrt").mkdir()
+    (tmp_path / "data/kvqae/runs/reranked_rrt/test.trec").write_text("")
+    angles = np.arange(4.0)
+    faces = SimpleNamespace(matrix=lambda name: np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder: (torch.nn.Linear(1, 1), None))
+    monkeypatch.setattr(reranking, "face_images", lambda *paths: (faces, np.arange(4)))
+    monkeypatch.setattr(reranking, "rerank_run", lambda model, tokenizer, asked, run, *more, **settings: run)
+    project = SimpleNamespace(
+        made=lambda path: tmp_path / path,
+        local_features=None,
+        rerank_text=SimpleNamespace(depth=4, max_tokens=8, batch=1),
+        rerank_arcface=SimpleNamespace(depth=4),
+    )
+    return Rerankers(project)
+
+
+def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):
+    assert without_rrt.why_blind == WHY_BLIND["none"]
+    initial = Run.from_dict({QUERY: {3: 4.0, 2: 3.0, 1: 2.0, 0: 1.0}})
+    face = Seen(image=b"", vector=np.array([[1.0, 0.0]]))
+    ranked, given = without_rrt.rerank("Who?", face, initial, None)
+    # By min-max the text gives 0, 1/3, 2/3, 1 to passages 0 to 3, and the face 1, 0.77, 0.29, 0.
+    assert ranked.documents[0].tolist() == [1, 0, 3, 2]
+    assert given[0] == {"reranked_text": 0.0, "reranked_arcface": 0.5}
+    assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
+    ranked, given = without_rrt.rerank("Which?", Seen(image=b""), initial, None)
+    assert ranked.documents[0].tolist() == [3, 2, 1, 0]
+    assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
