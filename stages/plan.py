@@ -3,7 +3,8 @@
     python -m stages.plan --scale scales/paper.yaml
 
 The stages come from `dvc.yaml`, formulae from `stages/costs.yaml`. A formula is arithmetic over the quantities of the
-world (`passages`, `kb_images`, …), the parameters (`kvqae.dpr_pretrain.batch_size`) and the functions of `FUNCTIONS`.
+world (`passages`, `kb_images`, …), `cores`, the parameters (`kvqae.dpr_pretrain.batch_size`) and the functions of
+`FUNCTIONS`.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from stages.stage import BadInput, read_parameters
 from stages.world.disk import free_space
 
 COSTS = Path(__file__).with_name("costs.yaml")
-COLUMNS = ("downloads", "disk", "memory", "teraflop", "core_hours")
+COLUMNS = ("downloads", "disk", "memory", "teraflop", "core_hours", "gpu_processes")
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -113,7 +114,7 @@ def plan(
         BadInput: `world.<source>` is none of its worlds, or see `evaluate`.
     """
     machine = costs["machine"]
-    names = {**parameters, **_quantities(costs, parameters)}
+    names = {**parameters, **_quantities(costs, parameters), "cores": cores}
     for stage, definition in graph["stages"].items():
         cells = math.prod(len(_axis(axis, parameters)) for axis in _axes(definition))
         row = costs["stages"].get(stage)
@@ -123,13 +124,14 @@ def plan(
         one = {name: float(evaluate(row.get(name, 0), names, f"{stage}.{name}")) for name in COLUMNS}
         transfer = one["downloads"] / (machine["network_mb_a_second"] * 3.6)
         busy = one["core_hours"] / cores
+        beside_gpu = one["core_hours"] / min(cores, one["gpu_processes"] or cores)
         yield Cost(
             stage,
             cells,
             downloads=cells * one["downloads"],
             disk=cells * one["disk"],
             memory=one["memory"],
-            with_gpu=cells * (transfer + busy + one["teraflop"] / machine["gpu_teraflop_a_second"] / 3600),
+            with_gpu=cells * (transfer + beside_gpu + one["teraflop"] / machine["gpu_teraflop_a_second"] / 3600),
             without=cells * (transfer + busy + one["teraflop"] / (cores * machine["core_teraflop_a_second"]) / 3600),
         )
 

@@ -30,6 +30,29 @@ def test_hours_on_paper():
     assert (cost.downloads, cost.memory, cost.disk) == (180, 4, 2.5)
 
 
+@pytest.mark.parametrize(("cores", "with_gpu", "without"), [(8, 4, 1), (2, 4, 4), (1, 8, 8)])
+def test_few_processes_beside_a_gpu_take_longer(cores, with_gpu, without):
+    cost = one({"core_hours": 8, "gpu_processes": 2}, cores=cores)
+    assert (cost.with_gpu, cost.without) == (with_gpu, without)
+
+
+def test_processes_are_bounded_by_the_cores():
+    parameters = {**PARAMETERS, "run": {"workers": None, "gpu_workers": 4}}
+    row = {"memory": "3 * min(known(run.workers, cores), run.gpu_workers)"}
+    assert [one(row, parameters=parameters, cores=cores).memory for cores in (2, 16)] == [6, 12]
+
+
+@pytest.mark.skipif(not Path("dvc.yaml").exists(), reason="needs the project's graph")
+def test_pretraining_holds_the_texts_of_what_was_retrieved():
+    graph, parameters, costs = (yaml.safe_load(Path(name).read_text()) for name in ("dvc.yaml", "params.yaml", COSTS))
+    scale = Path("scales/paper.yaml")
+    list(merge(parameters, yaml.safe_load(scale.read_text()), scale))
+    memory = {row.stage: row.memory for row in plan(graph, costs, parameters, cores=2)}
+    texts = 47_000 * 100 * 600 / 1e9  # 100 passages a question, 600 bytes each; twice while they are joined
+    for stage in ("kvqae-dpr_pretrain", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"):
+        assert memory[stage] == pytest.approx(6 + 2 * texts)
+
+
 @pytest.mark.parametrize(
     "definition", [{"matrix": {"seed": "${toy.train.seeds}", "part": ["a", "b"]}}, {"foreach": list(range(6))}]
 )
