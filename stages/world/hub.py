@@ -78,7 +78,7 @@ def pieces_key(sources: Iterable[Source], builders: Iterable[ModuleType]) -> str
     """What finished pieces depend on: the pins of their sources, and the code that builds them."""
     digest = hashlib.sha256()
     for source in sources:
-        digest.update(source.model_dump_json().encode())
+        digest.update(source.model_dump_json(exclude={"description", "bytes", "page"}).encode())
     for module in builders:
         digest.update(Path(inspect.getfile(module)).read_bytes())
     return digest.hexdigest()[:16]

@@ -194,6 +194,8 @@ def test_pieces_depend_on_their_pins_and_on_what_builds_them(pins, tmp_path):
     assert pieces_key(sources, hub_world._BUILDERS[1:]) != key
     other = sources[0].model_copy(update={"revision": "f" * 40})
     assert pieces_key([other, *sources[1:]], hub_world._BUILDERS) != key
+    told = sources[0].model_copy(update={"description": "in other words", "bytes": 7})
+    assert pieces_key([told, *sources[1:]], hub_world._BUILDERS) == key
     module = ModuleType("builder")
     module.__file__ = str(tmp_path / "builder.py")
     keys = set()
