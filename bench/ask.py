@@ -6,6 +6,7 @@ measures and writes nothing.
 """
 
 import sys
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
 
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
-    return [(question.text, images.read(question.image)) for question in questions if question.image in images]
+    names = [(question.text, question.image) for question in questions]
+    return [(text, images.read(name)) for text, name in names if name is not None and name in images]
 
 
 def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> list[float]:
@@ -41,12 +43,9 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
 
     with Asker(root) as asker:
         asked = cycle(questions_and_pictures(root, asker.dataset))
-        for question, picture in islice(asked, warm_up):
-            asker.ask(question, picture, rerank=rerank)
-        return [
-            harness.once(lambda question=question, picture=picture: asker.ask(question, picture, rerank=rerank))
-            for question, picture in islice(asked, questions)
-        ]
+        for each in islice(asked, warm_up):
+            asker.ask(*each, rerank=rerank)
+        return [harness.once(partial(asker.ask, *each, rerank=rerank)) for each in islice(asked, questions)]
 
 
 def main() -> None:
