@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from stages.atomic import write_atomically
 from stages.report.common import environment
+from stages.report.worlds import compared
 from stages.stage import BadInput, Context, Parameters, run_stage
 from stages.tables import read_json
 
@@ -40,19 +41,21 @@ def page(fragments: Sequence[dict[str, Any]]) -> str:
 
 
 def thorough_html(result: dict[str, Any]) -> str:
-    """What `make thorough` found, with commit and date: its sections, and metrics if world seeds are several.
+    """What `make thorough` found, with commit and date: its sections; of several world seeds also comparisons and metrics.
 
     Of one world the sections show what matters; thousands of metrics of single trainings stay in the file.
     """
     seeds = sorted(result["seeds"], key=int)
-    rows = []
+    rows, comparisons = [], []
     if len(seeds) > 1:
+        comparisons = compared(result["pipeline"], {seed: result["seeds"][seed] for seed in seeds})
         names = [name for name in result["seeds"][seeds[0]] if all(name in result["seeds"][seed] for seed in seeds)]
         for name in names:
             values = np.array([result["seeds"][seed][name] for seed in seeds])
             mean, deviation = float(values.mean()), float(values.std(ddof=1))
             rows.append({"name": name, "values": values.tolist(), "mean": mean, "deviation": deviation})
-    return environment().get_template("thorough.html").render(result=result, seeds=seeds, rows=rows)
+    template = environment().get_template("thorough.html")
+    return template.render(result=result, seeds=seeds, rows=rows, comparisons=comparisons)
 
 
 def weaker_html(result: dict[str, Any]) -> str:
