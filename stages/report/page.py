@@ -41,7 +41,7 @@ def page(fragments: Sequence[dict[str, Any]]) -> str:
 
 
 def thorough_html(result: dict[str, Any]) -> str:
-    """What `make thorough` found, with commit and date: its sections; of several world seeds also comparisons and metrics.
+    """What `make thorough` found, with commit and date: its sections; of several worlds also comparisons and metrics.
 
     Of one world the sections show what matters; thousands of metrics of single trainings stay in the file.
     """
