@@ -241,7 +241,10 @@ def _delg(root: Path, brought: Path) -> Finding:
     if not missing:
         return Finding("DELG", "has", f"files in {brought}/delg")
     found = f"no files in {', '.join(f'{brought}/delg/{name}' for name in missing)}"
-    meaning = "with world.kvqae: hub, kvqae-local_features and what follows it stop: see docs/kvqae-formats.md"
+    meaning = (
+        "with world.kvqae: hub and kvqae.rrt.use: true, as at scale paper, kvqae-local_features and what follows it "
+        "stop: see docs/kvqae-formats.md; kvqae.rrt.use: false, as at scale workstation, goes without"
+    )
     return Finding("DELG", "lacks", found, meaning)
 
 

@@ -204,6 +204,7 @@ def test_delgs_files_are_looked_for_in_both_folders(findings, project):
     lacking = findings(project)["DELG"]
     assert (lacking.state, lacking.found) == ("lacks", "no files in brought/kvqae_models/delg/questions")
     assert "kvqae-local_features" in lacking.meaning
+    assert "kvqae.rrt.use: false" in lacking.meaning
     (delg / "questions").mkdir()
     (delg / "questions" / "b.delg_global").touch()
     assert findings(project)["DELG"].state == "has"
