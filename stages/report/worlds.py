@@ -8,11 +8,9 @@ import numpy as np
 from stages.measures.stouffer import stouffer
 from stages.report.kvqae_findings import READING, RERANKING, Retrieved
 
-MEASURES = {"mrr": "MRR", "precision@1": "P@1", "em": "EM"}
 
-
-def _key(stage: str, each: Retrieved) -> str:
-    return f"{stage}.{each.block}_{each.rows[0]}_over_{each.rows[1]}_{each.measure[0]}"
+def _key(each: Retrieved) -> str:
+    return f"evaluate_reranking.{each.block}_{each.rows[0]}_over_{each.rows[1]}_{each.measure[0]}"
 
 
 def _words(each: Retrieved) -> tuple[str, str, str]:
@@ -24,7 +22,7 @@ COMPARISONS: dict[str, dict[str, tuple[str, str, str]]] = {
     "kvqae": {
         "evaluate.passage_fused_over_best_text_mrr": ("Text and image", "the best text", "MRR"),
         "evaluate.passage_dpr_few_shot_over_zero_shot_mrr": ("Few-shot DPR", "zero-shot DPR", "MRR"),
-        **{_key("evaluate_reranking", each): _words(each) for wanted in RERANKING.values() for each in wanted},
+        **{_key(each): _words(each) for wanted in RERANKING.values() for each in wanted},
         **{f"read.{row}_over_{other}_em": (name, than, "EM") for row, other, name, than, _ in READING},
     }
 }

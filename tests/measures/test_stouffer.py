@@ -26,7 +26,16 @@ def test_order_does_not_matter():
     assert stouffer([1, -1, 1], [0.2, 0.5, 0.01]) == pytest.approx(stouffer([1, 1, -1], [0.01, 0.2, 0.5]))
 
 
-@pytest.mark.parametrize(("differences", "p"), [([], []), ([1, 2], [0.5]), ([1], [0]), ([1], [1.5]), ([1], [np.nan])])
-def test_refused(differences, p):
-    with pytest.raises(ValueError, match="p"):
+@pytest.mark.parametrize(
+    ("differences", "p", "said"),
+    [
+        ([], [], "as many p as differences"),
+        ([1, 2], [0.5], "as many p as differences"),
+        ([1], [0], r"p should be in \(0, 1\]"),
+        ([1], [1.5], r"p should be in \(0, 1\]"),
+        ([1], [np.nan], r"p should be in \(0, 1\]"),
+    ],
+)
+def test_refused(differences, p, said):
+    with pytest.raises(ValueError, match=said):
         stouffer(differences, p)
