@@ -17,17 +17,18 @@ from typing import Any
 import torch
 
 from bench import harness
-from stages.complexity.corpus.squad import write_squad
-from stages.complexity.finetune import FinetuneParameters
-from stages.complexity.prompt import PromptedModel, PromptParameters, ask_all
-from stages.complexity.prompting.answer_cache import AnswerCache, key_of
-from stages.complexity.prompting.prompts import Messages, messages_of
-from stages.complexity.readers.interface import Reader, Reading, reader_of
-from stages.stage import read_parameters, section_of, validate
-from stages.world.complexity_base_models import ComplexityBaseModelsParameters, make_stand_ins
-from stages.world.sample.french import build_french
+from sample.french import build_french
+from stages.complexity.base_models import ComplexityBaseModelsParameters, make_stand_ins
+from stages.complexity.prompt import PromptParameters
 from tests.complexity.local_server import serving, write_chat_template
 from tests.complexity.loopback_endpoint import Loopback, said
+from trivium.complexity.prompting.answer_cache import AnswerCache, key_of
+from trivium.complexity.prompting.prompted_models import PromptedModel, ask_all
+from trivium.complexity.prompting.prompts import Messages, messages_of
+from trivium.complexity.readers.finetuning import FinetuneParameters
+from trivium.complexity.readers.interface import Reader, Reading, reader_of
+from trivium.formats.squad import write_squad
+from trivium.harness.stage import read_parameters, section_of, validate
 
 PARAMS = Path("params.yaml")
 QUESTIONS, ALONE, SERVED, BATCH = 512, 32, 64, 64

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from bench import harness
-from stages.kvqae.ask import one_thread
-from stages.stage import BadInput
+from trivium.commands.ask import one_thread
+from trivium.harness.stage import BadInput
 
 QUESTIONS, WARM_UP = 100, 10
 WAYS = {"retrieved": False, "re_ranked": True}  # whether the re-rankers have their say
@@ -23,9 +23,9 @@ LIMIT_SECONDS = {"retrieved": 1, "re_ranked": 3}  # on two cores
 
 def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
     """(question, picture) of the test set."""
-    from stages.image_shards import Images
-    from stages.kvqae.asking.project import made
-    from stages.kvqae.questions import read_questions
+    from trivium.files.image_shards import Images
+    from trivium.formats.questions import read_questions
+    from trivium.kvqae.asking.project import made
 
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
@@ -39,7 +39,7 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
     Raises:
         BadInput: the project is not built.
     """
-    from stages.kvqae.asking.pipeline import Asker
+    from trivium.kvqae.asking.pipeline import Asker
 
     with Asker(root) as asker:
         asked = cycle(questions_and_pictures(root, asker.dataset))

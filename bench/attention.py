@@ -1,7 +1,7 @@
 """Attention's gradient as our trainings compute it, against torch's fused kernel: `python -m bench.attention`.
 
 A layer of MiniLM's shape on short texts, forward and backward, in bf16. On a CPU with bf16 instructions ours is plain
-products, see `stages.device.attention`; elsewhere both are the same kernel.
+products, see `trivium.nets.device.attention`; elsewhere both are the same kernel.
 """
 
 import os
@@ -14,8 +14,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import BertConfig, BertModel
 
 from bench import harness
-from stages.device import attention, autocast, pick_device
-from stages.stage import CPU_BF16
+from trivium.harness.stage import CPU_BF16
+from trivium.nets.device import attention, autocast, pick_device
 
 TEXTS, HEADS, TOKENS, WIDTH = 24, 12, 72, 32
 

@@ -15,12 +15,12 @@ import torch
 from safetensors.torch import save_file
 
 from bench import harness
-from stages.decorrelation.models.interface import start
-from stages.decorrelation.models.settings import ClipSettings
-from stages.decorrelation.training.batches import Batch
-from stages.decorrelation.training.loop import backward, optimiser_of
-from stages.device import pick_device
-from stages.tables import write_json
+from trivium.decorrelation.models.interface import start
+from trivium.decorrelation.models.settings import ClipSettings
+from trivium.decorrelation.training.batches import Batch
+from trivium.decorrelation.training.loop import backward, optimiser_of
+from trivium.files.tables import write_json
+from trivium.nets.device import pick_device
 
 LARGE: dict[str, Any] = {
     "embed_dim": 512,

@@ -16,14 +16,14 @@ from sentence_transformers import CrossEncoder
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from bench import harness
-from stages.device import pick_device
-from stages.kvqae.passage_texts import SEPARATOR, PassageTexts
-from stages.kvqae.questions import Question
-from stages.kvqae.reader.data import Example
-from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
-from stages.kvqae.rerankers.cross_encoder_training import loss_of
-from stages.measures.answers import AnswerMatcher
-from stages.stage import CPU_BF16
+from trivium.formats.questions import Question
+from trivium.harness.stage import CPU_BF16
+from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
+from trivium.kvqae.reader.inputs import Example
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
+from trivium.kvqae.rerankers.cross_encoder_training import loss_of
+from trivium.measures.answers import AnswerMatcher
+from trivium.nets.device import pick_device
 
 PAPER = {"layers": 12, "hidden": 768, "tokens": 256}
 SMALL = {"layers": 6, "hidden": 384, "tokens": 72}

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from bench import harness
-from stages.device import pick_device
-from stages.kvqae.dense_retrieval.neighbours import exact_search
-from stages.kvqae.dense_retrieval.text_encoder import encode, load_text_encoder, tokenize
-from stages.kvqae.dpr_encode import DprEncodeParameters, encode_passages
-from stages.matrices import read_matrix, write_matrix
-from stages.tables import write_table
+from trivium.files.matrices import read_matrix, write_matrix
+from trivium.files.tables import write_table
+from trivium.kvqae.retrieval.dpr_encoding import DprEncodeParameters, encode_passages
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+from trivium.nets.device import pick_device
+from trivium.vision.neighbours import exact_search
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
 WORDS, TEXTS = 40, 512

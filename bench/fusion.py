@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench import harness
-from stages.measures.fusion import gather, normalize
-from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import search_weights
+from trivium.measures.fusion import gather, normalize
+from trivium.measures.runs import Qrels, Run
+from trivium.measures.weight_search import search_weights
 
 if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
     import ranx

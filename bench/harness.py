@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stages.tables import write_json
+from trivium.files.tables import write_json
 
 FOLDER = Path("metrics/bench")
 

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from bench import harness
-from stages.decorrelation.datasets.masks import Mask
-from stages.decorrelation.painting.fillings import composite
-from stages.decorrelation.painting.frames import Pixels
-from stages.decorrelation.painting.inpainter import Inpainter
+from trivium.decorrelation.painting.fillings import composite
+from trivium.decorrelation.painting.frames import Pixels
+from trivium.decorrelation.painting.inpainter import Inpainter
+from trivium.formats.masks import Mask
 
 RADIUS = 4
 SIZES = {"sample": (48, 48, 1024), "coco": (480, 640, 16)}  # height, width, pictures

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from bench import harness
-from stages.decorrelation.datasets.records import Caption
-from stages.decorrelation.language.word_lists import WORDS, word_lists
-from stages.decorrelation.phrases import Row, Settings, read_shard
-from stages.engine import LocalEngine
-from stages.stage import read_parameters
-from stages.world.sample.render.canvas import Dice
-from stages.world.sample.scenes.catalogue import COCO
-from stages.world.sample.scenes.scene import make_scene
-from stages.world.sample.scenes.wording import describe, plain
+from sample.render.canvas import Dice
+from sample.scenes.catalogue import COCO
+from sample.scenes.scene import make_scene
+from sample.scenes.wording import describe, plain
+from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
+from trivium.formats.pictures import Caption
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import read_parameters
+from trivium.language.english.word_lists import WORDS, word_lists
 
 CAPTIONS, DISTINCT, PEER, SHARD = 616_435, 5_000, 20_000, 8192
 

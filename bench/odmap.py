@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import harness
-from stages.decorrelation.retrieval.caption_search import top_captions
-from stages.matrices import read_matrix, write_matrix
-from stages.measures.odmap import odmap
+from trivium.decorrelation.retrieval.caption_search import top_captions
+from trivium.files.matrices import read_matrix, write_matrix
+from trivium.measures.odmap import odmap
 
 CAPTIONS, WIDTH, CLASSES, QUERIES, K = 616_435, 512, 80, 5_000, 10
 LOOPED = 20  # queries that the loop is timed on

@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench import harness
-from stages.atomic import write_atomically
-from stages.engine import LocalEngine
 from stages.kvqae import knowledge_base, passages
-from stages.stage import Context
-from stages.tables import read_table, write_table
-from stages.tracking import Tracker
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_table, write_table
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
+from trivium.kvqae.knowledge_base import passages as passages_library
 
 ARTICLES, WORDS, VOCABULARY = 3200, 800, 60_000
 PARAMETERS = passages.PassagesParameters(words=100, shard_size=128)
@@ -74,15 +75,18 @@ def peer(articles: Path, out: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     count = 0
-    with write_atomically(out) as beside, pq.ParquetWriter(beside, passages.SCHEMA, compression="zstd") as writer:
+    with (
+        write_atomically(out) as beside,
+        pq.ParquetWriter(beside, passages_library.SCHEMA, compression="zstd") as writer,
+    ):
         for batch in pq.ParquetFile(articles).iter_batches(PARAMETERS.shard_size, columns=["article", "text"]):
             rows = []
             for article, paragraphs in zip(batch["article"].to_pylist(), batch["text"].to_pylist(), strict=True):
                 found = ((sent.text, len(sent)) for document in nlp.pipe(paragraphs) for sent in document.sents)
-                for position, text in enumerate(passages.pack(found, PARAMETERS.words)):
+                for position, text in enumerate(passages_library.pack(found, PARAMETERS.words)):
                     rows.append({"passage": count, "article": article, "position": position, "text": text})
                     count += 1
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=passages.SCHEMA))
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=passages_library.SCHEMA))
 
 
 def main() -> None:

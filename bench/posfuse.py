@@ -13,10 +13,10 @@ import numpy as np
 
 from bench import fusion, harness
 from bench.fusion import as_ranx_qrels, as_ranx_run
-from stages.measures.fusion import linear_fusion
-from stages.measures.posfuse import pos_fusion, position_probabilities
-from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import WeightSearch, search_weights
+from trivium.measures.fusion import linear_fusion
+from trivium.measures.posfuse import pos_fusion, position_probabilities
+from trivium.measures.runs import Qrels, Run
+from trivium.measures.weight_search import WeightSearch, search_weights
 
 if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
     import ranx

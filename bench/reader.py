@@ -13,14 +13,14 @@ import torch
 from transformers import BertConfig, BertForQuestionAnswering, BertTokenizer
 
 from bench import harness
-from stages.device import autocast, pick_device
-from stages.kvqae.passage_texts import PassageTexts
-from stages.kvqae.questions import Question
-from stages.kvqae.reader.data import Example, tokenize
-from stages.kvqae.reader.reading import read_pairs
-from stages.kvqae.reader.training import loss_of
-from stages.kvqae.reader_pretrain import ReaderPretrainParameters
-from stages.measures.answers import AnswerMatcher
+from trivium.formats.questions import Question
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.reader.inputs import Example, tokenize
+from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
+from trivium.kvqae.reader.reader_training import loss_of
+from trivium.kvqae.reader.reading import read_pairs
+from trivium.measures.answers import AnswerMatcher
+from trivium.nets.device import autocast, pick_device
 
 LAYERS, HIDDEN, TOKENS, PASSAGES, BATCH = 3, 384, 64, 240, 24
 PARAMETERS = ReaderPretrainParameters(

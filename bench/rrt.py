@@ -13,9 +13,9 @@ import torch
 from torch import nn
 
 from bench import harness
-from stages.device import autocast, pick_device
-from stages.kvqae.local_descriptors.folder import LOCAL_DIMENSION, FeatureFolder
-from stages.kvqae.rerankers.rrt import build_rrt, score_pairs
+from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
+from trivium.nets.device import autocast, pick_device
+from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, FeatureFolder
 
 PAPER = {"global_dimension": 2048, "layers": 6, "heads": 4, "hidden": 1024, "locals": 500, "pairs": 100}
 SMALL = {"global_dimension": 236, "layers": 2, "heads": 1, "hidden": 128, "locals": 32, "pairs": 100}

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from bench import harness
 from bench.fusion import as_ranx_qrels, as_ranx_run, world
-from stages.measures.ranking import evaluate
-from stages.measures.runs import Qrels, Run
-from stages.measures.significance import fisher_randomization
+from trivium.measures.ranking import evaluate
+from trivium.measures.runs import Qrels, Run
+from trivium.measures.significance import fisher_randomization
 
 if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
     import ranx

@@ -17,10 +17,10 @@ PROGRAMS = {  # DVC and the lanes note what they were asked for; nothing is up t
 @pytest.fixture
 def project(tmp_path):
     """A folder whose environment is ready."""
-    for name in ("Makefile", "uv.lock", "pyproject.toml", "stages/decorrelation/painting/worker.py.lock"):
+    for name in ("Makefile", "uv.lock", "pyproject.toml", "trivium/decorrelation/painting/worker.py.lock"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "stages/decorrelation/painting/worker.py").touch()
+    (tmp_path / "trivium/decorrelation/painting/worker.py").touch()
     binaries = tmp_path / ".venv" / "bin"
     binaries.mkdir(parents=True)
     for name, script in PROGRAMS.items():
@@ -51,14 +51,14 @@ def test_lanes_run_first_where_there_is_no_gpu(project, arguments, last):
     done = make(project, *arguments)
     assert done.returncode == 0, done.stderr
     pipeline = "".join(arguments[1:]).removeprefix("P=")
-    lanes = f"1 -m stages.lanes {pipeline}".strip()
+    lanes = f"1 -m trivium.commands.lanes {pipeline}".strip()
     assert (project / "asked").read_text().splitlines() == ["status --quiet", lanes, *last]
 
 
 def test_where_nothing_has_run_dvc_is_not_asked_what_changed(project):
     (project / ".dvc" / "cache").rmdir()
     assert make(project, "repro").returncode == 0
-    assert (project / "asked").read_text().splitlines() == ["1 -m stages.lanes", "repro"]
+    assert (project / "asked").read_text().splitlines() == ["1 -m trivium.commands.lanes", "repro"]
 
 
 def test_nothing_comes_after_lanes_that_were_interrupted(project):

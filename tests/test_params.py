@@ -11,9 +11,9 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from stages.decorrelation.cells import parse_cells
-from stages.scale import merge
-from stages.stage import BadInput, Parameters, RunParameters, section_of, validate
+from trivium.commands.scale import merge
+from trivium.decorrelation.matrix import parse_cells
+from trivium.harness.stage import BadInput, Parameters, RunParameters, section_of, validate
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
@@ -25,7 +25,7 @@ STAGES = {  # section: (module, name of its Parameters model)
     for file in sorted((ROOT / "stages").rglob("*.py"))
     for _, section, model in ENTRY.findall(file.read_text(encoding="utf-8"))
 }
-HARNESS = {"run"}  # stages/stage.py reads it
+HARNESS = {"run"}  # trivium/harness/stage.py reads it
 
 
 def model_of(section: str) -> type[Parameters]:

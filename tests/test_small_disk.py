@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from bench.passages import write_articles
-from stages.kvqae.lucene import Searcher
-from stages.tables import write_json_lines, write_table
-from tests.kvqae.dense_retrieval.test_training import PARAMETERS, write_world
+from tests.kvqae.retrieval.test_dpr_training import PARAMETERS, write_world
 from tests.kvqae.tiny_bert import WORDS, write_tiny_bert
 from tests.small_disk import environment, run_twice, why_not
+from trivium.files.tables import write_json_lines, write_table
+from trivium.kvqae.retrieval.lucene import Searcher
 
 pytestmark = pytest.mark.slow
 KB, MANY = 6_000, 40_000  # passages

@@ -1,1 +1,0 @@
-"""Which semantic factors make French reading comprehension hard (complexity.md)."""

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from stages.complexity.corpus.corpora import read_examples
-from stages.complexity.corpus.predictions import write_predictions
-from stages.complexity.readers.interface import Reading, load_reader
-from stages.stage import Context, Parameters, run_stage
+from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.formats.frame_corpora import read_examples
+from trivium.formats.predictions import write_predictions
+from trivium.harness.stage import Context, Parameters, run_stage
 
 
 class AnswerParameters(Parameters):

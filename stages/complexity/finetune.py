@@ -1,97 +1,16 @@
-"""Adapt a base model to French reading: FQuAD, two epochs, no search; one model a name and seed (complexity.md §2)."""
+"""Stage `complexity-finetune`. Readers fine-tuned on the adaptation corpus, one a model and seed."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import Annotated
 
-import torch
-from pydantic import Field, model_validator
-
-from stages.atomic import write_atomically
-from stages.cards import write_card
-from stages.complexity.corpus.squad import SquadQuestion, read_squad
-from stages.complexity.readers.interface import Reader, Reading, reader_of
-from stages.complexity.readers.settings import AnyReaderSettings, ReaderSettings
-from stages.complexity.readers.training import mean_loss, train
-from stages.measures.french import exact_match, f1
-from stages.measures.rouge import rouge_l
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json
+from trivium.complexity.readers.finetuning import FinetuneParameters, finetune
+from trivium.complexity.readers.settings import ReaderSettings
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json
+from trivium.formats.squad import read_squad
+from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.nets.cards import write_card
 
 _PROVENANCE = "provenance.json"
-
-
-class FinetuneParameters(Parameters):
-    """Section `complexity.finetune`."""
-
-    run: tuple[str, ...] = Field(min_length=1, description="Models that are trained and asked, names of `models`")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        min_length=1, description="Trainings of each model: new weights, order, dropout"
-    )
-    validation_questions: int = Field(ge=1, description="Validation questions asked at the end, spread over the file")
-    validation_batch: int = Field(ge=1, description="Readings together in validation")
-    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-    models: dict[str, AnyReaderSettings] = Field(min_length=1, description="What each model is told, by name")
-
-    @model_validator(mode="after")
-    def _known_models(self) -> "FinetuneParameters":
-        if unknown := sorted(set(self.run) - set(self.models)):
-            raise ValueError(f"run: no settings for {', '.join(unknown)}; there are {', '.join(self.models)}")
-        return self
-
-
-def spread(questions: Sequence[SquadQuestion], count: int) -> list[SquadQuestion]:
-    """At most `count` of the questions, at equal distances: neighbours share their text."""
-    count = min(count, len(questions))
-    return [questions[place * len(questions) // count] for place in range(count)]
-
-
-def validation_scores(reader: Reader, questions: Sequence[SquadQuestion], batch_size: int) -> dict[str, float]:
-    """Mean loss, and mean ROUGE-L, EM and F1 of the answers against each question's first reference."""
-    features = reader.features(questions).items
-    answers = reader.answer([Reading(each.id, each.question, each.context) for each in questions], batch_size)
-    texts = [answer.text for answer in answers]
-    references = [each.answers[0][0] for each in questions]
-    pairs = list(zip(texts, references, strict=True))
-    losses = {"loss": mean_loss(reader, features)} if features else {}
-    return losses | {
-        "rouge_l": float(rouge_l(references, texts).mean()),
-        "em": fmean(exact_match(answer, reference) for answer, reference in pairs),
-        "f1": fmean(f1(answer, reference) for answer, reference in pairs),
-    }
-
-
-def finetune(
-    parameters: FinetuneParameters,
-    context: Context,
-    *,
-    settings: ReaderSettings,
-    kind: str,
-    seed: int,
-    base: Path,
-    training: Sequence[SquadQuestion],
-    validation: Sequence[SquadQuestion],
-) -> tuple[Reader, dict[str, float]]:
-    """From a base model to a trained reader, with its metrics."""
-    torch.manual_seed(seed)
-    reader = reader_of(kind).start(base, settings)
-    features = reader.features(training)
-    metrics = {f"train_{name}": float(count) for name, count in features.counts.items()}
-    metrics |= train(
-        reader,
-        features.items,
-        seed=seed,
-        work=context.work,
-        checkpoint_every=parameters.checkpoint_every,
-        log=context.tracker.log,
-    )
-    asked = spread(validation, parameters.validation_questions)
-    scores = validation_scores(reader, asked, parameters.validation_batch)
-    metrics |= {f"validation_{name}": value for name, value in scores.items()}
-    trained = sum(weights.numel() for weights in reader.module.parameters() if weights.requires_grad)
-    metrics |= {"parameters": float(sum(weights.numel() for weights in reader.module.parameters()))}
-    return reader, metrics | {"parameters_trained": float(trained), "validation_questions": float(len(asked))}
 
 
 def main(

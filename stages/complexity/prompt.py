@@ -1,68 +1,21 @@
-"""Ask prompted models every evaluation question, through OpenAI-compatible endpoints (complexity.md §2).
+"""Stage `complexity-prompt`. What prompted models answer, where an endpoint is given."""
 
-A model without an endpoint is not run, and has no file. Every answer is kept as it comes, in the journal of the main
-repository: a run that breaks off goes on where it was, also one in an experiment's folder that vanishes with it; and a
-rerun asks nothing. What DVC tracks is a copy of the journal, to share.
-"""
-
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
-from tqdm import tqdm
 
-from stages.atomic import write_atomically
-from stages.complexity.corpus.corpora import read_examples
-from stages.complexity.corpus.predictions import write_predictions
-from stages.complexity.corpus.records import Example
-from stages.complexity.corpus.squad import read_squad
-from stages.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply, key_of
-from stages.complexity.prompting.extracts import KINDS, extract
-from stages.complexity.prompting.prompts import Messages, draw_examples, messages_of
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_json
-from stages.tracking import project_root
+from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
+from trivium.complexity.prompting.prompted_models import PromptedModel, answer
+from trivium.complexity.prompting.prompts import Messages, draw_examples, messages_of
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_json
+from trivium.formats.frame_corpora import read_examples
+from trivium.formats.predictions import write_predictions
+from trivium.formats.squad import read_squad
+from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.tracking import project_root
 
 PROMPTS = "prompts.json"
-_HOPELESS = 5  # questions refused before any is answered
-
-
-class PromptedModel(Parameters):
-    """A model behind an endpoint."""
-
-    label: str = Field(min_length=1, description="Name in messages and in the page's tables")
-    endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
-    model: str = Field(min_length=1, description="The endpoint's name for the model; cached answers go by it")
-    examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")
-    temperature: float = Field(ge=0, le=2, description="0: the likeliest token every time")
-    max_tokens: int = Field(ge=1, description="Longest answer, in the model's tokens")
-    requests_per_minute: float = Field(gt=0, description="Requests started in a minute, at the most")
-    parallel: int = Field(ge=1, le=256, description="Requests under way at a time")
-    timeout_s: float = Field(gt=0, description="Seconds without a sign of the endpoint")
-    retries: int = Field(ge=0, le=20, description="How often a question is asked again after a failure that may pass")
-    backoff_s: float = Field(gt=0, description="Seconds before that, doubled every time; Retry-After comes first")
-    key_variable: str | None = Field(
-        pattern=r"^[A-Za-z_]\w*$", description="Environment variable with the key, null: the endpoint needs none"
-    )
-
-    @field_validator("endpoint")
-    @classmethod
-    def _address(cls, endpoint: str | None) -> str | None:
-        if endpoint is None:
-            return None
-        parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
-            raise ValueError("expected http(s)://host/path without user, password or query")
-        return endpoint.rstrip("/")
-
-    @property
-    def sampling(self) -> dict[str, float]:
-        """What decides the answer besides model and messages."""
-        return {"temperature": self.temperature, "max_tokens": self.max_tokens}
 
 
 class PromptParameters(Parameters):
@@ -78,69 +31,6 @@ class PromptParameters(Parameters):
         if bad := [name for name in models if not name.isidentifier() or not name.isascii()]:
             raise ValueError(f"names of files: expected letters, digits and _; got {bad}")
         return models
-
-
-def ask_all(
-    model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache
-) -> tuple[dict[str, Reply], Counter[str]]:
-    """Replies to the chats (by key), from the cache or from the endpoint; and counts.
-
-    Only a reply that is final goes into the cache; what a filter withheld may be asked again.
-
-    Raises:
-        BadInput: no key, every question is refused, or the endpoint fails; what came before is in the cache.
-    """
-    missing = {key: messages for key, messages in chats.items() if cache.get(key) is None}
-    counts = Counter(cached=len(chats) - len(missing))
-    replies: dict[str, Reply] = {}
-    if missing:
-        replies, requests = _ask(model, missing, cache, before=counts["cached"])
-        counts.update(requests)
-    known = ((key, replies.get(key) or cache.get(key)) for key in chats)
-    return {key: reply for key, reply in known if reply is not None}, counts
-
-
-def _ask(
-    model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache, *, before: int
-) -> tuple[dict[str, Reply], Counter[str]]:
-    """What the endpoint replies, by key, and its counts; `before`: how many were answered in an earlier run."""
-    # Its client is slow to import, and most runs ask nothing.
-    from stages.complexity.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
-
-    endpoint = Endpoint(
-        str(model.endpoint),
-        model.model,
-        key_from_environment(model.key_variable),
-        requests_per_minute=model.requests_per_minute,
-        timeout_s=model.timeout_s,
-        retries=model.retries,
-        backoff_s=model.backoff_s,
-    )
-    replies: dict[str, Reply] = {}
-    refused: list[str] = []
-
-    def ask(key: str) -> None:
-        try:
-            reply = replies[key] = endpoint.ask(chats[key], model.sampling)
-            if reply.final:
-                cache.put(key, reply, model=model.model)
-        except RefusedError as error:
-            refused.append(key)
-            if not before and not replies and len(refused) >= min(_HOPELESS, len(chats)):
-                endpoint.stop()
-                raise BadInput(f"every question is refused: {error}", file=model.endpoint) from None
-            print(f"{model.label}: a question is refused: {error}")
-
-    pool = ThreadPoolExecutor(model.parallel)
-    futures = [pool.submit(ask, key) for key in chats]
-    try:
-        for future in tqdm(as_completed(futures), total=len(chats), desc=model.label, unit="answer", mininterval=5):
-            with suppress(StoppedError):  # another one says why
-                future.result()
-    finally:
-        endpoint.stop()
-        pool.shutdown(cancel_futures=True)
-    return replies, endpoint.counts + Counter(not_kept=sum(not reply.final for reply in replies.values()))
 
 
 def main(
@@ -189,23 +79,6 @@ def main(
         write_json(beside / PROMPTS, prompts)
     cache.copy_to(out_cache)
     return metrics
-
-
-def answer(
-    model: PromptedModel, examples: Sequence[Example], chats: Mapping[str, Messages], cache: AnswerCache
-) -> tuple[dict[str, str], dict[str, int]]:
-    """Answers by question, those refused left out; and counts (see `main`)."""
-    keys = {identifier: key_of(model.model, messages, model.sampling) for identifier, messages in chats.items()}
-    known, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
-    replies = {each: known[keys[each.id]] for each in examples if keys[each.id] in known}
-    extracts = {each.id: extract(reply.content, each.text.text) for each, reply in replies.items()}
-    kinds = Counter(each.kind for each in extracts.values())
-    counts = {"questions": len(examples), **requests, "refused": len(examples) - len(replies)}
-    counts |= {kind: kinds[kind] for kind in KINDS}
-    counts["cut"] = sum(reply.finish == "length" for reply in replies.values())
-    counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in known.values())
-    counts["completion_tokens"] = sum(reply.completion_tokens for reply in known.values())
-    return {identifier: each.answer for identifier, each in extracts.items()}, counts
 
 
 if __name__ == "__main__":

@@ -1,147 +1,21 @@
-"""Table 1 and Figure 2: ROUGE-L of every model's answers, in both settings, by frame (complexity.md §3).
-
-Beside each score stands what it would be without reading: the trivial baselines, and the model's own answers shuffled
-among questions with the same answer element.
-"""
+"""Stage `complexity-score`. Table 1 and Figure 2: ROUGE-L of every model and of trivial baselines."""
 
 import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-from pydantic import Field, model_validator
 
-from stages.atomic import write_atomically
-from stages.complexity.corpus.corpora import read_examples
-from stages.complexity.corpus.squad import as_squad, write_squad
-from stages.complexity.scoring import systems
-from stages.complexity.scoring.baselines import ALONE, same_group_donors
-from stages.complexity.scoring.frame_spread import FRAME_COLUMNS, frame_means, spread
-from stages.complexity.scoring.systems import System
-from stages.measures.clustered import clustered_interval
-from stages.measures.french import exact_match, f1
-from stages.measures.rouge import mangled, rouge_l
-from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_table
+from trivium.complexity.scoring import systems
+from trivium.complexity.scoring.frame_spread import FRAME_COLUMNS, frame_means, spread
+from trivium.complexity.scoring.table1 import ScoreParameters, score, scores_table, shuffled, summarize
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_table
+from trivium.formats.frame_corpora import read_examples
+from trivium.formats.squad import as_squad, write_squad
+from trivium.harness.stage import Context, run_stage
+from trivium.measures.rouge import mangled
 
-MEASURES = ("rouge_l", "rouge_l_paper", "em", "f1")
 BASELINE = "best_overlap_sentence"  # the one that models are compared with
-
-
-class ScoreParameters(Parameters):
-    """Section `complexity.score`."""
-
-    run: tuple[str, ...] = Field(description="Fine-tuned readers that are scored, names of `readers`")
-    readers: dict[str, Literal["extractive", "seq2seq", "causal"]] = Field(description="Kind of each reader, by name")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the fine-tuned readers")
-    prompted: tuple[str, ...] = Field(description="Prompted models; one without answers counts as not run")
-    shuffles: int = Field(ge=1, description="Shuffles of a model's answers among questions with the same element")
-    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
-    resamples: int = Field(ge=100, description="Bootstrap draws of texts")
-    seed: int = Field(ge=0, description="Of baselines, shuffles, permutations and draws")
-
-    @model_validator(mode="after")
-    def _known_readers(self) -> "ScoreParameters":
-        if unknown := sorted(set(self.run) - set(self.readers)):
-            raise ValueError(f"run: no kind of {', '.join(unknown)}; there are {', '.join(self.readers)}")
-        return self
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A model's scores: for each measure (seeds, questions) in [0, 1]."""
-
-    system: System
-    values: Mapping[str, NDArray[np.float64]]
-
-    def by_question(self, measure: str) -> NDArray[np.float64]:
-        """Means over the seeds, (questions,)."""
-        return self.values[measure].mean(axis=0)
-
-
-def score(system: System, references: Sequence[str]) -> Scored:
-    """Score every seed's answers against the references, in their order."""
-    rows: dict[str, list[NDArray[np.float64]]] = {measure: [] for measure in MEASURES}
-    for predictions in system.by_seed.values():
-        answers = list(predictions.answers.values())
-        rows["rouge_l"].append(rouge_l(references, answers))
-        rows["rouge_l_paper"].append(rouge_l(references, answers, setting="paper"))
-        pairs = list(zip(answers, references, strict=True))
-        rows["em"].append(np.array([float(exact_match(*pair)) for pair in pairs]))
-        rows["f1"].append(np.array([f1(*pair) for pair in pairs]))
-    return Scored(system, {measure: np.stack(values) for measure, values in rows.items()})
-
-
-def shuffled(
-    system: System, references: Sequence[str], elements: Sequence[str], *, shuffles: int, seed: int
-) -> float | None:
-    """Mean ROUGE-L when each question gets the answer to another one with the same element; None if all are alone.
-
-    The same shuffles for every model; questions whose element no other has are left out.
-    """
-    rng = np.random.default_rng(seed)
-    totals = []
-    for _ in range(shuffles):
-        donors = same_group_donors(elements, rng)
-        kept = np.flatnonzero(donors != ALONE).tolist()
-        if not kept:
-            return None
-        for predictions in system.by_seed.values():
-            answers = list(predictions.answers.values())
-            moved = [answers[donor] for donor in donors[kept]]
-            totals.append(rouge_l([references[place] for place in kept], moved).mean())
-    return float(np.mean(totals))
-
-
-def summarize(scored: Scored, baseline: Scored, texts: Sequence[str], parameters: ScoreParameters) -> dict[str, float]:
-    """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered."""
-
-    def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-        return clustered_interval(
-            values,
-            texts,
-            confidence=parameters.confidence,
-            resamples=parameters.resamples,
-            seed=parameters.seed,
-        )
-
-    metrics = {}
-    for measure in MEASURES:
-        means = scored.values[measure].mean(axis=1)
-        metrics[measure] = float(means.mean())
-        if len(means) > 1:
-            metrics[f"{measure}_sd"] = float(means.std(ddof=1))
-    metrics["rouge_l_low"], metrics["rouge_l_high"] = interval(scored.by_question("rouge_l"))
-    for count in ("missing", "empty", "unknown"):
-        metrics[count] = float(sum(getattr(each, count) for each in scored.system.by_seed.values()))
-    if scored.system.kind != "baseline":
-        gain = scored.by_question("rouge_l") - baseline.by_question("rouge_l")
-        metrics["over_baseline"] = float(gain.mean())
-        metrics["over_baseline_low"], metrics["over_baseline_high"] = interval(gain)
-    return metrics
-
-
-def scores_table(all_scored: Sequence[Scored]) -> pa.Table:
-    """One row a model, seed and question: id, model, kind, seed, prediction and the four measures."""
-    tables = [
-        pa.table(
-            {
-                "id": list(predictions.answers),
-                "model": [scored.system.model] * len(predictions.answers),
-                "kind": [scored.system.kind] * len(predictions.answers),
-                "seed": pa.array([seed] * len(predictions.answers), pa.int64()),
-                "prediction": list(predictions.answers.values()),
-                **{measure: values[row] for measure, values in scored.values.items()},
-            }
-        )
-        for scored in all_scored
-        for row, (seed, predictions) in enumerate(scored.system.by_seed.items())
-    ]
-    return pa.concat_tables(tables)
 
 
 def main(

@@ -1,43 +1,20 @@
-"""The noun phrases of every caption and the classes they name (decorrelation.md §2, 3).
+"""Stage `decorrelation-phrases`. Noun phrases of every caption, and the classes that they name."""
 
-Where a data set has annotated phrases (Flickr30k Entities) these are taken; elsewhere a chunker finds them and word
-lists say which classes they name. How well names agree with annotated objects, and chunks with annotated phrases, is
-counted.
-"""
-
-import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 from pydantic import Field
 
-from stages.atomic import write_atomically
-from stages.decorrelation.datasets.corpora import read_corpus
-from stages.decorrelation.datasets.records import Caption, Corpus, Phrase
-from stages.decorrelation.language.chunker import Chunker, ChunkerName, RuleChunker, chosen_chunker
-from stages.decorrelation.language.english import looks_english
-from stages.decorrelation.language.matching import Matcher
-from stages.decorrelation.language.sentences import Sentence, read_sentence
-from stages.decorrelation.language.word_lists import Mode
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_table
-
-PHRASE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("classes", pa.list_(pa.string()))])
-SCHEMA = pa.schema(
-    [
-        ("caption", pa.int64()),
-        ("picture", pa.int64()),
-        ("split", pa.string()),
-        ("text", pa.string()),
-        ("phrases", pa.list_(PHRASE)),
-        ("classes", pa.list_(pa.string())),
-    ]
-)
+from trivium.decorrelation.captions.phrases import SCHEMA, Settings, metrics_of, read_shard, shards, write_classes
+from trivium.files.tables import write_table
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.language.english.chunker import chosen_chunker
+from trivium.language.english.word_lists import Mode
 
 
 class PhrasesParameters(Parameters):
@@ -49,168 +26,6 @@ class PhrasesParameters(Parameters):
     )
     spacy_model: str = Field(min_length=1, description="English pipeline, for chunker: spacy or auto")
     chunk: int = Field(ge=1, description="Captions a shard")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a worker needs to read captions: the classes, how they are matched, who chunks."""
-
-    classes: tuple[str, ...]
-    matching: Mode
-    chunker: ChunkerName
-    spacy_model: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """One caption with its picture."""
-
-    caption: Caption
-    picture: int
-    split: str
-    present: tuple[str, ...]
-
-
-@cache
-def chunker_of(name: ChunkerName, spacy_model: str) -> Chunker:
-    """The chunker of this name, made once a process."""
-    if name == "rules":
-        return RuleChunker()
-    from stages.decorrelation.language.chunker_spacy import SpacyChunker
-
-    return SpacyChunker(spacy_model, batch=256)
-
-
-@cache
-def matcher_of(classes: tuple[str, ...], mode: Mode) -> Matcher:
-    """The matcher of these classes, compiled once a process."""
-    return Matcher(classes, mode)
-
-
-def read_phrases(settings: Settings, sentences: Sequence[Sentence]) -> list[tuple[Phrase, ...]]:
-    """The phrases that the chunker finds in sentences, with the classes that the word lists give them.
-
-    Raises:
-        BadInput: a class without words, or spaCy's pipeline is not there.
-    """
-    ranges = chunker_of(settings.chunker, settings.spacy_model).chunk(sentences)
-    matcher = matcher_of(settings.classes, settings.matching)
-    return [
-        tuple(
-            Phrase(*sentence.characters(*each), names)
-            for each, names in zip(found, matcher.match(sentence, found), strict=True)
-        )
-        for sentence, found in zip(sentences, ranges, strict=True)
-    ]
-
-
-def read_shard(settings: Settings, rows: Sequence[Row]) -> tuple[pa.RecordBatch, Counter[str]]:
-    """The rows of one shard, and what was counted in it."""
-    counts: Counter[str] = Counter()
-    sentences = [read_sentence(row.caption.text) for row in rows]
-    written = []
-    found = iter(read_phrases(settings, [s for s, row in zip(sentences, rows, strict=True) if not row.caption.phrases]))
-    marked = [row for row in rows if row.caption.phrases]
-    if marked:
-        _count_agreement(settings, marked, counts)
-    for row, sentence in zip(rows, sentences, strict=True):
-        phrases = _of_classes(row.caption, settings.classes) if row.caption.phrases else next(found)
-        names = sorted({name for phrase in phrases for name in phrase.classes})
-        _count(row, sentence, phrases, names, counts)
-        written.append(
-            {
-                "caption": row.caption.id,
-                "picture": row.picture,
-                "split": row.split,
-                "text": row.caption.text,
-                "phrases": [{"start": p.start, "end": p.end, "classes": list(p.classes)} for p in phrases],
-                "classes": names,
-            }
-        )
-    return pa.RecordBatch.from_pylist(written, schema=SCHEMA), counts
-
-
-def _of_classes(caption: Caption, classes: Sequence[str]) -> tuple[Phrase, ...]:
-    return tuple(
-        Phrase(each.start, each.end, tuple(name for name in each.classes if name in classes))
-        for each in sorted(caption.phrases, key=lambda each: each.start)
-    )
-
-
-def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Sequence[str], counts: Counter[str]) -> None:
-    counts["captions"] += 1
-    counts["phrases"] += len(phrases)
-    counts["captions_empty"] += not sentence.words
-    counts["captions_without_phrase"] += not phrases
-    counts["captions_without_class"] += not names
-    counts["captions_not_ascii"] += not sentence.text.isascii()
-    counts["captions_not_english"] += bool(sentence.words) and not looks_english(sentence.text)
-    counts["captions_annotated"] += bool(row.caption.phrases)
-    for name in names:
-        counts[f"named {name}"] += 1
-        counts[f"agreed {name}"] += name in row.present
-    for name in row.present:
-        counts[f"present {name}"] += 1
-
-
-def _count_agreement(settings: Settings, rows: Sequence[Row], counts: Counter[str]) -> None:
-    """How many of the chunker's phrases are annotated ones, character for character."""
-    sentences = [read_sentence(row.caption.text) for row in rows]
-    ranges = chunker_of(settings.chunker, settings.spacy_model).chunk(sentences)
-    for row, sentence, found in zip(rows, sentences, ranges, strict=True):
-        annotated = {sentence.words_in(each.start, each.end) for each in row.caption.phrases}
-        counts["chunks"] += len(found)
-        counts["annotated_phrases"] += len(annotated)
-        counts["chunks_annotated"] += len(annotated.intersection(found))
-
-
-def shards(corpus: Corpus, size: int) -> Iterator[list[Row]]:
-    """All captions, `size` at a time, in the order of the corpus."""
-    rows: list[Row] = []
-    for picture in corpus.pictures:
-        rows += [Row(caption, picture.id, picture.split, picture.classes) for caption in picture.captions]
-        while len(rows) >= size:
-            yield rows[:size]
-            rows = rows[size:]
-    if rows:
-        yield rows
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
-
-
-def _f1(precision: float, recall: float) -> float:
-    return _ratio(2 * precision * recall, precision + recall)
-
-
-def metrics_of(counts: Counter[str], classes: Sequence[str]) -> dict[str, float]:
-    """Counts as metrics, with precision and recall of named classes against annotated objects, over all classes."""
-    plain = ("captions", "phrases", "captions_empty", "captions_without_phrase", "captions_without_class",
-             "captions_not_ascii", "captions_not_english", "captions_annotated")  # fmt: skip
-    metrics = {name: float(counts[name]) for name in plain}
-    named, agreed, present = (
-        sum(counts[f"{kind} {name}"] for name in classes) for kind in ("named", "agreed", "present")
-    )
-    metrics |= {"named_precision": _ratio(agreed, named), "named_recall": _ratio(agreed, present)}
-    metrics["classes_never_named"] = float(sum(not counts[f"named {name}"] for name in classes))
-    if counts["annotated_phrases"]:
-        precision = _ratio(counts["chunks_annotated"], counts["chunks"])
-        recall = _ratio(counts["chunks_annotated"], counts["annotated_phrases"])
-        metrics |= {"chunker_precision": precision, "chunker_recall": recall, "chunker_f1": _f1(precision, recall)}
-    return metrics
-
-
-def write_classes(path: Path, counts: Counter[str], classes: Sequence[str]) -> None:
-    """One row a class: captions that name it, captions of pictures that hold it, both, precision and recall."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        table = csv.writer(out, lineterminator="\n")
-        table.writerow(["class", "captions_naming", "captions_of_pictures_with", "both", "precision", "recall"])
-        for name in classes:
-            named, agreed, present = (counts[f"{kind} {name}"] for kind in ("named", "agreed", "present"))
-            table.writerow(
-                [name, named, present, agreed, f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"]
-            )
 
 
 def main(

@@ -1,28 +1,21 @@
-"""Which objects go from which pictures, as records with masks (decorrelation.md §1)."""
+"""Stage `decorrelation-removals`. Which objects can be taken out of which pictures."""
 
-import csv
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 from tqdm import tqdm
 
-from stages.atomic import write_atomically
-from stages.decorrelation.datasets.corpora import read_corpus
-from stages.decorrelation.datasets.records import Picture, Split
-from stages.decorrelation.regions import eligibility, empty_boxes
-from stages.decorrelation.regions.eligibility import Limits
-from stages.decorrelation.regions.empty_boxes import find_empty_boxes
-from stages.decorrelation.regions.removal_search import Drawing, Tally, find_removals
-from stages.decorrelation.regions.removal_table import write_removals
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table
-
-USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
-_REJECTED = tuple(f"rejected_{reason}" for reason in eligibility.REASONS)
-_COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *_REJECTED)
+from trivium.decorrelation.regions import empty_boxes
+from trivium.decorrelation.regions.eligibility import Limits
+from trivium.decorrelation.regions.empty_boxes import find_empty_boxes
+from trivium.decorrelation.regions.removal_search import Drawing, Tally, find_removals
+from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.decorrelation.regions.removals import _REJECTED, USED, read_named_classes, total, write_classes
+from trivium.files.atomic import write_atomically
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
 
 
 class RemovalsParameters(Parameters):
@@ -36,36 +29,6 @@ class RemovalsParameters(Parameters):
     prefer_named: bool = Field(description="Of a training picture, draw a class that one of its captions names")
     empty_tries: int = Field(ge=1, description="Places tried for a test picture's box without any object")
     seed: int = Field(ge=0, description="Of the draws, together with the picture's id")
-
-
-def read_named_classes(path: Path, pictures: Sequence[Picture]) -> dict[int, set[str]]:
-    """By picture, the classes that any of its captions names (the file of stage `phrases`).
-
-    Raises:
-        BadInput: not such a file, or it knows nothing about one of the pictures.
-    """
-    named: dict[int, set[str]] = defaultdict(set)
-    for batch in read_table(path, ["picture", "classes"]).to_batches(max_chunksize=65536):
-        for picture, classes in zip(batch["picture"].to_pylist(), batch["classes"].to_pylist(), strict=True):
-            named[picture].update(classes)
-    for each in pictures:
-        if each.captions and each.id not in named:
-            raise BadInput("no caption of this picture", file=path, field="picture", got=each.id)
-    return dict(named)
-
-
-def write_classes(path: Path, classes: Sequence[str], tally: Tally) -> None:
-    """Write the counts as CSV, a row a split and class, also where nothing was found."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("split", "class", *_COLUMNS))
-        for split in USED:
-            lines.writerows((split, name, *(tally[split, name, column] for column in _COLUMNS)) for name in classes)
-
-
-def total(tally: Tally, column: str, splits: Sequence[Split] = USED) -> float:
-    """The sum of a column over the classes."""
-    return float(sum(count for (split, _, name), count in tally.items() if name == column and split in splits))
 
 
 def main(

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
-from stages.atomic import write_atomically
-from stages.cards import write_card
-from stages.decorrelation.models.settings import AnyModelSettings
-from stages.decorrelation.training.data import ORIGINALS
-from stages.decorrelation.training.job import TrainJob, run_training
-from stages.decorrelation.training.processes import processes_here, run_in_processes
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json
+from trivium.decorrelation.models.settings import AnyModelSettings
+from trivium.decorrelation.training.job import TrainJob, run_training
+from trivium.decorrelation.training.processes import processes_here, run_in_processes
+from trivium.decorrelation.training.training_pairs import ORIGINALS
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.nets.cards import write_card
 
 _PROVENANCE = "provenance.json"
 ZERO_SHOT = "zero_shot"

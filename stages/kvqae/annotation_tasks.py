@@ -1,9 +1,9 @@
-"""What annotators work on: a Label Studio project of generated questions, shared out among annotators (kvqae.md §2)."""
+"""Stage `kvqae-annotation_tasks`. A Label Studio project of the generated questions."""
 
 import base64
 import io
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 from urllib.parse import quote
@@ -11,16 +11,19 @@ from urllib.parse import quote
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from stages.atomic import write_atomically
-from stages.image_shards import Images
-from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
-from stages.kvqae.annotation.project import annotation_task, instructions, labelling_config
-from stages.kvqae.construction.commons_names import commons_file_name
-from stages.kvqae.pictures.images import Unreadable, decode_picture
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_json
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import Images
+from trivium.files.tables import write_json
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.kvqae.annotation.generated_questions import read_generated
+from trivium.kvqae.annotation.project import annotation_task, instructions, labelling_config
+from trivium.kvqae.annotation.tasks import balanced_sample, share_out
+from trivium.kvqae.construction.commons_names import commons_file_name
+from trivium.vision.decoding import Unreadable, decode_picture
 
 _NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown
+
+
 _MAX_PIXELS = 200_000_000
 
 
@@ -54,41 +57,6 @@ class AnnotationTasksParameters(Parameters):
         if self.overlap_questions and self.overlap_annotators > self.annotators:
             raise ValueError(f"overlap_annotators is above annotators ({self.annotators})")
         return self
-
-
-def balanced_sample(
-    questions: Sequence[GeneratedQuestion], most: int, largest_share: float, rng: np.random.Generator
-) -> list[GeneratedQuestion]:
-    """The largest random sample, in random order, of which neither persons nor others exceed `largest_share`.
-
-    With m questions of the smaller kind, n ≤ m / (1 - largest_share). Within what the share allows, both kinds keep
-    the proportion that they have among all.
-    """
-    shuffled = [questions[place] for place in rng.permutation(len(questions))]
-    persons = [question for question in shuffled if question.human]
-    others = [question for question in shuffled if not question.human]
-    fewer, more = sorted((persons, others), key=len)
-    number = min(most, len(shuffled))
-    if largest_share < 1:
-        number = min(number, int(len(fewer) / (1 - largest_share) + 1e-9))
-    allowed = min(len(more), int(largest_share * number + 1e-9))
-    of_more = min(allowed, round(number * len(more) / len(shuffled)))
-    of_more = max(of_more, number - len(fewer))
-    chosen = more[:of_more] + fewer[: number - of_more]
-    return [chosen[place] for place in rng.permutation(len(chosen))]
-
-
-def share_out(tasks: int, overlapping: int, each: int, annotators: int) -> list[list[str]]:
-    """Codes of the annotators of each task: `each` of them for the first `overlapping` tasks, then one.
-
-    They take turns, so that nobody has two tasks more than anybody else, and nobody has a task twice.
-    """
-    given, turn = [], 0
-    for task in range(tasks):
-        number = each if task < overlapping else 1
-        given.append([f"A{(turn + place) % annotators + 1:02d}" for place in range(number)])
-        turn += number
-    return given
 
 
 def main(

@@ -8,21 +8,13 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from stages.atomic import write_atomically
-from stages.kvqae.annotation.export import EXPECTED, EXPORT, Annotation, read_annotations
-from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
-from stages.kvqae.annotation.project import DECISION, IMAGE, KEEP, QUESTION
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json, write_json
-from stages.world.sample.kvqae.annotators import (
-    Annotators,
-    States,
-    Trait,
-    Traits,
-    any_seen,
-    expected_kappa,
-    kappa_deviation,
-)
+from sample.kvqae.annotators import Annotators, States, Trait, Traits, any_seen, expected_kappa, kappa_deviation
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.kvqae.annotation.export import EXPECTED, EXPORT, Annotation, read_annotations
+from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
+from trivium.kvqae.annotation.project import DECISION, IMAGE, KEEP, QUESTION
 
 SOURCES = ("sample", "local")
 BROUGHT = "annotation.json"  # people's export, in the folder of what is brought

@@ -1,14 +1,13 @@
-"""BM25's two Lucene indexes: passages of the knowledge base, and of all articles (kvqae.md §3)."""
+"""Stage `kvqae-bm25_index`. Lucene indexes of the knowledge base and of all articles."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import Field
-from tqdm import tqdm
 
-from stages.kvqae.lucene import Analyzer, build_index
-from stages.kvqae.passage_texts import knowledge_base_size, stream_passages
-from stages.stage import Context, Parameters, run_stage
+from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
+from trivium.kvqae.retrieval.bm25_index import documents
+from trivium.kvqae.retrieval.lucene import Analyzer, build_index
 
 
 class Bm25IndexParameters(Parameters):
@@ -17,14 +16,6 @@ class Bm25IndexParameters(Parameters):
     analyzer: Analyzer = Field(description="standard: no stemming, as in the paper; english: stems, drops stop words")
     threads: int = Field(ge=1, description="Threads of indexing")
     heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")
-
-
-def documents(passages: Path, articles: Path, limit: int | None) -> Iterator[tuple[int, str]]:
-    """Stream (passage, title and text) of the first `limit` passages."""
-    batches = stream_passages(passages, articles, batch_size=4096, limit=limit)
-    for first, titles, texts in tqdm(batches, desc="index", unit="batch", mininterval=5, leave=False):
-        for passage, (title, text) in enumerate(zip(titles.to_pylist(), texts.to_pylist(), strict=True), first):
-            yield passage, f"{title} {text}"
 
 
 def main(

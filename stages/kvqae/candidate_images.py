@@ -1,39 +1,31 @@
-"""Candidate images of each potential question, from its entity's Commons category (kvqae.md §2, step 4).
+"""Stage `kvqae-candidate_images`. Free pictures from the entities' Commons categories, best score first."""
 
-A candidate has a free licence and is neither the knowledge base's image of the entity nor nearly a copy of it.
-"""
-
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 from pydantic import Field
 from tqdm import tqdm
 
-from stages.image_shards import Images
-from stages.kvqae.construction.commons_names import commons_file_name
-from stages.kvqae.construction.image_score import image_score
-from stages.kvqae.construction.licences import licence_standing
-from stages.kvqae.construction.near_duplicates import BITS, Fingerprint, Fingerprints, near_duplicates
-from stages.kvqae.construction.records import CommonsFile, read_commons
-from stages.kvqae.pictures.images import Unreadable
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table, write_table
-
-SCHEMA = pa.schema(
-    [
-        ("key", pa.string()),
-        ("images", pa.list_(pa.string())),
-        ("scores", pa.list_(pa.int32())),
-        ("licenses", pa.list_(pa.string())),
-    ]
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_table, write_table
+from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.kvqae.construction.candidate_images import (
+    SCHEMA,
+    Candidate,
+    Reason,
+    Subject,
+    choose_images,
+    read_categories,
+    read_subjects,
 )
-# Why a file of a category is no candidate; the first that applies counts.
-Reason = Literal["licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate"]
+from trivium.kvqae.construction.near_duplicates import BITS, Fingerprints
+
 REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
 _UNKNOWN_NAMES = 20  # that the metrics name; there may be any number
 
 
@@ -44,119 +36,6 @@ class CandidateImagesParameters(Parameters):
     max_bits: int = Field(ge=0, lt=BITS, description="Difference hashes of near duplicates differ in so many bits")
     max_side: int = Field(ge=16, description="Longer side of a decoded image, pixels")
     max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The entity that pictures are looked for.
-
-    Attributes:
-        wikidata_id: of the entity.
-        name: its label in Wikidata.
-        commons: its Commons category, None when it has none.
-        reference: the knowledge base's image of it, a file name.
-    """
-
-    wikidata_id: str
-    name: str
-    commons: str | None
-    reference: str
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An image that may stand for the entity."""
-
-    name: str
-    score: int
-    license: str
-
-
-def choose_images(
-    subject: Subject,
-    files: Sequence[CommonsFile],
-    commons: Fingerprints,
-    base: Fingerprints,
-    counts: Counter[str],
-    *,
-    images: int,
-    max_bits: int,
-) -> list[Candidate]:
-    """The best candidates of an entity, best score first, ties by title.
-
-    Args:
-        subject: the entity.
-        files: of its Commons category.
-        commons: their images.
-        base: images of the knowledge base.
-        counts: receives the files left out by reason, unknown licences by name, and references that cannot be read.
-        images: candidates at most; files beyond are not decoded.
-        max_bits: hashes of near duplicates differ in at most so many bits.
-    """
-    reference = _reference_fingerprint(subject, base, counts)
-    scores = {file.title: image_score(file, subject.name, subject.wikidata_id) for file in files}
-    free = [file for file in files if _has_free_licence(file, counts)]
-    chosen: list[Candidate] = []
-    for file in sorted(free, key=lambda file: (-scores[file.title], file.title)):
-        if len(chosen) == images:
-            break
-        if reason := _refusal(file, subject, commons, reference, max_bits):
-            counts[reason] += 1
-        else:
-            chosen.append(Candidate(file.name, scores[file.title], file.license))
-    return chosen
-
-
-def _has_free_licence(file: CommonsFile, counts: Counter[str]) -> bool:
-    standing = licence_standing(file.license)
-    if standing != "free":
-        counts[f"licence_{standing}"] += 1
-    if standing == "unknown":
-        counts[f"licence_unknown: {file.license.strip().lower() or 'none'}"] += 1
-    return standing == "free"
-
-
-def _reference_fingerprint(subject: Subject, base: Fingerprints, counts: Counter[str]) -> Fingerprint | None:
-    if subject.reference not in base:
-        counts["reference_not_at_hand"] += 1
-        return None
-    try:
-        return base.of(subject.reference)
-    except Unreadable:
-        counts["reference_unreadable"] += 1
-        return None
-
-
-def _refusal(
-    file: CommonsFile, subject: Subject, commons: Fingerprints, reference: Fingerprint | None, max_bits: int
-) -> Reason | None:
-    """Why a free file is no candidate; what costs least is asked first."""
-    if commons_file_name(file.name) == commons_file_name(subject.reference):
-        return "reference"
-    if file.name not in commons:
-        return "not_at_hand"
-    try:
-        own = commons.of(file.name)
-    except Unreadable:
-        return "unreadable"
-    return "near_duplicate" if reference and near_duplicates(own, reference, max_bits) else None
-
-
-def read_subjects(rows: Sequence[Mapping[str, Any]]) -> dict[str, Subject]:
-    """The entities of the rows of `subjects.parquet`, by their id."""
-    return {row["wikidata_id"]: Subject(**{name: row[name] for name in Subject.__dataclass_fields__}) for row in rows}
-
-
-def read_categories(path: Path, wanted: set[str]) -> dict[str, list[CommonsFile]]:
-    """The files of the wanted categories; `BadInput` when a category has a file twice."""
-    files: dict[str, dict[str, CommonsFile]] = defaultdict(dict)
-    for file in read_commons(path):
-        category = file.category.replace("_", " ")
-        if category in wanted:
-            if file.title in files[category]:
-                raise BadInput("file twice in a category", file=path, field="title", got=file.title)
-            files[category][file.title] = file
-    return {category: list(several.values()) for category, several in files.items()}
 
 
 def main(

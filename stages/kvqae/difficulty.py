@@ -1,32 +1,22 @@
-"""What makes visual questions hard for the KVQAE reader: the same validation on the factors that make sense there.
+"""Stage `kvqae-difficulty`. What makes questions hard for the reader: complexity's validation of factors."""
 
-The reader sees passages that were retrieved, so that half of the factors are about retrieval. The score is its F1, the
-mean over its seeds; questions about one entity are drawn together. No frames, no syntax: f0 to f6 are not computed.
-"""
-
-import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from stages.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
-from stages.kvqae.lexical_overlap import content_stems, overlap
-from stages.kvqae.passage_texts import read_passage_texts
-from stages.kvqae.questions import Question, read_questions
-from stages.measures.effects import NEITHER
-from stages.measures.even_cut import even_cut
-from stages.measures.reorder import first
-from stages.measures.runs import PADDING, Run, relevance_matrix
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table
-from stages.trec import read_qrels, read_run_over
+from trivium.bridges.visual_difficulty import kvqae_factors, most_read, read_scores
+from trivium.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
+from trivium.files.tables import read_table
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_qrels, read_run_over
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap
+from trivium.measures.reorder import first
+from trivium.measures.runs import PADDING, relevance_matrix
 
 MODEL = "kvqae_reader"
-_MENTION = re.compile(r"\b(?:this|that|these|those)\s+(\w+)", re.IGNORECASE)
-_VAGUE = frozenset(["man", "woman", "person", "people", "place", "thing", "object"])
 
 
 class DifficultyParameters(Parameters):
@@ -37,64 +27,6 @@ class DifficultyParameters(Parameters):
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of entities")
     seed: int = Field(ge=0, description="Of the bootstrap")
-
-
-def vague_mention(question: str) -> bool:
-    """Whether the words do not say what kind of thing is shown: a bare pronoun, or "this man", not "this painter"."""
-    return not any(noun.lower() not in _VAGUE for noun in _MENTION.findall(question))
-
-
-def kvqae_factors(
-    questions: Sequence[Question],
-    run: Run,
-    relevant: NDArray[np.bool_],
-    overlaps: NDArray[np.float64],
-    routing: dict[str, tuple[bool, bool]],
-) -> tuple[dict[str, NDArray[np.int8]], dict[str, float]]:
-    """Codes of every factor, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither), and the cuts found.
-
-    Args:
-        questions: in the order of all others.
-        run: the passages that the reader read, best first.
-        relevant: (questions, depth) which of its passages are.
-        overlaps: (questions,) of the question with the first passage; NaN where it is not defined.
-        routing: by question, whether a face was found and whether the entity is a person.
-    """
-    found = run.documents[:, 0] != PADDING
-    lengths = np.array([len(question.original_answer.split()) for question in questions], dtype=np.float64)
-    codes: dict[str, NDArray] = {
-        "vague_mention": np.array([vague_mention(question.text) for question in questions]),
-        "not_a_person": np.array([not routing[question.id][1] for question in questions]),
-        "no_face": np.array([not routing[question.id][0] for question in questions]),
-        "number_answer": np.array([any(map(str.isdigit, each.original_answer)) for each in questions]),
-        "no_relevant_passage": np.asarray(~relevant.any(axis=1)),
-        "first_not_relevant": np.where(found, ~relevant[:, 0], NEITHER),
-    }
-    cuts: dict[str, float] = {}
-    for name, values, low in (("long_answer", lengths, False), ("low_overlap", overlaps, True)):
-        known = np.isfinite(values)
-        cut = even_cut(values[known]) if known.any() else None
-        if cut is not None:
-            cuts[name] = cut
-            codes[name] = np.where(known, values <= cut if low else values > cut, NEITHER)
-    return {name: code.astype(np.int8) for name, code in codes.items()}, cuts
-
-
-def read_scores(path: Path, ids: Sequence[str]) -> NDArray[np.float64]:
-    """The reader's F1 on each question, mean over its seeds; `BadInput` where a seed lacks a question."""
-    columns = read_table(path, ["id", "seed", "f1"]).to_pydict()
-    by_seed: dict[int | None, dict[str, float]] = {}
-    for identifier, seed, value in zip(*columns.values(), strict=True):
-        by_seed.setdefault(seed, {})[identifier] = value
-    for seed, values in by_seed.items():
-        if lacking := [identifier for identifier in ids if identifier not in values]:
-            raise BadInput(f"no answer of seed {seed} to {len(lacking)} questions", file=path, got=lacking[0])
-    return np.mean([[values[identifier] for identifier in ids] for values in by_seed.values()], axis=0)
-
-
-def most_read(path: Path) -> int:
-    """The most passages that the reader read for a question: its row's number of passages, or less in a small world."""
-    return max(map(len, read_table(path, ["passages"])["passages"].to_pylist()))
 
 
 def main(

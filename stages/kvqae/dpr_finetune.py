@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from stages.kvqae.dense_retrieval.training import DprParameters, train_dual_encoder
-from stages.nets.dual_encoder import TOWERS
-from stages.stage import Context, run_stage
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
+from trivium.nets.dual_encoder import TOWERS
 
 
 class DprFinetuneParameters(DprParameters):

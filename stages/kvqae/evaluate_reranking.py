@@ -1,13 +1,4 @@
-"""Tables 5 and 6: re-ranking by images, by text and by both, and what the encoders' own training has to do with it.
-
-Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays what it is; the initial
-run is measured whole, as in Table 3. An article takes the place of its first passage (kvqae.md §6).
-
-The image re-rankers' row `image` is the list by the image alone. Without RRT (`kvqae.rrt.use`) there is no row of it.
-
-Persons are split by whether ArcFace was trained on them, the others by whether RRT was trained on pictures of them. The
-lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
-"""
+"""Stage `kvqae-evaluate_reranking`. Tables 5 and 6 with significance, split by what the encoders were trained on."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +6,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.kvqae.evaluate import Block, EvaluateParameters, measure_blocks, subsets
-from stages.kvqae.questions import read_questions
-from stages.kvqae.rerankers.fusion import complete, read_lists
-from stages.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS, read_entities
-from stages.kvqae.rerankers.rrt_parameters import is_left_out
-from stages.measures.articles import best_passages
-from stages.measures.runs import PADDING, Run
-from stages.stage import BadInput, Context, run_stage
-from stages.tables import read_table, write_json, write_table
-from stages.trec import read_qrels
+from trivium.files.tables import read_table, write_json, write_table
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_qrels
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.evaluation import check_pool, split_by_overlap
+from trivium.kvqae.rerankers.fusion import complete, read_lists
+from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS
+from trivium.kvqae.rerankers.rrt_parameters import is_left_out
+from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters, measure_blocks, subsets
+from trivium.measures.articles import best_passages
 
 BLOCKS = {
     "article_face": Block(
@@ -38,8 +29,14 @@ BLOCKS = {
         ("initial", "text", "text_image", "text_initial", "text_image_initial"),
     ),
 }
+
+
 _PERSONS = ("bm25_image", "initial", "image", "text", "text_image")
+
+
 _OTHERS = ("initial", "rrt", "image", "text", "text_image")
+
+
 OVERLAP_BLOCKS = {
     "identities": {
         "persons_known": Block("Persons whom ArcFace was trained on", "passage", "persons_known", _PERSONS),
@@ -50,6 +47,8 @@ OVERLAP_BLOCKS = {
         "landmarks_unknown": Block("Non-persons that RRT was not trained on", "passage", "landmarks_unknown", _OTHERS),
     },
 }
+
+
 # (block, the row that should be better, the other): differences and p-values that are metrics of their own.
 COMPARED = (
     ("passage", "text", "initial"),
@@ -61,44 +60,6 @@ COMPARED = (
     ("article_face", "image", "rrt"),
     ("article", "image", "rrt"),
 )
-
-
-def check_pool(reranked: Run, initial: Run, file: Path) -> None:
-    """Refuse a re-ranked passage that the initial run lacks: it was perhaps never judged."""
-    for row, query in enumerate(reranked.queries):
-        found = reranked.documents[row]
-        strange = np.setdiff1d(found[found != PADDING], initial.documents[row])
-        if len(strange):
-            raise BadInput(
-                "a passage that the initial run does not have",
-                file=file,
-                row=f"question {query}",
-                field="document",
-                got=int(strange[0]),
-                expected="a re-ranking of the initial run",
-            )
-
-
-def split_by_overlap(
-    questions: dict[str, list[str]], entity_of: dict[str, str | None], lists: dict[str, Path]
-) -> dict[str, list[str]]:
-    """The questions about known and unknown entities, for each list that there is.
-
-    Args:
-        questions: {subset: ids}, `persons` and `non_persons` among them.
-        entity_of: the Wikidata id of each question's entity.
-        lists: paths of `identities` and `landmarks`.
-    """
-    split = {}
-    for name, (whom, subset) in {
-        "identities": ("persons", "persons"),
-        "landmarks": ("landmarks", "non_persons"),
-    }.items():
-        if lists[name].is_file():
-            known = read_entities(lists[name])
-            split[f"{whom}_known"] = [each for each in questions[subset] if entity_of[each] in known]
-            split[f"{whom}_unknown"] = [each for each in questions[subset] if entity_of[each] not in known]
-    return split
 
 
 def main(

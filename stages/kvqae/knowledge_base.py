@@ -1,19 +1,18 @@
-"""Knowledge base: articles joined with their Wikidata entity and image, those with an image first (kvqae.md §1)."""
+"""Stage `kvqae-knowledge_base`. Articles as a table, those with an image first."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pydantic import Field, field_validator
-from tqdm import tqdm
 
-from stages.image_shards import Images
-from stages.kvqae.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_json_lines, write_table
+from trivium.files.image_shards import Images
+from trivium.files.tables import write_table
+from trivium.formats.wikidata import WikidataFile
+from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, join_articles
 
 SCHEMA = pa.schema(
     [
@@ -31,96 +30,9 @@ SCHEMA = pa.schema(
         ("text", pa.list_(pa.string())),
     ]
 )
+
+
 _ROWS_A_BATCH = 1024
-# Headings, lists and what extraction left of tables.
-_NOT_TEXT = ("Section::::", "BULLET::::", "{|", "|")
-_GENDERS = {"Q6581097": "male", "Q6581072": "female"}
-
-
-class KnowledgeBaseParameters(Parameters):
-    """Section `kvqae.knowledge_base`."""
-
-    image_properties: tuple[str, ...] = Field(
-        min_length=1, description="Wikidata properties an article's image may come from; the first present wins"
-    )
-
-    @field_validator("image_properties")
-    @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := [name for name in names if name not in IMAGE_PROPERTIES]:
-            raise ValueError(f"not image properties: {unknown} (choices: {', '.join(IMAGE_PROPERTIES)})")
-        return names
-
-
-def clean_paragraphs(text: Sequence[str]) -> list[str]:
-    """Running text of a KILT article: no title (paragraph 0), headings, lists or tables; white space collapsed."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in text[1:] if not paragraph.startswith(_NOT_TEXT))
-    return [paragraph for paragraph in paragraphs if paragraph]
-
-
-def describe(entity: Entity | None, wikidata: WikidataFile, image_properties: Sequence[str]) -> dict[str, Any]:
-    """The columns of an article that come from its entity; types and occupations by their labels."""
-    entity = entity or Entity("")
-    gender = next(iter(entity.values("P21")), None)
-    return {
-        "image": entity.image(image_properties),
-        "human": entity.human,
-        "gender": None if gender is None else _GENDERS.get(gender) or wikidata.label(gender),
-        "occupations": [wikidata.label(item) for item in entity.values("P106")],
-        "types": [wikidata.label(item) for item in entity.values("P31")],
-        "deceased": entity.deceased,
-    }
-
-
-def join_articles(
-    articles: Path,
-    wikidata: WikidataFile,
-    available: Container[str],
-    image_properties: Sequence[str],
-    counts: Counter[str],
-) -> Iterator[dict[str, Any]]:
-    """Stream the articles that have text, with what Wikidata says about them, in the order of the file.
-
-    Args:
-        articles: KILT's knowledge source, one article a line.
-        wikidata: where entities are looked up.
-        available: names of the images at hand; an image that is not there counts as none.
-        image_properties: in order of preference.
-        counts: receives what was dropped or missing.
-
-    Raises:
-        BadInput: a field is missing or of the wrong type, or an article stands twice.
-    """
-    seen = set()
-    for row, record in tqdm(read_json_lines(articles), desc="articles", unit="article", mininterval=5, leave=False):
-        identifier, title, text = (record.get(name) for name in ("wikipedia_id", "wikipedia_title", "text"))
-        for name, value in (("wikipedia_id", identifier), ("wikipedia_title", title)):
-            if not isinstance(value, str) or not value.strip():
-                raise BadInput("missing or empty", file=articles, row=row, field=name, got=value, expected="a text")
-        if not isinstance(text, list) or not all(isinstance(paragraph, str) for paragraph in text):
-            raise BadInput("not a list of texts", file=articles, row=row, field="text", got=text)
-        if identifier in seen:
-            raise BadInput("article twice", file=articles, row=row, field="wikipedia_id", got=identifier)
-        seen.add(identifier)
-        paragraphs = clean_paragraphs(text)
-        if not paragraphs:
-            counts["no_text"] += 1
-            continue
-        info = record.get("wikidata_info") or {}
-        entity = wikidata.get(info.get("wikidata_id", ""))
-        counts["without_wikidata"] += entity is None
-        columns = describe(entity, wikidata, image_properties)
-        if columns["image"] is not None and columns["image"] not in available:
-            counts["image_file_missing"] += 1
-            columns["image"] = None
-        yield {
-            "title": title,
-            "wikipedia_id": identifier,
-            "wikidata_id": info.get("wikidata_id"),
-            "aliases": list(dict.fromkeys([*(info.get("aliases") or ()), *(entity.aliases if entity else ())])),
-            **columns,
-            "text": paragraphs,
-        }
 
 
 def _record_batches(rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:

@@ -1,29 +1,19 @@
-"""Figure 4: how much of the question's words the first passage repeats, for BM25 and DPR, relevant or not.
+"""Stage `kvqae-lexical_overlap`. Figure 4: words that question and first passage share."""
 
-The paper gives no formula. Here: the share of the question's distinct content lemmas that are found in the passage
-(title included). Lemmas come from spaCy's English lemmatiser where its model is installed; without it
-Snowball stems stand in for lemmas, which the metrics say.
-"""
-
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import snowballstemmer
 from pydantic import Field
-from spacy.lang.en.stop_words import STOP_WORDS
 
-from stages.kvqae.passage_texts import read_passage_texts
-from stages.kvqae.questions import read_questions
-from stages.measures.runs import PADDING, relevance_matrix
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_table
-from stages.trec import read_qrels, read_run_over
-
-Lemmatize = Callable[[str], frozenset[str]]
-LEMMATIZERS = {"lemmatizer", "trainable_lemmatizer"}  # spaCy's components
+from trivium.files.tables import write_table
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_qrels, read_run_over
+from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap, spacy_lemmas
+from trivium.measures.runs import PADDING, relevance_matrix
 
 
 class LexicalOverlapParameters(Parameters):
@@ -34,53 +24,6 @@ class LexicalOverlapParameters(Parameters):
         description="spaCy pipeline for lemmas: an installed package such as en_core_web_lg, or a folder such as "
         "models/kvqae/spacy (DVC does not watch it); null: Snowball stems",
     )
-
-
-_STEMMER = snowballstemmer.stemmer("english")
-
-
-def content_stems(text: str) -> frozenset[str]:
-    """Distinct stems (Snowball English) of the content words; stop words and punctuation are out."""
-    words = re.findall(r"[^\W_]+", text.lower())
-    return frozenset(_STEMMER.stemWords([word for word in words if word not in STOP_WORDS and len(word) > 1]))
-
-
-def spacy_lemmas(model: str) -> Lemmatize:
-    """Distinct content lemmas by a spaCy pipeline.
-
-    Args:
-        model: an installed package, a pipeline's folder, or one with `pipeline.json` as stage `mention_model` writes.
-
-    Raises:
-        BadInput: there is none (those that are installed are listed), or it finds no lemmas.
-    """
-    import spacy
-
-    from stages.kvqae.construction.spacy_pipeline import POINTER, load_pipeline
-
-    field, folder = "kvqae.lexical_overlap.spacy_model", Path(model)
-    try:
-        nlp = load_pipeline(folder) if (folder / POINTER).is_file() else spacy.load(model)
-    except (OSError, ValueError):
-        installed = ["null", *spacy.util.get_installed_models()]
-        raise BadInput("no such spaCy pipeline", field=field, got=model, choices=installed) from None
-    if not LEMMATIZERS & {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}:
-        expected = f"one with a {' or '.join(sorted(LEMMATIZERS))}"
-        raise BadInput("this spaCy pipeline finds no lemmas", field=field, got=model, expected=expected)
-    nlp.select_pipes(disable=[name for name in nlp.pipe_names if name in {"parser", "ner"}])
-
-    def lemmas(text: str) -> frozenset[str]:
-        return frozenset(
-            token.lemma_.lower() for token in nlp(text) if token.is_alpha and not token.is_stop and len(token) > 1
-        )
-
-    return lemmas
-
-
-def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
-    """|lemmas(question) ∩ lemmas(passage)| / |lemmas(question)|; NaN when the question has no content word."""
-    asked = lemmas(question)
-    return len(asked & lemmas(passage)) / len(asked) if asked else float("nan")
 
 
 def main(

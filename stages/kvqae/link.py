@@ -1,183 +1,22 @@
-"""Linking of mentions to the Wikipedia articles that TagMe found in their question (kvqae.md §2, step 2).
+"""Stage `kvqae-link`. Mentions matched to TagMe's links whose article has the answer."""
 
-A link is a candidate when its title or an alias is near the mention and its article contains the answer:
-
-    d(mention, link) = min over names n of D(mention, n) / max(|mention|, |n|)   in words, D Levenshtein's distance
-
-The nearest candidate wins, ties by title. Since the answer is in the article, the questions are single-hop. An article
-that several mentions of a question are linked to is the one of the nearest, and of those that name it in short.
-"""
-
-import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
 
 import pyarrow as pa
 from pydantic import Field
 
-from stages.kvqae.construction.linked_articles import (
-    LinkedArticle,
-    page_title,
-    read_linked_articles,
-    without_parentheses,
-)
-from stages.kvqae.construction.records import MENTION_SCHEMA, Mention, read_mentions
-from stages.kvqae.construction.triviaqa import TriviaQuestion, read_triviaqa
-from stages.measures.answers import normalize_answer
-from stages.measures.edit_distance import word_edit_distance
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_table
-
-LINK_SCHEMA = pa.schema(
-    [
-        *MENTION_SCHEMA,
-        ("title", pa.string()),
-        ("wikipedia_id", pa.string()),
-        ("wikidata_id", pa.string()),
-        ("names", pa.list_(pa.string())),  # what the article's entity is called: the title and its aliases
-        ("answer", pa.string()),
-        ("answers", pa.list_(pa.string())),
-        ("distance", pa.float64()),
-    ]
-)
-# Why a mention is not linked, in the order in which a link can fail: the link that came furthest gives the reason.
-Reason = Literal["no_link", "distance_too_large", "no_article", "answer_not_in_article"]
-REASONS: tuple[Reason, ...] = get_args(Reason)
-CLAIMED = "claimed_by_nearer_mention"  # why a link is given up again
-_POSSESSIVE = re.compile(r"['’]s?$")
+from trivium.files.tables import write_table
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.kvqae.construction.handed_on import read_mentions
+from trivium.kvqae.construction.linked_articles import read_linked_articles
+from trivium.kvqae.construction.linking import LINK_SCHEMA, link_all
 
 
 class LinkParameters(Parameters):
     """Section `kvqae.link`."""
 
     max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
-
-
-@dataclass(frozen=True)
-class Link:
-    """The article that a mention stands for, and how far its nearest name is from the mention."""
-
-    article: LinkedArticle
-    distance: float
-
-
-def mention_distance(mention: str, name: str) -> float:
-    """Word Levenshtein over the longer one's length, in [0, 1]; regardless of case and of a possessive ending."""
-    a, b = _words(mention), _words(name)
-    longer = max(len(a), len(b))
-    return word_edit_distance(a, b) / longer if longer else 1.0
-
-
-def _words(text: str) -> list[str]:
-    return _POSSESSIVE.sub("", text.casefold().strip()).split()
-
-
-def link_mention(
-    mention: Mention, question: TriviaQuestion, articles: Mapping[str, LinkedArticle], *, max_distance: float
-) -> Link | Reason:
-    """The link that a mention stands for, or why there is none.
-
-    Args:
-        mention: in the question.
-        question: with TagMe's links.
-        articles: the linked articles by title; a link without article is compared by its title alone.
-        max_distance: of mention and link.
-    """
-    furthest: Reason = "no_link"
-    candidates: list[Link] = []
-    for title in dict.fromkeys(map(page_title, question.links)):
-        article = articles.get(title)
-        names = article.names if article else (without_parentheses(title),)
-        distance = min(mention_distance(mention.surface, name) for name in names)
-        reached: Reason | None = None
-        if distance > max_distance:
-            reached = "distance_too_large"
-        elif article is None:
-            reached = "no_article"
-        elif question.id not in article.answers_to:
-            reached = "answer_not_in_article"
-        else:
-            candidates.append(Link(article, distance))
-        if reached:
-            furthest = max(furthest, reached, key=REASONS.index)
-    if not candidates:
-        return furthest
-    return min(candidates, key=lambda link: (link.distance, link.article.title))
-
-
-def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
-    """Mentions that name something else than the article they share with a nearer one: "Unlike X Castle, Y Castle".
-
-    The nearest are none of these, nor is one whose words, articles aside, all stand in a name: "Lark" for "Ada Lark".
-
-    Args:
-        links: all those of one question.
-    """
-    nearest: dict[str, float] = {}
-    for link in links.values():
-        title = link.article.title
-        nearest[title] = min(link.distance, nearest.get(title, link.distance))
-    return {
-        mention
-        for mention, link in links.items()
-        if link.distance > nearest[link.article.title]
-        and not any(_bare_words(mention.surface) <= _bare_words(name) for name in link.article.names)
-    }
-
-
-def _bare_words(text: str) -> set[str]:
-    return set(normalize_answer(_POSSESSIVE.sub("", text.strip())).split())
-
-
-def link_all(
-    mentions: Sequence[Mention],
-    questions: Mapping[str, TriviaQuestion],
-    articles: Mapping[str, LinkedArticle],
-    *,
-    max_distance: float,
-) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Rows of `LINK_SCHEMA` for the mentions that have a link, and how many were left out for which reason.
-
-    Every mention of a question is a potential question of its own.
-    """
-    counts: Counter[str] = Counter(dict.fromkeys((*REASONS, CLAIMED), 0))
-    links: dict[str, dict[Mention, Link]] = defaultdict(dict)
-    for mention in mentions:
-        link = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
-        if isinstance(link, Link):
-            links[mention.question][mention] = link
-        else:
-            counts[link] += 1
-    farther = {mention for of_question in links.values() for mention in _farther(of_question)}
-    counts[CLAIMED] = len(farther)
-    rows = []
-    for mention in mentions:
-        if mention in farther or mention not in links[mention.question]:
-            continue
-        question, link = questions[mention.question], links[mention.question][mention]
-        article = link.article
-        rows.append(
-            vars(mention)
-            | {
-                "title": article.title,
-                "wikipedia_id": article.wikipedia_id,
-                "wikidata_id": article.wikidata_id,
-                "names": list(article.names),
-                "answer": question.answer,
-                "answers": list(question.answers),
-                "distance": link.distance,
-            }
-        )
-    metrics = {
-        "mentions": float(len(mentions)),
-        "linked": float(len(rows)),
-        "linked_questions": float(len({row["question"] for row in rows})),
-        "kept_share": len(rows) / len(mentions) if mentions else 0.0,
-    }
-    return rows, metrics | {reason: float(count) for reason, count in counts.items()}
 
 
 def main(

@@ -1,111 +1,12 @@
-"""Local features: DELG-style global and local descriptors of every image, for re-ranking (kvqae.md §4)."""
+"""Stage `kvqae-local_features`. DELG-style global and local features of every image."""
 
-import multiprocessing
-from functools import lru_cache, partial
 from pathlib import Path
 
-from pydantic import Field
-
-from stages.engine import Engine
-from stages.image_shards import Images
-from stages.kvqae.local_descriptors.delg_files import shared_names
-from stages.kvqae.local_descriptors.extractors import NONE, WHY_NOT, Extractor, load_extractor, read_kind
-from stages.kvqae.local_descriptors.folder import (
-    Description,
-    FeatureFolder,
-    count_images,
-    join_features,
-    write_features,
-)
-from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_json, read_table, write_json
-
-
-class LocalFeaturesParameters(Parameters):
-    """Section `kvqae.local_features`."""
-
-    most: int = Field(ge=1, description="Local descriptors kept an image, the most salient ones")
-    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
-    max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
-
-
-@lru_cache(maxsize=1)
-def _extractor(
-    folder: Path, files: Path | None, shared: frozenset[str], parameters: LocalFeaturesParameters
-) -> Extractor:
-    """Loaded once a process; a worker keeps to one CPU thread."""
-    if multiprocessing.parent_process() is not None:
-        import cv2
-
-        cv2.setNumThreads(1)
-    return load_extractor(
-        folder,
-        most=parameters.most,
-        max_side=parameters.max_side,
-        max_pixels=parameters.max_pixels,
-        files=files,
-        shared=shared,
-    )
-
-
-def _broken_exif(folder: Path) -> Path:
-    """Where the folder of a shard has beside it how many of its images have a broken EXIF block."""
-    return folder.with_suffix(".broken_exif.json")
-
-
-def describe_shard(
-    shard: Path,
-    *,
-    work: Path,
-    extractor: Path,
-    files: Path | None,
-    shared: frozenset[str],
-    parameters: LocalFeaturesParameters,
-) -> Path:
-    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
-    folder = work / shard.stem
-    if folder.exists():
-        return folder
-    describe = _extractor(extractor, files, shared, parameters)
-    table = read_table(shard, ["name", "data"])
-    names = table["name"].to_pylist()
-    found = [describe(name, data.as_py()) for name, data in zip(names, table["data"], strict=True)]
-    features = FeatureFolder.of(
-        names,
-        [None if isinstance(each, str) else each for each in found],
-        most=parameters.most,
-        dimension=describe.global_dimension,
-    )
-    broken = sum(isinstance(each, Description) and each.broken_exif for each in found)
-    write_json(_broken_exif(folder), broken)  # first: a folder that is there is complete
-    write_features(folder, features, [each if isinstance(each, str) else None for each in found])
-    return folder
-
-
-def describe_images(
-    images: Path,
-    extractor: Path,
-    files: Path | None,
-    parameters: LocalFeaturesParameters,
-    *,
-    engine: Engine,
-    work: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Describe a folder of image shards; returns the counts.
-
-    Raises:
-        BadInput: see `load_extractor` and `Images`.
-    """
-    shards = Images(images)
-    shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
-    describe = partial(
-        describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters
-    )
-    on_gpu = read_kind(extractor) == "delg"  # the one kind that is a network
-    folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu))
-    broken = sum(read_json(_broken_exif(folder)) for folder in folders)
-    return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
+from trivium.files.image_shards import Images
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
+from trivium.vision.local_descriptors.extractors import NONE, read_kind
+from trivium.vision.local_descriptors.folder import FeatureFolder, write_features
 
 
 def main(

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from stages.atomic import write_atomically
-from stages.cards import write_card
-from stages.kvqae.construction.annotated_sentences import read_annotated
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import write_json
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_json
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.kvqae.construction.annotated_sentences import read_annotated
+from trivium.nets.cards import write_card
 
 
 class MentionModelParameters(Parameters):
@@ -30,7 +30,7 @@ class MentionModelParameters(Parameters):
 
 def main(parameters: MentionModelParameters, context: Context, *, annotated: Path, out: Path) -> dict[str, float]:
     """Write a spaCy pipeline to the folder --out, or `pipeline.json` that names an installed one."""
-    from stages.kvqae.construction.spacy_pipeline import (
+    from trivium.kvqae.construction.spacy_pipeline import (
         POINTER,
         build_pipeline,
         load_package,

@@ -1,114 +1,20 @@
-"""Mentions of named entities in TriviaQA's questions, by recogniser and dependency (kvqae.md §2, step 1)."""
+"""Stage `kvqae-mentions`. Named entities in TriviaQA's questions, by label and dependency."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-from pydantic import Field
 
-from stages.kvqae.construction.records import MENTION_SCHEMA, Mention, mention_batch
-from stages.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline
-from stages.kvqae.construction.triviaqa import TriviaQuestion, read_triviaqa
-from stages.stage import Context, Parameters, run_stage
-from stages.tables import write_table
+from trivium.files.tables import write_table
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.construction.handed_on import MENTION_SCHEMA, mention_batch
+from trivium.kvqae.construction.mentions import _HOW_MANY, MentionsParameters, find_mentions
+from trivium.kvqae.construction.spacy_pipeline import load_pipeline
 
 _ROWS = 4096
-_HOW_MANY = ("no", "one", "two", "more")
-_POSSESSIVE = ("'s", "’s", "'", "’")
-# What stands before a noun and belongs to its phrase, in spaCy's labels and in Universal Dependencies; an auxiliary, a
-# preposition or a conjunction that a parser hangs there does not.
-_MODIFIERS = ("amod", "compound", "det", "nmod", "nummod", "poss", "predet", "quantmod")
-_COORDINATION = ("cc", "conj")
-
-
-class MentionsParameters(Parameters):
-    """Section `kvqae.mentions`."""
-
-    dependencies: tuple[str, ...] = Field(min_length=1, description="Mentions are kept that depend so on their heads")
-    dropped_labels: tuple[str, ...] = Field(description="Entities that are no subjects: dates, quantities")
-    batch: int = Field(ge=1, description="Questions analysed together")
-
-
-def mentions_of(
-    question: str, document: Any, dependencies: Collection[str], dropped_labels: Collection[str], counts: Counter[str]
-) -> list[Mention]:
-    """The valid mentions of an analysed question: entities but those of some labels, by the root's dependency.
-
-    Args:
-        question: its id.
-        document: spaCy's analysis; `document.ents` and the parse are read.
-        dependencies: kept, in lower case ("root" is spaCy's ROOT).
-        dropped_labels: of entities that are dropped.
-        counts: counts entities found and dropped.
-    """
-    mentions = []
-    for entity in document.ents:
-        counts["entities"] += 1
-        root = entity.root
-        if entity.label_ in dropped_labels:
-            counts["dropped_label"] += 1
-        elif root.dep_.lower() not in dependencies:
-            counts["dropped_dependency"] += 1
-        else:
-            mentions.append(_mention(question, document, entity))
-    return mentions
-
-
-def _mention(question: str, document: Any, entity: Any) -> Mention:
-    root = entity.root
-    first = _phrase_start(document, entity)
-    last = document[_phrase_end(document, entity)]
-    following = document[entity.end].text if entity.end < len(document) else ""
-    # A parser's word alone is not enough: some take the subject of "was the Petrel built" for a possessive.
-    marked = entity.text.endswith(_POSSESSIVE) or last.text.endswith(_POSSESSIVE)
-    return Mention(
-        question=question, text=document.text, start=entity.start_char, end=entity.end_char, label=entity.label_,
-        dependency=root.dep_.lower(), subtree_start=document[first].idx, subtree_end=last.idx + len(last.text),
-        possessive=following in _POSSESSIVE or (root.dep_ == "poss" and marked), head=root.head.text,
-    )  # fmt: skip
-
-
-def _phrase_start(document: Any, entity: Any) -> int:
-    """The first token before the entity up to which all depend on it as parts of its noun phrase."""
-    first: int = entity.start
-    for token in reversed(document[min(entity.root.left_edge.i, first) : first]):
-        part = token
-        while part.head != part and not entity.start <= part.head.i < entity.end:
-            part = part.head
-        if part.dep_.partition(":")[0] in _MODIFIERS or token.is_left_punct:
-            first = token.i
-        elif part.dep_ != "punct":
-            break
-    return first
-
-
-def _phrase_end(document: Any, entity: Any) -> int:
-    """The last token after the entity that depends on it, before what is joined to it: "X, the poet, and Y"."""
-    last: int = max(entity.root.right_edge.i, entity.end - 1)
-    for token in document[entity.end : last + 1]:
-        if token.dep_.partition(":")[0] in _COORDINATION and entity.start <= token.head.i < entity.end:
-            last = max(token.left_edge.i, entity.end) - 1
-            while last >= entity.end and document[last].text in ",;":
-                last -= 1
-            break
-    return last
-
-
-def find_mentions(
-    questions: Iterable[TriviaQuestion], pipeline: Any, parameters: MentionsParameters, counts: Counter[str]
-) -> Iterator[Mention]:
-    """Stream the valid mentions of all questions; `counts` also counts questions by how many they have."""
-    kept, dropped = {name.lower() for name in parameters.dependencies}, set(parameters.dropped_labels)
-    texts = ((question.text, question.id) for question in questions)
-    for document, question in analyse_texts(pipeline, texts, parameters.batch):
-        mentions = mentions_of(question, document, kept, dropped, counts)
-        counts["questions"] += 1
-        counts["mentions"] += len(mentions)
-        counts[f"questions_with_{_HOW_MANY[min(len(mentions), 3)]}"] += 1
-        yield from mentions
 
 
 def main(

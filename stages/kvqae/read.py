@@ -1,63 +1,20 @@
-"""Answers of every row of Table 7: readers on retrieved passages, weighted or not, and on oracles' (kvqae.md §5–6)."""
+"""Stage `kvqae-read`. Table 7: every reader on every list of passages."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
-from stages.kvqae.answered_rows import ReadingParameters, answer_rows, choose_passages
-from stages.kvqae.article_passages import passages_of_articles
-from stages.kvqae.passage_texts import PassageTexts
-from stages.kvqae.questions import Question, read_questions
-from stages.kvqae.reader.answers import (
-    Seed,
-    Values,
-    measure,
-    summarize,
-    write_answers,
-    write_curve,
-    write_per_query,
-)
-from stages.kvqae.reader.data import retrieved, split_by_relevance, texts_of
-from stages.kvqae.reader.rows import select_passages
-from stages.measures.ranking import evaluate, means
-from stages.measures.runs import Qrels, Run
-from stages.measures.significance import fisher_randomization
-from stages.stage import BadInput, Context, run_stage
-from stages.trec import read_run_over
-
-INITIAL_MEASURES = ("mrr", "precision@1")  # of the lists that the rows about TriviaQA read
-
-
-class ReadParameters(ReadingParameters):
-    """Section `kvqae.read`."""
-
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
-    asked_row: str = Field(description="Row that `make ask` reads as: its number of passages, weighted or not")
-    compared: tuple[tuple[str, str], ...] = Field(
-        min_length=1,
-        description="Pairs of rows whose exact match Fisher's test compares, expected order first",
-    )
-    permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
-    seed: int = Field(ge=0, description="Of the test's draws")
-
-
-def measure_initial(run: Run, questions: Sequence[Question], texts: PassageTexts, *, prefix: str) -> dict[str, float]:
-    """`{prefix}_initial_mrr` and `{prefix}_initial_precision@1` of the lists before they are read.
-
-    Args:
-        run: whole lists, in the order of the questions.
-        questions: one without a relevant passage, or without any, counts 0.
-        texts: of all their passages; one is relevant if it contains an answer.
-        prefix: of the names.
-    """
-    examples, _ = split_by_relevance(questions, run, texts)
-    relevant = {each.question.id: each.relevant for each in examples}
-    none = np.empty(0, dtype=np.int64)
-    qrels = Qrels(run.queries, tuple(relevant.get(query, none) for query in run.queries))
-    return means(evaluate(run, qrels, INITIAL_MEASURES), f"{prefix}_initial")
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over
+from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.kvqae.knowledge_base.article_passages import passages_of_articles
+from trivium.kvqae.reader.answered_rows import answer_rows, choose_passages
+from trivium.kvqae.reader.answers import Seed, Values, measure, summarize, write_answers, write_curve, write_per_query
+from trivium.kvqae.reader.inputs import retrieved, texts_of
+from trivium.kvqae.reader.rows import select_passages
+from trivium.kvqae.reader.table7 import ReadParameters, measure_initial
+from trivium.measures.significance import fisher_randomization
 
 
 def _compare(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Values]]) -> dict[str, float]:

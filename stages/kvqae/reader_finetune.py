@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from stages.kvqae.questions import read_questions
-from stages.kvqae.reader.training import ReaderTrainingParameters, run_training
-from stages.kvqae.training_pairs import own_passages
-from stages.nets.reader import PassageReduction
-from stages.stage import BadInput, Context, run_stage
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, run_training
+from trivium.kvqae.retrieval.training_pairs import own_passages
+from trivium.nets.reader import PassageReduction
 
 
 class ReaderFinetuneParameters(ReaderTrainingParameters):

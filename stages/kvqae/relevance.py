@@ -1,81 +1,24 @@
-"""Relevance: which passages and articles hold an answer, over the pool of the compared systems (kvqae.md §6)."""
+"""Stage `kvqae-relevance`. Pooled relevance of passages and articles."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
 from pydantic import Field
-from tqdm import tqdm
 
-from stages.atomic import write_atomically
-from stages.kvqae.article_passages import ArticlePassages, Ids
-from stages.kvqae.passage_texts import read_passage_texts
-from stages.kvqae.questions import SPLITS, Question, read_questions
-from stages.measures.answers import AnswerMatcher, normalize_answer
-from stages.measures.runs import PADDING, Qrels, Run
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.trec import read_run, write_qrels
+from trivium.files.atomic import write_atomically
+from trivium.formats.questions import SPLITS, Question, read_questions
+from trivium.formats.trec import read_run, write_qrels
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
+from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
+from trivium.measures.answers import normalize_answer
+from trivium.measures.runs import Run
 
 
 class RelevanceParameters(Parameters):
     """Section `kvqae.relevance`."""
 
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
-
-
-def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
-    """A passage is relevant if its title or its text contains an answer.
-
-    Args:
-        questions: to judge for.
-        pool: the passages to look at, for each question.
-        passages, articles: Parquet files of the knowledge base, streamed once.
-    """
-    texts = read_passage_texts(passages, articles, _union(pool))
-    return _judge(questions, pool, lambda passage: [texts[passage]])
-
-
-def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
-    """An article is relevant if its title or its whole text contains an answer; arguments as in `judge_passages`."""
-    passages_of = ArticlePassages(passages)
-    ids = [passages_of(article) for article in _union(pool).tolist()]
-    texts = read_passage_texts(passages, articles, _union(ids))
-    return _judge(questions, pool, lambda article: [texts[passage] for passage in passages_of(article).tolist()])
-
-
-def _judge(questions: Sequence[Question], pool: Sequence[Ids], parts: Callable[[int], list[tuple[str, str]]]) -> Qrels:
-    """Judge every document with every question that pools it; a document's texts are normalised once.
-
-    Args:
-        questions, pool: as in `judge_passages`.
-        parts: the (title, text) of a document's parts; an answer may run on from one part to the next.
-    """
-    askers: dict[int, list[int]] = defaultdict(list)
-    for row, documents in enumerate(pool):
-        for document in documents.tolist():
-            askers[document].append(row)
-    matchers = [AnswerMatcher(question.answers) for question in questions]
-    relevant: list[list[int]] = [[] for _ in questions]
-    for document in tqdm(sorted(askers), desc="relevance", unit="document", mininterval=5, leave=False):
-        pieces = parts(document)
-        title = normalize_answer(pieces[0][0]) if pieces else ""
-        text = " ".join(normalize_answer(piece) for _, piece in pieces)
-        for row in askers[document]:
-            if matchers[row].matches_normalized(title) or matchers[row].matches_normalized(text):
-                relevant[row].append(document)
-    return Qrels(tuple(question.id for question in questions), tuple(np.array(ids, dtype=np.int64) for ids in relevant))
-
-
-def _union(pool: Iterable[Ids]) -> Ids:
-    return np.unique(np.concatenate([np.empty(0, np.int64), *pool]))
-
-
-def pool_runs(questions: Sequence[Question], runs: Sequence[Run], depth: int) -> list[Ids]:
-    """For each question the documents that any run has among its best `depth`, sorted."""
-    queries = [question.id for question in questions]
-    tops = [run.complete(queries).documents[:, :depth] for run in runs]
-    return [_union(top[row][top[row] != PADDING] for top in tops) for row in range(len(queries))]
 
 
 def _read_runs(paths: Iterable[Path], questions: Sequence[Question], documents: int) -> list[Run]:

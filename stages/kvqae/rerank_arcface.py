@@ -1,70 +1,15 @@
-"""Image re-ranking by faces: the initial run's best passages in the order of ArcFace's cosines (kvqae.md §4).
-
-A passage stands for the image of its article, whoever that shows. Only questions whose image has a face are re-ranked,
-and of their passages only those whose article is about a human and its image has one.
-"""
+"""Stage `kvqae-rerank_arcface`. The initial run's best passages by the faces of their articles' images."""
 
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field
-
-from stages.atomic import write_atomically
-from stages.kvqae.illustrated_base import ImageFeatures, read_illustrated_base
-from stages.kvqae.image_search import STEP
-from stages.measures.reorder import first
-from stages.measures.runs import PADDING, Run
-from stages.stage import BadInput, Context, Parameters, run_stage
-from stages.tables import read_table
-from stages.trec import read_run_over, write_run
-
-SYSTEM = "arcface"
-
-
-class RerankArcfaceParameters(Parameters):
-    """Section `kvqae.rerank_arcface`."""
-
-    depth: int = Field(ge=1, description="Best passages of the initial run that are re-ranked")
-
-
-def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:
-    """Features of the knowledge base's images and, for each passage, its article's image there.
-
-    -1 where the article is not about a human or shows no face: faces are compared with faces of humans only, as in
-    retrieval.
-    """
-    base = read_illustrated_base(articles, passages, features)
-    image_of = np.full(len(base.starts) - 1, -1, dtype=np.int64)
-    face = base.parts()["humans_with_face"]
-    image_of[base.articles[face]] = base.images[face]
-    return base.features, np.repeat(image_of, np.diff(base.starts))
-
-
-def rerank(
-    initial: Run,
-    faces: NDArray[np.floating],
-    base_faces: NDArray[np.floating],
-    image_of: NDArray[np.int64],
-) -> Run:
-    """Rank each list's passages by the cosine of the question's face and the face of their article's image.
-
-    Args:
-        initial: over the questions with a face.
-        faces: (questions, dimension) of the questions' images.
-        base_faces: (images, dimension) of the knowledge base, memory-mapped; only the rows needed are read.
-        image_of: (passages,) row of the passage's image in `base_faces`, -1 without a human's face: left out.
-    """
-    images = np.where(initial.documents == PADDING, -1, image_of[initial.documents])
-    documents = np.where(images < 0, PADDING, initial.documents)
-    scores = np.zeros(images.shape)
-    for row, face in enumerate(faces.astype(np.float64)):
-        shown = images[row] >= 0
-        found = base_faces[images[row, shown]].astype(np.float64)
-        lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(face)
-        scores[row, shown] = (found * face).sum(axis=1) / lengths
-    scores -= STEP * np.arange(images.shape[-1])
-    return Run.from_scores(initial.queries, documents, scores, name=SYSTEM)
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_table
+from trivium.formats.trec import read_run_over, write_run
+from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
+from trivium.kvqae.rerankers.arcface_reranking import SYSTEM, RerankArcfaceParameters, face_images, rerank
+from trivium.measures.reorder import first
+from trivium.measures.runs import PADDING
 
 
 def main(

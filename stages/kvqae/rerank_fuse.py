@@ -10,18 +10,11 @@ Nothing here is learned and no relevance judgement is read: what PosFuse knows o
 from contextlib import ExitStack
 from pathlib import Path
 
-from stages.atomic import write_atomically
-from stages.kvqae.rerankers.fusion import (
-    SYSTEMS,
-    complete,
-    default_minimum,
-    keep_initial,
-    read_choice,
-    read_lists,
-)
-from stages.measures.runs import PADDING
-from stages.stage import Context, Parameters, run_stage
-from stages.trec import write_run
+from trivium.files.atomic import write_atomically
+from trivium.formats.trec import write_run
+from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, keep_initial, read_choice, read_lists
+from trivium.measures.runs import PADDING
 
 SPLITS = ("validation", "test")
 

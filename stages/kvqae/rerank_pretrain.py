@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from stages.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, run_training
-from stages.stage import Context, run_stage
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, run_training
 
 
 class RerankPretrainParameters(CrossEncoderTrainingParameters):

@@ -1,131 +1,17 @@
-"""Image re-ranking: the initial run's best passages by RRT, question image against article image (kvqae.md §4).
+"""Stage `kvqae-rerank_rrt`. The best passages ranked anew by question image against article image."""
 
-Where RRT is left out (`kvqae.rrt.use`) the runs are empty.
-"""
-
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-from pydantic import Field
 
-from stages.atomic import write_atomically
-from stages.kvqae.article_passages import ArticlePassages
-from stages.kvqae.image_search import STEP
-from stages.kvqae.local_descriptors.folder import FeatureFolder
-from stages.kvqae.questions import read_questions
-from stages.kvqae.rerankers.rrt import check_dimension, load_rrt, score_pairs
-from stages.kvqae.rerankers.rrt_parameters import is_left_out
-from stages.measures.reorder import first
-from stages.measures.runs import PADDING, Run
-from stages.nets.reranking_transformer import RerankingTransformer
-from stages.stage import Context, Parameters, run_stage
-from stages.tables import read_table
-from stages.trec import read_run_over, write_run
-
-
-class RerankRrtParameters(Parameters):
-    """Section `kvqae.rerank_rrt`."""
-
-    depth: int = Field(ge=1, description="Best passages of the initial run that are ranked anew (K)")
-    batch: int = Field(ge=1, description="Image pairs scored together; halved when GPU memory runs out")
-
-
-@dataclass(frozen=True)
-class Base:
-    """The knowledge base's side of the pairs.
-
-    Attributes:
-        article_of: (passages,) article of each passage.
-        image_of: (articles,) row in `features` of each article's image, -1 without a readable one.
-        features: of the images.
-    """
-
-    article_of: NDArray[np.int64]
-    image_of: NDArray[np.int64]
-    features: FeatureFolder
-
-
-def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which image pairs a run asks for; each stands once, however many passages its article has.
-
-    Args:
-        run: the passages to rank anew.
-        images: (queries,) row of each question's image, -1 without a readable one.
-        base: articles and their images.
-
-    Returns:
-        (pairs, 2) rows of question images and article images; (queries, depth) number of the pair of each passage, -1
-        where one of the images is missing.
-    """
-    there = run.documents != PADDING
-    articles = base.article_of[np.where(there, run.documents, 0)]
-    targets = np.where(there, base.image_of[articles], -1)
-    asked = np.broadcast_to(images[:, None], targets.shape)
-    both = (asked >= 0) & (targets >= 0)
-    pairs, numbers = np.unique(np.stack([asked[both], targets[both]], axis=1), axis=0, return_inverse=True)
-    places = np.full(targets.shape, -1, np.int64)
-    places[both] = numbers.reshape(-1)
-    return pairs, places
-
-
-def rerank(
-    run: Run,
-    images: NDArray[np.int64],
-    question_features: FeatureFolder,
-    base: Base,
-    model: RerankingTransformer,
-    parameters: RerankRrtParameters,
-) -> tuple[Run, dict[str, float]]:
-    """Rank the best passages of each question anew.
-
-    A passage's score is its article's minus 1e-8 a position: passages of one article keep their order. A passage whose
-    article has no readable image is left out, and so is every passage of a question without one.
-
-    Returns:
-        The run, and counts.
-    """
-    best = first(run, parameters.depth)
-    pairs, places = image_pairs(best, images, base)
-    scores = score_pairs(model, question_features, base.features, pairs, batch=parameters.batch)
-    ranked = {
-        query: {
-            int(document): float(scores[place]) - STEP * position
-            for position, (document, place) in enumerate(zip(documents, row, strict=True))
-            if place >= 0
-        }
-        for query, documents, row in zip(best.queries, best.documents, places, strict=True)
-    }
-    without_locals = (question_features.counts[pairs[:, 0]] == 0) | (base.features.counts[pairs[:, 1]] == 0)
-    there = best.documents != PADDING
-    counts: dict[str, float] = {
-        "questions_without_image": int((images < 0).sum()),
-        "passages": int(there.sum()),
-        "passages_without_image": int((there & (images >= 0)[:, None] & (places < 0)).sum()),
-        "pairs": len(pairs),
-        "pairs_without_locals": int(without_locals.sum()),
-    }
-    return Run.from_dict(ranked, depth=parameters.depth, name="rrt"), counts
-
-
-def read_base(articles: Path, passages: Path, features: Path) -> Base:
-    """Open the knowledge base's side.
-
-    Raises:
-        BadInput: passages are not in the order of their articles; see `FeatureFolder.read`.
-    """
-    folder = FeatureFolder.read(features)
-    return Base(ArticlePassages(passages).article_of, folder.rows(read_table(articles, ["image"])["image"]), folder)
-
-
-def leave_out_runs(questions: list[Path], out: Path) -> dict[str, float]:
-    """Write an empty run for each file of questions; returns how many questions each has."""
-    with write_atomically(out) as beside:
-        for path in questions:
-            write_run(beside / f"{path.stem}.trec", Run.from_dict({}, name="rrt"))
-    return {f"{path.stem}_questions_left_out": float(len(read_questions(path))) for path in questions}
+from trivium.files.atomic import write_atomically
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over, write_run
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.rrt import check_dimension, load_rrt
+from trivium.kvqae.rerankers.rrt_parameters import is_left_out
+from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters, leave_out_runs, read_base, rerank
+from trivium.vision.local_descriptors.folder import FeatureFolder
 
 
 def main(

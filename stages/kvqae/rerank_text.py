@@ -1,29 +1,19 @@
-"""Re-rank the best passages of a run by the cross-encoder, which reads question and passage (kvqae.md §4)."""
+"""Stage `kvqae-rerank_text`. The initial run's best passages by the cross-encoder."""
 
 from pathlib import Path
-from typing import Literal
 
 import torch
-from pydantic import Field
 
-from stages.atomic import write_atomically
-from stages.device import pick_device
-from stages.kvqae.questions import read_questions
-from stages.kvqae.reader.data import texts_of
-from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
-from stages.measures.reorder import first, follow
-from stages.measures.runs import PADDING, Run
-from stages.stage import Context, Parameters, run_stage
-from stages.trec import read_run_over, write_run
-
-
-class RerankTextParameters(Parameters):
-    """Section `kvqae.rerank_text`."""
-
-    splits: tuple[Literal["train", "validation", "test"], ...] = Field(min_length=1, description="Splits re-ranked")
-    depth: int = Field(ge=1, description="Best passages of the initial run that are re-ranked")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
-    batch: int = Field(ge=1, description="Pairs scored together")
+from trivium.files.atomic import write_atomically
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over, write_run
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
+from trivium.kvqae.rerankers.text_reranking import RerankTextParameters
+from trivium.measures.reorder import first, follow
+from trivium.measures.runs import PADDING, Run
+from trivium.nets.device import pick_device
 
 
 def main(

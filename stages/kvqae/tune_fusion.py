@@ -1,83 +1,20 @@
-"""The fusion weights by grid search for the best validation MRR, row by row (kvqae.md §3).
+"""Stage `kvqae-tune_fusion`. Grid search of the fusion weights on validation."""
 
-The constraint α_b = 0 or α_d = 0 of the paper's rows is in their systems: a row holds BM25 or DPR. The weights that the
-fused runs were made with stand in `params.yaml`; this stage says whether they are the optimum and what is.
-"""
-
-import csv
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from stages.atomic import write_atomically
-from stages.kvqae.fuse import PASSAGE_ROWS, RECORD, ROWS, read_split
-from stages.kvqae.weight_grid import WeightGridParameters
-from stages.measures.fusion import gather, normalize
-from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights
-from stages.stage import BadInput, Context, run_stage
-from stages.tables import read_json, write_json
-from stages.trec import read_qrels
+from trivium.files.tables import write_json
+from trivium.formats.trec import read_qrels
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS, ROWS, read_split
+from trivium.kvqae.retrieval.fusion_tuning import Tuned, read_used, tune, write_weightings
+from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
 
 SPLIT = "validation"
-SYSTEMS = tuple(dict.fromkeys(system for systems in ROWS.values() for system in systems))
 
 
 class TuneFusionParameters(WeightGridParameters):
     """Section `kvqae.tune_fusion`."""
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """One row's search, and how the weights in use compare."""
-
-    search: WeightSearch
-    used_value: float
-
-    @property
-    def used_is_best(self) -> bool:
-        """No weighting of the grid does better than the weights in use."""
-        return self.used_value >= float(self.search.values.max()) - 1e-12
-
-
-def tune(runs: list[Run], qrels: Qrels, used: list[float], *, step: float, depth: int) -> Tuned:
-    """Search one row's weights; the weights in use are measured beside the grid, on or off which they may be.
-
-    Args:
-        runs: the row's systems, over the questions of the qrels.
-        qrels: of the validation split.
-        used: weight of each system in use.
-        step: of the grid.
-        depth: of the fused run.
-    """
-    candidates = gather(runs)
-    in_use = mean_reciprocal_ranks(candidates, normalize(candidates, "z_score"), qrels, np.array([used]), depth=depth)
-    return Tuned(search_weights(runs, qrels, step=step, depth=depth), float(in_use[0]))
-
-
-def read_used(fused: Path, row: str) -> tuple[list[float], int]:
-    """Weights and depth that a row was fused with; `BadInput` when its record does not fit the row."""
-    path = fused / row / RECORD
-    if not path.is_file():
-        raise BadInput("no record of the fusion", file=path, expected="the output of stage kvqae-fuse")
-    record = read_json(path)
-    systems = ROWS[row]
-    if set(record["weights"]) != set(systems):
-        raise BadInput("weights of other systems", file=path, got=sorted(record["weights"]), choices=systems)
-    return [record["weights"][system] for system in systems], record["depth"]
-
-
-def write_weightings(path: Path, tuned: Mapping[str, Tuned]) -> None:
-    """Write one CSV line a weighting: row, α of each system (empty where the row lacks it), validation MRR."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, ["row", *SYSTEMS, "mrr"], lineterminator="\n")
-        lines.writeheader()
-        for row, result in tuned.items():
-            for weights, value in zip(result.search.weights.tolist(), result.search.values.tolist(), strict=True):
-                lines.writerow({"row": row, **dict(zip(ROWS[row], weights, strict=True)), "mrr": value})
 
 
 def main(

@@ -1,104 +1,32 @@
-"""How to fuse the re-rankers: method, normalisation and weights by validation MRR of passages (kvqae.md §4).
+"""Stage `kvqae-tune_reranking`. How to fuse the re-rankers: method, normalisation and weights on validation."""
 
-ArcFace and RRT are fused by PosFuse, or linearly with each normalisation and weighting. The best by itself makes the
-list by the image alone (`image_alone`, of Table 5). On top of each method's best, the text re-ranker and the images are
-fused in the same ways; the pair with the best final MRR is chosen (`image` and `text_image`), because it orders what is
-read. The paper's choice, PosFuse for images and min-max with a linear combination for text and image, is among them and
-measured beside. What also keeps the initial list's scores (beyond the paper) is chosen after that.
-PosFuse is measured on the questions that it learns from, as the weights are.
-"""
-
-import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.atomic import write_atomically
-from stages.kvqae.rerankers.fusion import (
+from trivium.files.tables import write_json
+from trivium.formats.trec import read_qrels
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.fusion import (
     SYSTEMS,
-    Fusion,
     LinearFusion,
-    PositionFusion,
     complete,
     default_minimum,
     keep_initial,
     read_lists,
     with_lists,
 )
-from stages.kvqae.weight_grid import WeightGridParameters
-from stages.measures.fusion import NORMALIZATIONS
-from stages.measures.ranking import evaluate
-from stages.measures.runs import PADDING, Qrels, Run
-from stages.measures.weight_search import search_weights
-from stages.stage import Context, run_stage
-from stages.tables import write_json
-from stages.trec import read_qrels
+from trivium.kvqae.rerankers.tuning import Tried, best, mean_reciprocal_rank, try_all, write_tried
+from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
+from trivium.measures.runs import PADDING
 
 SPLIT = "validation"
+
+
 PAPER_NORMALIZATION = "min_max"
-COLUMNS = tuple(dict.fromkeys(system for systems in SYSTEMS.values() for system in systems))
 
 
 class TuneRerankingParameters(WeightGridParameters):
     """Section `kvqae.tune_reranking`."""
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A fusion and its validation MRR."""
-
-    fusion: Fusion
-    mrr: float
-
-
-def mean_reciprocal_rank(run: Run, qrels: Qrels) -> float:
-    """MRR of a run about the queries of the qrels."""
-    return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())
-
-
-def try_posfuse(runs: Mapping[str, Run], qrels: Qrels) -> Tried:
-    """PosFuse learned from these runs."""
-    fusion = PositionFusion.learn(runs, qrels)
-    return Tried(fusion, mean_reciprocal_rank(fusion.fuse(runs), qrels))
-
-
-def try_linear(runs: Mapping[str, Run], qrels: Qrels, normalization: str, step: float) -> list[Tried]:
-    """Every weighting of the grid with one normalisation."""
-    search = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=normalization)
-    return [
-        Tried(LinearFusion(normalization=normalization, weights=dict(zip(runs, weights, strict=True))), mrr)
-        for weights, mrr in zip(search.weights.tolist(), search.values.tolist(), strict=True)
-    ]
-
-
-def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
-    """PosFuse, then each normalisation with every weighting."""
-    linear = [each for name in NORMALIZATIONS for each in try_linear(runs, qrels, name, step)]
-    return [try_posfuse(runs, qrels), *linear]
-
-
-def best(tried: Sequence[Tried]) -> Tried:
-    """The highest MRR; of equals the first."""
-    return max(tried, key=lambda each: each.mrr)
-
-
-def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
-    """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR.
-
-    Args:
-        path: where.
-        tried: by the names of `SYSTEMS`, but `text_image_over_{method}` for text and image over images fused by this
-            method.
-    """
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
-        lines.writeheader()
-        for name, each in ((name, each) for name, several in tried.items() for each in several):
-            line = {"fusion": name, "method": each.fusion.method, "mrr": each.mrr}
-            if isinstance(each.fusion, LinearFusion):
-                line |= {"normalization": each.fusion.normalization, **each.fusion.weights}
-            lines.writerow(line)
 
 
 def main(

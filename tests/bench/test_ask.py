@@ -5,8 +5,8 @@ import time
 import pytest
 
 from bench import ask
-from stages.kvqae.asking import pipeline
-from stages.stage import CPU_BF16
+from trivium.harness.stage import CPU_BF16
+from trivium.kvqae.asking import pipeline
 
 
 class Sleeper:

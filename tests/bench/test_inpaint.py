@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from bench import harness, inpaint
-from stages.decorrelation.painting.inpainter import find_uv
+from trivium.decorrelation.painting.inpainter import find_uv
 
 
 @pytest.mark.skipif(find_uv() is None, reason="no uv: run make setup")

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from stages.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
-from stages.tables import write_table
+from trivium.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
+from trivium.files.tables import write_table
 
 ELEMENTS = ("Agent", "Theme", "Place", "Time", "Goal", "Victim")
 

@@ -4,8 +4,8 @@ t1  "Les Gaulois assiègent la vieille ville au printemps. Ils prennent ensuite 
 t2  "Le siège de la ville par Hannon dura. La chute de Motyé suivit."
 """
 
-from stages.complexity.corpus.conllu import Sentence, Token
-from stages.complexity.corpus.records import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.formats.conllu import Sentence, Token
+from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 
 FIRST = "Les Gaulois assiègent la vieille ville au printemps. Ils prennent ensuite le camp de César."
 SECOND = "Le siège de la ville par Hannon dura. La chute de Motyé suivit."

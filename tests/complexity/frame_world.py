@@ -6,7 +6,7 @@ import re
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import CamembertConfig, CamembertModel, PreTrainedTokenizerFast
 
-from stages.complexity.corpus.records import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 
 PEOPLE = ["Le général", "La reine", "Le consul", "L'archéologue", "Le roi", "La légion"]
 PLACES = ["à Élis", "près de Véra", "au bord du Lys", "à l'est de Tarse"]

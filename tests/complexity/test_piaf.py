@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.complexity.corpus.squad import read_squad, write_squad
-from stages.tables import read_json
+from trivium.files.tables import read_json
+from trivium.formats.squad import read_squad, write_squad
 
 pytestmark = pytest.mark.real
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bench.real import piaf
-from stages.stage import CPU_BF16, BadInput
+from trivium.harness.stage import CPU_BF16, BadInput
 
 
 @pytest.mark.real

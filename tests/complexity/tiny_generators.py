@@ -2,11 +2,11 @@
 
 import torch
 
-from stages.complexity.readers.settings import CausalSettings, Seq2SeqSettings
-from stages.world.complexity_base_models import Decoder, EncoderDecoder
-from stages.world.sample.encoders.french import save_llama, save_t5
+from sample.encoders.french import save_llama, save_t5
 from tests.complexity.tiny_readers import settings as extractive_settings
 from tests.complexity.tiny_readers import tokenizer
+from trivium.complexity.readers.settings import CausalSettings, Seq2SeqSettings
+from trivium.sources.complexity.base_models import Decoder, EncoderDecoder
 
 COMMON = {
     key: value

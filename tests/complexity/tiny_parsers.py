@@ -6,8 +6,8 @@ import logging
 import random
 from contextlib import redirect_stderr, redirect_stdout
 
-from stages.complexity.corpus.conllu import Sentence, Token, write_conllu
-from stages.complexity.corpus.records import Span
+from trivium.formats.conllu import Sentence, Token, write_conllu
+from trivium.formats.framed_texts import Span
 
 SUBJECTS = [("Le", "roi"), ("La", "reine"), ("Le", "consul"), ("La", "cité")]
 OBJECTS = [("le", "temple"), ("la", "ville"), ("l'", "or"), ("l'", "épave")]

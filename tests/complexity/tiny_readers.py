@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from stages.complexity.corpus.squad import SquadQuestion
-from stages.complexity.readers.settings import ExtractiveSettings
-from stages.world.complexity_base_models import Encoder
-from stages.world.sample.encoders.french import save_camembert, train_tokenizer
+from sample.encoders.french import save_camembert, train_tokenizer
+from trivium.complexity.readers.settings import ExtractiveSettings
+from trivium.formats.squad import SquadQuestion
+from trivium.sources.complexity.base_models import Encoder
 
 WHO = ("l'armée romaine", "la légion", "le général d'Égypte", "l'équipe", "la reine", "le préfet")
 WHAT = ("la forteresse", "un théâtre", "l'aqueduc", "le camp gaulois", "une nécropole", "la cité antique")

@@ -12,14 +12,15 @@ import yaml
 from PIL import Image, ImageDraw
 
 from stages.decorrelation import evaluate
-from stages.decorrelation.cells import Cell
-from stages.decorrelation.datasets import masks
-from stages.decorrelation.datasets.co_occurrence import count_co_occurrence, write_co_occurrence
-from stages.decorrelation.datasets.corpora import read_corpus
-from stages.decorrelation.datasets.records import Removal, removal_id
-from stages.decorrelation.regions.removal_table import write_removals
-from stages.image_shards import write_images
-from stages.tables import write_json, write_table
+from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
+from trivium.decorrelation.evaluation import tables
+from trivium.decorrelation.matrix import Cell
+from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json, write_table
+from trivium.formats import masks
+from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.pictures import Removal, removal_id
 
 CLASSES = ("dog", "frisbee", "person", "kite", "car", "bench", "hot dog", "cup <b>")
 PARTNERS = {"dog": "frisbee", "frisbee": "dog", "person": "kite", "kite": "person"}
@@ -56,7 +57,7 @@ PARAMETERS: dict[str, Any] = {
     },
 }
 
-EVALUATE = evaluate.EvaluateParameters(**PARAMETERS["evaluate"])
+EVALUATE = tables.EvaluateParameters(**PARAMETERS["evaluate"])
 
 
 def cell(dataset: str, model: str, variant: str, seed: int, **changes: Any) -> dict[str, Any]:

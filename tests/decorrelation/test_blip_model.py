@@ -7,11 +7,11 @@ import pytest
 import torch
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from stages.decorrelation.models.blip import MATCH, interpolated, read_blip
-from stages.decorrelation.models.interface import load, start
-from stages.stage import BadInput
-from stages.world.decorrelation_public_models import add_marks, convert_blip
 from tests.decorrelation.tiny_models import BLIP_SETTINGS, CAPTIONS, pictures, write_base
+from trivium.decorrelation.models.blip import MATCH, interpolated, read_blip
+from trivium.decorrelation.models.interface import load, start
+from trivium.harness.stage import BadInput
+from trivium.sources.decorrelation.public_models import add_marks, convert_blip
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ import open_clip
 import pytest
 import torch
 
-from stages.decorrelation.models.clip import Clip
-from stages.decorrelation.models.interface import start
-from stages.kvqae.pictures.visual_encoders import load_clip
-from stages.stage import BadInput
 from tests.decorrelation.tiny_models import CAPTIONS, CLIP_SETTINGS, pictures, write_base
+from trivium.decorrelation.models.clip import Clip
+from trivium.decorrelation.models.interface import start
+from trivium.harness.stage import BadInput
+from trivium.vision.whole_images import load_clip
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from stages.image_shards import write_images
-from stages.tables import write_json
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json
 
 WIDTH, HEIGHT = 64, 48
 COCO_IDS = {"person": 1, "bicycle": 2, "car": 3, "cat": 17, "dog": 18, "frisbee": 34, "hot dog": 58}

@@ -10,9 +10,9 @@ from PIL import Image
 from safetensors.torch import save_file
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from stages.decorrelation.models.settings import BlipSettings, ClipSettings, VseSettings
-from stages.nets.vgg import Vgg
-from stages.world.sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
+from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
+from trivium.decorrelation.models.settings import BlipSettings, ClipSettings, VseSettings
+from trivium.nets.vgg import Vgg
 
 CAPTIONS = ["A dog and a frisbee.", "Two dogs share a frisbee.", "A cat sits on a chair.", "A red bus on the street."]
 TRAINING = {

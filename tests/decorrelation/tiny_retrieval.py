@@ -9,15 +9,15 @@ from PIL import Image
 from torch.nn.functional import normalize
 from torchvision import transforms
 
-from stages.decorrelation.datasets.corpora import read_corpus
-from stages.decorrelation.datasets.records import Removal, removal_id
-from stages.decorrelation.models.gathering import gathered
-from stages.decorrelation.models.preparation import PlainPreparation
-from stages.decorrelation.models.settings import ClipSettings
-from stages.decorrelation.regions.removal_table import write_removals
-from stages.image_shards import write_images
-from stages.tables import write_json, write_table
 from tests.decorrelation.tiny_corpus import write_coco
+from trivium.decorrelation.models.preparation import PlainPreparation
+from trivium.decorrelation.models.settings import ClipSettings
+from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json, write_table
+from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.pictures import Removal, removal_id
+from trivium.nets.gathering import gathered
 
 SIDE, DIMENSION, BUCKETS = 4, 6, 32
 

@@ -20,14 +20,14 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from bench import ask as bench_of_asking
 from bench import harness
-from stages.image_shards import Images
-from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
-from stages.kvqae.fuse import PASSAGE_ROWS
-from stages.kvqae.questions import read_questions
-from stages.stage import CPU_BF16, BadInput
-from stages.tables import read_json, read_table
-from stages.trec import read_run
 from tests.chromium import NAMES, SIZES, open_page
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json, read_table
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run
+from trivium.harness.stage import CPU_BF16, BadInput
+from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
+from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
 TOLERANCE = (
     0.02  # of a fused score: a question encoded alone and one encoded in a batch differ in the last bits of bf16
@@ -203,14 +203,14 @@ def test_what_is_missing_is_named(built, tmp_path, monkeypatch):
 def test_the_command_line(built, asked, tmp_path):
     photo = tmp_path / "-rf $(touch x) \n<b>.jpg"
     photo.write_bytes(asked[0][1])
-    said = built.run(sys.executable, "-m", "stages.kvqae.ask", "--image", str(photo), asked[0][0].text)
+    said = built.run(sys.executable, "-m", "trivium.commands.ask", "--image", str(photo), asked[0][0].text)
     assert re.match(r".+ {3}\(probability 0\.\d{3}, \d+\.\d s\)\n", said)
     assert "\n1. " in said
     assert "text, DPR" in said
     assert "re-ranked, text" in said
-    command = (sys.executable, "-m", "stages.kvqae.ask", "--no-rerank")
+    command = (sys.executable, "-m", "trivium.commands.ask", "--no-rerank")
     assert "re-ranked" not in built.run(*command, "--image", str(photo), asked[0][0].text)
-    built.run(sys.executable, "-m", "stages.kvqae.ask", "--image", "params.yaml", "who is this?", fails=True)
+    built.run(sys.executable, "-m", "trivium.commands.ask", "--image", "params.yaml", "who is this?", fails=True)
 
 
 def test_the_bench_asks_the_built_project(built, tmp_path, monkeypatch):
@@ -240,7 +240,7 @@ def page(built, tmp_path_factory):
     """The address of a running page, its own process."""
     folder = tmp_path_factory.mktemp("page")
     log = folder / "log"
-    command = [sys.executable, "-m", "stages.kvqae.ask_page", "--port", str(free_port())]
+    command = [sys.executable, "-m", "trivium.commands.ask_page", "--port", str(free_port())]
     with log.open("w") as out:
         server = subprocess.Popen(
             command, cwd=built.folder, env=built.environment(TMPDIR=str(folder)), stdout=out, stderr=subprocess.STDOUT

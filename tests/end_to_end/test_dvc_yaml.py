@@ -78,8 +78,8 @@ def test_commands_give_what_main_takes(name):
 
 # What code reads beside itself: lists of sources, which no argument names.
 READ_BESIDE = {
-    Path("stages/world/pins.py"): "stages/world/pins.yaml",
-    Path("stages/world/requested.py"): "stages/world/requested.yaml",
+    Path("trivium/sources/pins.py"): "trivium/sources/pins.yaml",
+    Path("trivium/sources/requested.py"): "trivium/sources/requested.yaml",
 }
 
 
@@ -110,12 +110,12 @@ def test_folders_of_code_are_locked_as_git_has_them():
         for folder in locked
     }
     assert locked == tracked
-    assert "stages/world/sample/kvqae" in locked
+    assert "sample/kvqae" in locked
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_one_name_everywhere(name):
-    """Stage kvqae-passages is stages/kvqae/passages.py with section kvqae.passages and metrics/kvqae/passages.json."""
+    """Stage kvqae-passages is trivium/kvqae/knowledge_base/passages.py with section kvqae.passages and metrics/kvqae/passages.json."""
     stage = STAGES[name]
     assert stage["desc"].strip()
     if "-" in name:
@@ -134,5 +134,5 @@ def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():
     questions, lists = "data/kvqae/${kvqae.dataset}/triviaqa", "data/kvqae/runs/bm25_triviaqa"
     readers = {name for name, stage in STAGES.items() if questions in stage["deps"]}
     assert readers > {"kvqae-bm25_search", "kvqae-training_pairs", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
-    assert Path("stages/kvqae/source_questions.py") in closure(Path("stages/kvqae/bm25_search.py"))
+    assert Path("trivium/kvqae/source_questions.py") in closure(Path("trivium/kvqae/retrieval/bm25_search.py"))
     assert {name for name in readers if lists not in STAGES[name]["deps"]} == {"kvqae-bm25_search"}

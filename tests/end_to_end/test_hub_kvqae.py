@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from stages.scale import rescale
-from stages.tables import read_json_lines, read_table
 from tests.end_to_end.conftest import ROOT, Project, copy_project
-from tests.world.loopback import serve
-from tests.world.public_kvqae import QUESTIONS, TRIVIAQA, serve_public
+from tests.sources.loopback import serve
+from tests.sources.public_kvqae import QUESTIONS, TRIVIAQA, serve_public
+from trivium.commands.scale import rescale
+from trivium.files.tables import read_json_lines, read_table
 
 pytestmark = pytest.mark.slow
 

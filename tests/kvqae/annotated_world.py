@@ -7,10 +7,10 @@ from typing import Any
 
 from PIL import Image
 
-from stages.image_shards import write_images
-from stages.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
-from stages.kvqae.annotation.project import DECISION, IMAGE, KEEP, PROJECT, QUESTION
-from stages.tables import write_json_lines
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json_lines
+from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
+from trivium.kvqae.annotation.project import DECISION, IMAGE, KEEP, PROJECT, QUESTION
 
 TYPES = {QUESTION: ("textarea", "text"), DECISION: ("choices", "choices"), IMAGE: ("choices", "choices")}
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from stages.kvqae.fuse import IMAGE, ROWS
-from stages.kvqae.questions import SPLITS
-from stages.measures.runs import Qrels, Run
-from stages.trec import write_qrels, write_run
+from trivium.formats.questions import SPLITS
+from trivium.formats.trec import write_qrels, write_run
+from trivium.kvqae.retrieval.fusion import IMAGE, ROWS
+from trivium.measures.runs import Qrels, Run
 
 SYSTEMS = ("bm25", "dpr_zero_shot", "dpr_few_shot", *IMAGE)
 STRENGTH = {"bm25": 0.5, "dpr_zero_shot": 0.8, "dpr_few_shot": 1.0, "arcface": 1.5, "imagenet": 0.4, "clip": 0.8}

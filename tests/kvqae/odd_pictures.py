@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from PIL import Image
 
-from stages.kvqae.image_encoding import Encoders
-from stages.kvqae.pictures.faces import FaceDetector, FaceEncoder
-from stages.kvqae.pictures.visual_encoders import load_clip, load_imagenet
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
+from trivium.vision.faces import FaceDetector, FaceEncoder
+from trivium.vision.image_encoding import Encoders
+from trivium.vision.whole_images import load_clip, load_imagenet
 
 CPU = torch.device("cpu")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from stages.measures.runs import Qrels, Run
-from stages.trec import write_qrels, write_run
+from trivium.formats.trec import write_qrels, write_run
+from trivium.measures.runs import Qrels, Run
 
 SPLITS = ("validation", "test")
 STRENGTH = {"text": 1.0, "arcface": 1.5, "rrt": 0.7}

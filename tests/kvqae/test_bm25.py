@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from stages.kvqae import bm25_index, bm25_search, training_pairs
-from stages.kvqae.bm25_search import GridPoint, grid, grid_search
-from stages.kvqae.lucene import Searcher
-from stages.kvqae.questions import read_questions
-from stages.measures.runs import Run
-from stages.stage import BadInput, execute
-from stages.tables import read_json_lines, read_table, write_json_lines
-from stages.trec import read_run
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
+from trivium.files.tables import read_json_lines, read_table, write_json_lines
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.retrieval import bm25_search as bm25_search_library
+from trivium.kvqae.retrieval import training_pairs as training_pairs_library
+from trivium.kvqae.retrieval.bm25_search import GridPoint, grid, grid_search
+from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.measures.runs import Run
 
 
 def arguments(**paths: Path) -> list[str]:
@@ -54,7 +56,7 @@ def metrics(world: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
             out_triviaqa=world["bm25_triviaqa"],
             out_grid=world["grid.csv"],
         )
-        found = execute(bm25_search.main, "kvqae.bm25_search", bm25_search.Bm25SearchParameters, argv)
+        found = execute(bm25_search.main, "kvqae.bm25_search", bm25_search_library.Bm25SearchParameters, argv)
     return sizes | found
 
 
@@ -151,9 +153,9 @@ def test_pairs(world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.Monke
 def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str, Path]) -> None:
     question, *_ = read_questions(world["viquae"] / "train.jsonl")
     run = Run.from_dict({question.id: {4: 2.0, 3: 1.0}})
-    own = training_pairs.own_passages([question], world["passages"], world["articles"])
+    own = training_pairs_library.own_passages([question], world["passages"], world["articles"])
     assert [ids.tolist() for ids in own] == [[0, 1]]
-    table, counts = training_pairs.make_pairs([question], run, own, world["passages"], world["articles"])
+    table, counts = training_pairs_library.make_pairs([question], run, own, world["passages"], world["articles"])
     assert table.to_pylist()[0] == {
         "id": "train-v1",
         "question": "Which river was crossed by this bridge of an engineer?",
@@ -162,7 +164,7 @@ def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str
     }
     assert counts == {"questions": 1, "dropped_without_positive": 0, "dropped_without_negative": 0}
     only_relevant = Run.from_dict({question.id: {4: 2.0}})
-    _, counts = training_pairs.make_pairs([question], only_relevant, own, world["passages"], world["articles"])
+    _, counts = training_pairs_library.make_pairs([question], only_relevant, own, world["passages"], world["articles"])
     assert counts == {"questions": 0, "dropped_without_positive": 0, "dropped_without_negative": 1}
 
 
@@ -178,5 +180,5 @@ def test_leaking_training_question_is_refused_before_anything_is_searched(
     paths |= {"triviaqa": tmp_path / "triviaqa", "index_kb": world["kb"], "index_wikipedia": world["wikipedia"]}
     paths |= {f"out_{name}": tmp_path / name for name in ("viquae", "triviaqa", "grid")}
     with pytest.raises(BadInput, match=r"train\.jsonl:2: field 'input': training question that a ViQuAE question"):
-        execute(bm25_search.main, "kvqae.bm25_search", bm25_search.Bm25SearchParameters, arguments(**paths))
+        execute(bm25_search.main, "kvqae.bm25_search", bm25_search_library.Bm25SearchParameters, arguments(**paths))
     assert not list(tmp_path.rglob("*.trec"))

@@ -5,10 +5,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from stages.image_shards import write_images
 from stages.kvqae import candidate_images, generate, link, subjects
-from stages.kvqae.annotation.generated_questions import read_generated
-from stages.stage import execute
 from tests.kvqae.tiny_construction import (
     article,
     commons_file,
@@ -20,6 +17,9 @@ from tests.kvqae.tiny_construction import (
     write_triviaqa,
 )
 from tests.kvqae.tiny_wikipedia import write_params
+from trivium.files.image_shards import write_images
+from trivium.harness.stage import execute
+from trivium.kvqae.annotation.generated_questions import read_generated
 
 QUESTIONS = {
     "q1": ("Who crossed the Iron Span built by Ada Lark?", ["Bo Finch"], ["Iron Span", "Ada Lark"]),

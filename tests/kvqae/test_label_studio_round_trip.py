@@ -19,14 +19,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from stages.decorrelation.painting.inpainter import find_uv
-from stages.kvqae.annotation.export import Annotation, read_annotations
-from stages.kvqae.annotation.generated_questions import read_generated
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters
 from stages.kvqae.annotation_tasks import main as make_tasks
-from stages.tables import read_json
 from tests.chromium import open_page
 from tests.kvqae.annotated_world import annotation, record, write_export, write_generated, write_pictures
+from trivium.decorrelation.painting.inpainter import find_uv
+from trivium.files.tables import read_json
+from trivium.kvqae.annotation.export import Annotation, read_annotations
+from trivium.kvqae.annotation.generated_questions import read_generated
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 SCRIPT = Path(__file__).with_name("label_studio_server.py")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.kvqae.source_questions import SourceQuestions, check_no_leak
-from stages.stage import BadInput
-from stages.tables import write_json_lines
-from tests.world.small_hub import triviaqa, viquae
+from tests.sources.small_hub import triviaqa, viquae
+from trivium.files.tables import write_json_lines
+from trivium.harness.stage import BadInput
+from trivium.kvqae.source_questions import SourceQuestions, check_no_leak
 
 OUTPUT = {"output": {"original_answer": "Paris", "answer": ["Paris"]}}
 

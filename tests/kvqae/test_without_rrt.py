@@ -9,20 +9,19 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from stages.image_shards import write_images
-from stages.kvqae import evaluate_reranking, local_features, rerank_fuse, rerank_rrt, tune_reranking
-from stages.kvqae.evaluate import EvaluateParameters
-from stages.kvqae.local_features import LocalFeaturesParameters
+from stages.kvqae import evaluate_reranking, local_features, rerank_fuse, rerank_rrt, rrt, tune_reranking
 from stages.kvqae.rerank_fuse import RerankFuseParameters
-from stages.kvqae.rerank_rrt import RerankRrtParameters
+from stages.kvqae.rrt import RrtParameters
 from stages.kvqae.tune_reranking import TuneRerankingParameters
-from stages.report.kvqae import reranking_sections
-from stages.stage import Parameters, execute
-from stages.tables import read_json, write_json_lines, write_table
-from stages.trec import read_qrels, read_run, write_qrels
-from stages.world import rrt
-from stages.world.rrt import RrtParameters
 from tests.kvqae.reranked_world import write_reranked
+from trivium.files.image_shards import write_images
+from trivium.files.tables import read_json, write_json_lines, write_table
+from trivium.formats.trec import read_qrels, read_run, write_qrels
+from trivium.harness.stage import Parameters, execute
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters
+from trivium.kvqae.retrieval.evaluation import EvaluateParameters
+from trivium.page.kvqae.fragment import reranking_sections
 
 ROOT = Path(__file__).parents[2]
 PASSAGES = 100  # of `write_reranked`

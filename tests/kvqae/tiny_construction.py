@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from stages.kvqae.construction.records import Mention, mention_batch
-from stages.tables import write_json_lines, write_table
+from trivium.files.tables import write_json_lines, write_table
+from trivium.kvqae.construction.handed_on import Mention, mention_batch
 
 MALE, FEMALE = "Q6581097", "Q6581072"
 

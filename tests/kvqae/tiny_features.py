@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.kvqae.local_descriptors.folder import Description, FeatureFolder, write_features
+from trivium.vision.local_descriptors.folder import Description, FeatureFolder, write_features
 
 GLOBAL = 6
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
-from stages.measures.runs import Run
-from stages.tables import write_json_lines, write_table
-from stages.trec import write_run
+from trivium.files.tables import write_json_lines, write_table
+from trivium.formats.trec import write_run
+from trivium.measures.runs import Run
 
 CITIES = ["alba", "brno", "cork", "dijon", "essen", "faro", "genoa", "hull", "izmir", "jena", "kyoto", "lviv"]
 NAMES = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ivy", "joe", "kim", "leo"]

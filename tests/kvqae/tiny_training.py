@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from stages.kvqae.reader_pretrain import ReaderPretrainParameters
 from stages.kvqae.reader_pretrain import main as pretrain_reader
 from stages.kvqae.rerank_pretrain import RerankPretrainParameters
 from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
-from stages.stage import Context
-from stages.tracking import Tracker
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
+from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
 
 SHARED = {
     "max_tokens": 32,

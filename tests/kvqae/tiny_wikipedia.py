@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from stages.kvqae.knowledge_base import SCHEMA as ARTICLES
-from stages.kvqae.passages import SCHEMA as PASSAGES
-from stages.tables import write_json_lines, write_table
+from trivium.files.tables import write_json_lines, write_table
+from trivium.kvqae.knowledge_base.passages import SCHEMA as PASSAGES
 
 # wikipedia_id, title, image, passages
 WIKIPEDIA: list[tuple[str, str, str | None, list[str]]] = [

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from stages.measures.answers import AnswerMatcher, exact_match, f1, normalize_answer
+from trivium.measures.answers import AnswerMatcher, exact_match, f1, normalize_answer
 
 
 @pytest.mark.parametrize(

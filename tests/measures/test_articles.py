@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from stages.measures.articles import best_passages
-from stages.measures.runs import Run
+from trivium.measures.articles import best_passages
+from trivium.measures.runs import Run
 
 
 def test_an_article_stands_where_its_first_passage_stood():

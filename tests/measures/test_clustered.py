@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.measures.clustered import clustered_interval
-from stages.measures.significance import bootstrap_interval
+from trivium.measures.clustered import clustered_interval
+from trivium.measures.significance import bootstrap_interval
 
 KEYS = {"confidence": 0.95, "resamples": 4000, "seed": 0}
 

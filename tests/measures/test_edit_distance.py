@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from stages.measures.edit_distance import word_edit_distance
+from trivium.measures.edit_distance import word_edit_distance
 
 
 @pytest.mark.parametrize(

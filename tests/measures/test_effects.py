@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from stages.measures.association import cramers_v, cramers_v_corrected
-from stages.measures.cluster_bootstrap import cluster_bootstrap
-from stages.measures.effects import floor_points, mean_differences
-from stages.measures.even_cut import even_cut
-from stages.measures.frame_level import frame_level
-from stages.measures.proportion import wilson_interval
+from trivium.measures.association import cramers_v, cramers_v_corrected
+from trivium.measures.cluster_bootstrap import cluster_bootstrap
+from trivium.measures.effects import floor_points, mean_differences
+from trivium.measures.even_cut import even_cut
+from trivium.measures.frame_level import frame_level
+from trivium.measures.proportion import wilson_interval
 
 OPTIONS = {"resamples": 300, "confidence": 0.95, "seed": 0}
 

@@ -4,7 +4,7 @@ from math import comb, log2
 import numpy as np
 import pytest
 
-from stages.measures.frames import SetScore, entropy_bits, f1_randomization, mcnemar_exact, score_sets
+from trivium.measures.frames import SetScore, entropy_bits, f1_randomization, mcnemar_exact, score_sets
 
 
 def test_scores_of_sets():

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from stages.measures.french import exact_match, f1, normalize_answer, words
+from trivium.measures.french import exact_match, f1, normalize_answer, words
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 import ranx
 from ranx.normalization import rank_norm
 
-from stages.measures.fusion import (
+from trivium.measures.fusion import (
     NORMALIZATIONS,
     gather,
     linear_fusion,
@@ -15,7 +15,7 @@ from stages.measures.fusion import (
     standardize,
     unit_sum,
 )
-from stages.measures.runs import Run
+from trivium.measures.runs import Run
 
 A = Run.from_dict({"q": {1: 4.0, 2: 2.0}, "r": {1: 1.0}}, name="a")
 B = Run.from_dict({"q": {3: 9.0, 2: 5.0, 4: 1.0}, "r": {}}, name="b")

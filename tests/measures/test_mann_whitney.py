@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from stages.measures.mann_whitney import mann_whitney, midranks
-from stages.measures.signed_rank import signed_rank
+from trivium.measures.mann_whitney import mann_whitney, midranks
+from trivium.measures.signed_rank import signed_rank
 
 
 def scores(rows=5, n=90, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import ranx
 
-from stages.measures.odmap import average_precision, correct_captions, odmap, removed_named
+from trivium.measures.odmap import average_precision, correct_captions, odmap, removed_named
 
 CLASSES = ["cat", "dog", "frisbee", "person"]
 CAPTIONS = [{"dog", "frisbee"}, {"dog"}, {"person", "dog"}, {"cat"}, set(), {"frisbee"}]

@@ -7,9 +7,9 @@ import pytest
 import ranx
 from ranx.fusion.posfuse import posfuse_train
 
-from stages.measures.fusion import NORMALIZATIONS, gather, normalize
-from stages.measures.posfuse import pos_fusion, position_probabilities
-from stages.measures.runs import Qrels, Run
+from trivium.measures.fusion import NORMALIZATIONS, gather, normalize
+from trivium.measures.posfuse import pos_fusion, position_probabilities
+from trivium.measures.runs import Qrels, Run
 
 # Training: two systems on documents 1, 2, 3.
 A = Run.from_dict({"q": {1: 3.0, 2: 2.0, 3: 1.0}, "r": {2: 2.0, 1: 1.0}, "s": {3: 1.0}, "t": {}}, name="a")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import ranx
 
-from stages.measures.ranking import evaluate, means, select_measure
-from stages.measures.runs import Qrels, Run
-from stages.trec import read_qrels, read_run
+from trivium.formats.trec import read_qrels, read_run
+from trivium.measures.ranking import evaluate, means, select_measure
+from trivium.measures.runs import Qrels, Run
 
 NAMES = ("mrr", "mrr@2", "precision@1", "precision@5", "hits@1", "hits@5", "map", "map@2")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import ranx
 
-from stages.measures import recall as module
-from stages.measures.recall import ranks_of_embeddings, ranks_of_scores, recall
+from trivium.measures import recall as module
+from trivium.measures.recall import ranks_of_embeddings, ranks_of_scores, recall
 
 
 def test_by_hand():

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from stages.measures.reorder import first, follow, reorder
-from stages.measures.runs import Run
-from stages.trec import read_run, write_run
+from trivium.formats.trec import read_run, write_run
+from trivium.measures.reorder import first, follow, reorder
+from trivium.measures.runs import Run
 
 RUN = Run(("a", "b", "c"), [[7, 3, 5], [2, 9, -1], [-1, -1, -1]], [[3.0, 2.0, 1.0], [1.0, 0.0, np.nan], [np.nan] * 3])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rouge_score import rouge_scorer
 
-from stages.measures.french import words
-from stages.measures.rouge import mangled, rouge_l
+from trivium.measures.french import words
+from trivium.measures.rouge import mangled, rouge_l
 
 TEXT = (
     "la première armée d'Orient a été défaite à l’été 1915 près de la forêt où l'évêque naïf cédait œuvres et "

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.measures.runs import Qrels, Run, relevance_matrix
+from trivium.measures.runs import Qrels, Run, relevance_matrix
 
 NAN = float("nan")
 

@@ -8,8 +8,8 @@ import pytest
 import scipy.stats
 from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
 
-from stages.measures import significance
-from stages.measures.significance import bootstrap_interval, fisher_randomization, holm, superscripts
+from trivium.measures import significance
+from trivium.measures.significance import bootstrap_interval, fisher_randomization, holm, superscripts
 
 
 def systems(seed, queries=80, count=4):

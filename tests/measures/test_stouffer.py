@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stages.measures.stouffer import stouffer
+from trivium.measures.stouffer import stouffer
 
 
 def test_against_scipy():

@@ -6,11 +6,11 @@ from math import comb
 import numpy as np
 import pytest
 
-from stages.measures import weight_search
-from stages.measures.fusion import linear_fusion
-from stages.measures.ranking import evaluate
-from stages.measures.runs import Qrels, Run
-from stages.measures.weight_search import search_weights, simplex_grid
+from trivium.measures import weight_search
+from trivium.measures.fusion import linear_fusion
+from trivium.measures.ranking import evaluate
+from trivium.measures.runs import Qrels, Run
+from trivium.measures.weight_search import search_weights, simplex_grid
 
 
 def world(seed, systems=3, queries=15, depth=8, documents=25, values=4):

@@ -5,8 +5,8 @@ import pytest
 import torch
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from stages.nets.blip import BlipEncoders, BlipTraining
 from tests.decorrelation.tiny_models import BLIP_CONFIG
+from trivium.nets.blip import BlipEncoders, BlipTraining
 
 N, QUEUE = 4, 6
 PICTURES = torch.tensor([3, 5, 3, 9])  # the first and third pair are of one picture

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from stages.nets.delg import Delg, strongest
+from trivium.nets.delg import Delg, strongest
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from stages.kvqae.dense_retrieval.text_encoder import load_text_encoder, pad, tokenize
-from stages.nets.bert import cls_vectors
-from stages.nets.dual_encoder import DualEncoder, in_batch_loss
 from tests.kvqae.tiny_bert import write_tiny_bert
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder, pad, tokenize
+from trivium.nets.bert import cls_vectors
+from trivium.nets.dual_encoder import DualEncoder, in_batch_loss
 
 CPU = torch.device("cpu")
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel, CamembertConfig, CamembertModel
 
-from stages.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger, tagging_loss
+from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger, tagging_loss
 
 SIZES = {"vocab_size": 30, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
 

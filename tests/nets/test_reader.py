@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from stages.nets.reader import answer_pieces, best_spans, marginal_losses, question_loss, shared_log_softmax
+from trivium.nets.reader import answer_pieces, best_spans, marginal_losses, question_loss, shared_log_softmax
 
 LOG = math.log
 

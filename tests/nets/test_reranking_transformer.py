@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from stages.nets.reranking_transformer import Described, RerankingTransformer
+from trivium.nets.reranking_transformer import Described, RerankingTransformer
 
 GLOBAL, WIDTH = 10, 16
 

@@ -1,8 +1,8 @@
 import pytest
 from transformers import AutoTokenizer
 
-from stages.complexity.frames.windows import sentences_of, windows_of, words_of
 from tests.complexity.frame_world import make_texts, write_encoder
+from trivium.complexity.frames.windows import sentences_of, windows_of, words_of
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import json
 import pytest
 from defusedxml import ElementTree
 
-from stages.complexity.judging.label_studio import VERDICTS, answer_code, labelling_config, read_export, task
-from stages.stage import BadInput
+from trivium.complexity.judging.label_studio import VERDICTS, answer_code, labelling_config, read_export, task
+from trivium.harness.stage import BadInput
 
 HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'
 

@@ -9,13 +9,13 @@ import threading
 import pytest
 import yaml
 
-from stages.complexity.corpus.corpora import write_examples, write_texts
-from stages.complexity.corpus.squad import write_squad
-from stages.complexity.prompting.answer_cache import FILE, JOURNAL, AnswerCache, Reply, key_of
 from tests import tiny_project
 from tests.complexity.loopback_endpoint import Loopback, failed
-from tests.complexity.test_prompt import INSTRUCTION, MODEL, example, reader
 from tests.complexity.tiny_readers import questions
+from tests.stages.complexity.test_prompt import INSTRUCTION, MODEL, example, reader
+from trivium.complexity.prompting.answer_cache import FILE, JOURNAL, AnswerCache, Reply, key_of
+from trivium.formats.frame_corpora import write_examples, write_texts
+from trivium.formats.squad import write_squad
 
 
 def test_the_cache_survives_a_line_cut_short(tmp_path):

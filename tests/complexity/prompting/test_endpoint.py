@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from stages.complexity.prompting.endpoint import (
+from tests.complexity.loopback_endpoint import Loopback, Response, failed, said
+from trivium.complexity.prompting.endpoint import (
     Endpoint,
     RefusedError,
     StoppedError,
@@ -14,8 +15,7 @@ from stages.complexity.prompting.endpoint import (
     reply_of,
     seconds_of,
 )
-from stages.stage import BadInput
-from tests.complexity.loopback_endpoint import Loopback, Response, failed, said
+from trivium.harness.stage import BadInput
 
 ASKED = [{"role": "user", "content": "Où ? « là »"}]
 SAMPLING = {"temperature": 0.0, "max_tokens": 5}

@@ -6,13 +6,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from stages.complexity.corpus.squad import SquadQuestion
-from stages.complexity.readers.causal import ADAPTER, BASE, CausalReader
-from stages.complexity.readers.interface import Reading, load_reader
-from stages.stage import BadInput
-from stages.tables import write_json
 from tests.complexity.tiny_generators import causal_settings, write_llama
 from tests.complexity.tiny_readers import questions
+from trivium.complexity.readers.causal import ADAPTER, BASE, CausalReader
+from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.files.tables import write_json
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module")

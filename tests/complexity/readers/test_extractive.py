@@ -8,12 +8,12 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from stages.complexity.corpus.squad import SquadQuestion
-from stages.complexity.readers.extractive import ExtractiveReader, best_spans
-from stages.complexity.readers.interface import Answer, Reading, load_reader
-from stages.complexity.readers.windows import question_limit, windows_of
-from stages.stage import BadInput
 from tests.complexity.tiny_readers import questions, settings, tokenizer, write_camembert
+from trivium.complexity.readers.extractive import ExtractiveReader, best_spans
+from trivium.complexity.readers.interface import Answer, Reading, load_reader
+from trivium.complexity.readers.windows import question_limit, windows_of
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module")

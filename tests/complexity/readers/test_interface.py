@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.complexity.readers import interface as reader
-from stages.complexity.readers.interface import read_settings, reader_of, write_settings
-from stages.stage import BadInput
 from tests.complexity.tiny_readers import settings
+from trivium.complexity.readers import interface as reader
+from trivium.complexity.readers.interface import read_settings, reader_of, write_settings
+from trivium.harness.stage import BadInput
 
 
 def test_a_kind_is_found_by_its_name():

@@ -7,13 +7,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from stages.complexity.corpus.squad import SquadQuestion
-from stages.complexity.readers.interface import Answer, Reading, load_reader
-from stages.complexity.readers.seq2seq import Seq2SeqReader
-from stages.complexity.readers.templates import prompts_of
-from stages.stage import BadInput
 from tests.complexity.tiny_generators import seq2seq_settings, write_t5
 from tests.complexity.tiny_readers import questions
+from trivium.complexity.readers.interface import Answer, Reading, load_reader
+from trivium.complexity.readers.seq2seq import Seq2SeqReader
+from trivium.complexity.readers.templates import prompts_of
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module", params=["t5", "flan_t5", "mt5"])

@@ -4,10 +4,10 @@ import csv
 
 import pytest
 
-from stages.complexity.corpus.predictions import write_predictions
-from stages.complexity.scoring.systems import RESERVED, prompted
-from stages.stage import BadInput
-from tests.complexity.test_partition import SCORES, run, world  # noqa: F401 - a fixture
+from tests.stages.complexity.test_partition import SCORES, run, world  # noqa: F401 - a fixture
+from trivium.complexity.scoring.systems import RESERVED, prompted
+from trivium.formats.predictions import write_predictions
+from trivium.harness.stage import BadInput
 
 
 def test_reserved_names_are_the_columns_that_stand_beside_models(world):  # noqa: F811

@@ -6,12 +6,12 @@ from itertools import pairwise
 import pytest
 import yaml
 
-from stages.decorrelation.captions.phrase_removal import remove_phrases
-from stages.decorrelation.datasets.records import Phrase
-from stages.decorrelation.language.chunker import RuleChunker
-from stages.decorrelation.language.matching import Matcher
-from stages.decorrelation.language.sentences import read_sentence
-from stages.decorrelation.language.word_lists import WORDS
+from trivium.decorrelation.captions.phrase_removal import remove_phrases
+from trivium.formats.pictures import Phrase
+from trivium.language.english.chunker import RuleChunker
+from trivium.language.english.matching import Matcher
+from trivium.language.english.sentences import read_sentence
+from trivium.language.english.word_lists import WORDS
 
 MATCHER = Matcher(tuple(yaml.safe_load(WORDS.read_text(encoding="utf-8"))["classes"]))
 

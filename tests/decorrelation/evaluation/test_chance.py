@@ -5,9 +5,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from stages.decorrelation.evaluation.chance import chance, correct_sentences, expected_precision
-from stages.decorrelation.evaluation.queries import Gallery, Queries
-from stages.measures.odmap import odmap
+from trivium.decorrelation.evaluation.chance import chance, correct_sentences, expected_precision
+from trivium.decorrelation.evaluation.queries import Gallery, Queries
+from trivium.measures.odmap import odmap
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.decorrelation.cells import parse_cells
-from stages.decorrelation.evaluation.comparisons import Measured, comparable, compare, compared_variants
 from tests.decorrelation.retrieved_world import cell
+from trivium.decorrelation.evaluation.comparisons import Measured, comparable, compare, compared_variants
+from trivium.decorrelation.matrix import parse_cells
 
 SETTINGS = {"permutations": 1000, "confidence": 0.95, "resamples": 500, "seed": 0}
 CELL = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours", 0)}, Path("p"))["coco_clip_ours_0"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.decorrelation.evaluation.intervals import PictureBootstrap
-from stages.measures.clustered import clustered_interval
+from trivium.decorrelation.evaluation.intervals import PictureBootstrap
+from trivium.measures.clustered import clustered_interval
 
 SETTINGS = {"confidence": 0.9, "resamples": 4000}
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from PIL import Image
 
-from stages.decorrelation.models.interface import KINDS, load, start
-from stages.stage import BadInput
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
+from trivium.decorrelation.models.interface import KINDS, load, start
+from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module", params=sorted(KINDS))

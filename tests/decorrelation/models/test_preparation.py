@@ -4,7 +4,7 @@ import pytest
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from torchvision.transforms import Compose, InterpolationMode, Resize, ToTensor
 
-from stages.decorrelation.models.preparation import CLIP, IMAGENET, PlainPreparation, Preparation
+from trivium.decorrelation.models.preparation import CLIP, IMAGENET, PlainPreparation, Preparation
 
 OURS = {"size": 16, "resize": 20, "standard": CLIP, "interpolation": InterpolationMode.BICUBIC, "smallest_crop": 1.0}
 

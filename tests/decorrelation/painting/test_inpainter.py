@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from stages.decorrelation.painting import inpainter
-from stages.decorrelation.painting.frames import Closed, read_reply, read_request, write_reply, write_request
-from stages.decorrelation.painting.inpainter import ROOT, WORKER, Inpainter, find_uv, worker_environment
-from stages.stage import BadInput
-from tests.decorrelation.test_inpaint import Greyed, needs_uv, picture
+from tests.stages.decorrelation.test_inpaint import Greyed, needs_uv, picture
+from trivium.decorrelation.painting import inpainter
+from trivium.decorrelation.painting.frames import Closed, read_reply, read_request, write_reply, write_request
+from trivium.decorrelation.painting.inpainter import ROOT, WORKER, Inpainter, find_uv, worker_environment
+from trivium.harness.stage import BadInput
 
 OWN = {"lama-cleaner", "loguru", "standard-imghdr", "win32-setctime"}
 SIZES = ((33, 47), (48, 64), (33, 47), (40, 41), (48, 64), (33, 47))

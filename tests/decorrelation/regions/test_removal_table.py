@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from stages.decorrelation.datasets.records import Removal
-from stages.decorrelation.regions.removal_table import read_removals, write_removals
-from stages.stage import BadInput
-from stages.tables import read_table, write_table
+from trivium.decorrelation.regions.removal_table import read_removals, write_removals
+from trivium.files.tables import read_table, write_table
+from trivium.formats.pictures import Removal
+from trivium.harness.stage import BadInput
 
 FIRST = Removal(
     id="7_hot_dog",

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.decorrelation.retrieval.caption_search import top_captions
-from stages.stage import BadInput
+from trivium.decorrelation.retrieval.caption_search import top_captions
+from trivium.harness.stage import BadInput
 
 
 def test_it_is_the_sorted_matrix_of_scores_also_from_a_mapped_file(tmp_path):

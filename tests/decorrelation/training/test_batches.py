@@ -6,12 +6,12 @@ from itertools import chain
 import pytest
 import torch
 
-from stages.decorrelation.datasets.corpora import read_corpus
-from stages.decorrelation.training.batches import Batches, Draws, Pictures
-from stages.decorrelation.training.data import Shown, TrainingPairs, training_pairs
-from stages.image_shards import Images, write_images
-from stages.stage import BadInput
 from tests.decorrelation.tiny_retrieval import TinyModel, write_world
+from trivium.decorrelation.training.batches import Batches, Draws, Pictures
+from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, training_pairs
+from trivium.files.image_shards import Images, write_images
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module")

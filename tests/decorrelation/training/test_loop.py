@@ -7,14 +7,14 @@ import pytest
 import torch
 import yaml
 
-from stages.decorrelation.datasets.corpora import read_corpus
-from stages.decorrelation.training.batches import Batches, Draws, Pictures
-from stages.decorrelation.training.data import training_pairs
-from stages.decorrelation.training.loop import backward, halved, optimiser_of, train
-from stages.decorrelation.training.processes import place, run_in_processes
-from stages.image_shards import Images
-from stages.stage import BadInput
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
+from trivium.decorrelation.training.batches import Batches, Draws, Pictures
+from trivium.decorrelation.training.loop import backward, halved, optimiser_of, train
+from trivium.decorrelation.training.processes import place, run_in_processes
+from trivium.decorrelation.training.training_pairs import training_pairs
+from trivium.files.image_shards import Images
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module")

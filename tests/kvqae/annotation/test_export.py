@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.kvqae.annotation.export import Annotation, read_annotations
-from stages.stage import BadInput
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
+from trivium.harness.stage import BadInput
+from trivium.kvqae.annotation.export import Annotation, read_annotations
 
 FIRST, SECOND = record(0), record(3)
 KEPT = {"question": "Where was he seen?", "image": "Photo 0 2.jpg"}

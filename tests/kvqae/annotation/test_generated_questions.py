@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.kvqae.annotation.generated_questions import name_pattern, read_generated
-from stages.stage import BadInput
-from stages.tables import write_json_lines
 from tests.kvqae.annotated_world import record, write_generated
+from trivium.files.tables import write_json_lines
+from trivium.harness.stage import BadInput
+from trivium.kvqae.annotation.generated_questions import name_pattern, read_generated
 
 
 def test_read(tmp_path):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from stages.kvqae.ask_page import check_port, respond, samples
-from stages.kvqae.asking.html import answer_html, framed, problem_html, style
-from stages.kvqae.asking.records import Answer, Support
-from stages.kvqae.asking.systems import FaceFound
-from stages.stage import BadInput
+from trivium.commands.ask_page import check_port, respond, samples
+from trivium.harness.stage import BadInput
+from trivium.kvqae.asking.answered_question import Answer, Support
+from trivium.kvqae.asking.html import answer_html, framed, problem_html, style
+from trivium.kvqae.asking.systems import FaceFound
 
 EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
 

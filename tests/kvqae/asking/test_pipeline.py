@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages.kvqae.asking import pipeline as asking
-from stages.kvqae.asking.pipeline import MAX_BYTES, Asker
-from stages.kvqae.asking.records import Answer
-from stages.stage import CPU_BF16, BadInput
+from trivium.harness.stage import CPU_BF16, BadInput
+from trivium.kvqae.asking import pipeline as asking
+from trivium.kvqae.asking.answered_question import Answer
+from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
 
 ROOT = Path(__file__).parents[3]
 

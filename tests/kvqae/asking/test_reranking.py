@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from stages.kvqae.asking import reranking
-from stages.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
-from stages.kvqae.asking.systems import QUERY, Seen
-from stages.kvqae.rerankers.fusion import SYSTEMS, LinearFusion
-from stages.kvqae.rerankers.rrt_parameters import leave_out
-from stages.measures.runs import Run
-from stages.tables import write_json
-from stages.trec import write_run
+from trivium.files.tables import write_json
+from trivium.formats.trec import write_run
+from trivium.kvqae.asking import reranking
+from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
+from trivium.kvqae.asking.systems import QUERY, Seen
+from trivium.kvqae.rerankers.fusion import SYSTEMS, LinearFusion
+from trivium.kvqae.rerankers.rrt_parameters import leave_out
+from trivium.measures.runs import Run
 
 
 def test_the_images_share_is_split_as_their_systems_gave():

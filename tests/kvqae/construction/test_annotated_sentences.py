@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from stages.kvqae.construction.annotated_sentences import read_annotated
-from stages.stage import BadInput
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.annotated_sentences import read_annotated
 
 RECORD = {
     "words": ["Who", "taught", "Ada", "Lark", "?"],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.kvqae.construction.class_hierarchy import ClassHierarchy
+from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 
 
 def hierarchy(**above):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.kvqae.construction.dataset_statistics import dataset_statistics, words
-from stages.kvqae.questions import Question
+from trivium.formats.questions import Question
+from trivium.kvqae.construction.dataset_statistics import dataset_statistics, words
 
 
 def question(number, text, answer, image, entity):

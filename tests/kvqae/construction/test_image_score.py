@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from stages.kvqae.construction.image_score import image_score
-from stages.kvqae.construction.records import CommonsFile
+from trivium.kvqae.construction.handed_on import CommonsFile
+from trivium.kvqae.construction.image_score import image_score
 
 NAMED = {
     "categories": ("Iron Span", "Iron Span in 1911"),

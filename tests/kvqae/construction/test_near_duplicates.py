@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance, ImageFilter
 
-from stages.image_shards import Images, write_images
-from stages.kvqae.construction.near_duplicates import (
+from trivium.files.image_shards import Images, write_images
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.near_duplicates import (
     BITS,
     MAX_GREY,
     Fingerprints,
@@ -15,8 +16,7 @@ from stages.kvqae.construction.near_duplicates import (
     hamming,
     near_duplicates,
 )
-from stages.kvqae.pictures.images import Unreadable
-from stages.stage import BadInput
+from trivium.vision.decoding import Unreadable
 
 
 def scene(seed, size=(144, 108)):

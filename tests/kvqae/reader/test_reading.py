@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from stages.kvqae.reader.data import texts_of, tokenize
-from stages.kvqae.reader.model import load_reader
-from stages.kvqae.reader.reading import Answer, Reading, answer, passage_weights, read_pairs
-from stages.nets.reader import shared_log_softmax
 from tests.kvqae.tiny_reader import write_world
+from trivium.kvqae.reader.inputs import texts_of, tokenize
+from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.reading import Answer, Reading, answer, passage_weights, read_pairs
+from trivium.nets.reader import shared_log_softmax
 
 QUESTION = "where was this man born ?"
 PASSAGES = [0, 5, 8, 3, 12]

@@ -4,13 +4,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 
-from stages.kvqae.questions import Question
-from stages.kvqae.reader.data import texts_of
-from stages.kvqae.reader.model import load_reader, save_reader
-from stages.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
-from stages.measures.runs import Run
-from stages.stage import BadInput
 from tests.kvqae.tiny_reader import write_bert, write_world
+from trivium.formats.questions import Question
+from trivium.harness.stage import BadInput
+from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.reader.reader_folder import load_reader, save_reader
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
+from trivium.measures.runs import Run
 
 QUESTION = "where was this man born ?"
 PAIRS = [(text, passage) for text in (QUESTION, "where ?") for passage in range(24)]

@@ -6,21 +6,21 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import stages.kvqae.rerankers.cross_encoder_training as module
-from stages.kvqae.questions import read_questions
-from stages.kvqae.reader.data import retrieved, split_by_relevance, texts_of
+import trivium.kvqae.rerankers.cross_encoder_training as module
 from stages.kvqae.rerank_finetune import RerankFinetuneParameters
 from stages.kvqae.rerank_finetune import main as finetune
 from stages.kvqae.rerank_pretrain import RerankPretrainParameters
 from stages.kvqae.rerank_pretrain import main as pretrain
-from stages.kvqae.rerankers.cross_encoder import load_cross_encoder
-from stages.kvqae.rerankers.cross_encoder_training import loss_of
-from stages.kvqae.rerankers.cross_encoder_validation import Validation
-from stages.measures.runs import Run
-from stages.stage import BadInput
-from stages.trec import write_run
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import write_run
+from trivium.harness.stage import BadInput
+from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder_training import loss_of
+from trivium.kvqae.rerankers.cross_encoder_validation import Validation
+from trivium.measures.runs import Run
 
 
 @pytest.fixture(scope="module")

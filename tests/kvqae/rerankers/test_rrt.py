@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 import torch
 
-from stages.kvqae.local_descriptors.folder import FeatureFolder
-from stages.kvqae.rerankers.rrt import build_rrt, check_dimension, describe, load_rrt, save_rrt, score_pairs
-from stages.nets.reranking_transformer import RerankingTransformer
-from stages.stage import BadInput
 from tests.kvqae.tiny_features import GLOBAL, description, folder_of, write
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers.rrt import build_rrt, check_dimension, describe, load_rrt, save_rrt, score_pairs
+from trivium.nets.reranking_transformer import RerankingTransformer
+from trivium.vision.local_descriptors.folder import FeatureFolder
 
 ALL = np.array([(query, target) for query in (0, 1, 2) for target in (0, 1, 3)])
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from stages.kvqae.local_descriptors.folder import FeatureFolder
-from stages.kvqae.rerankers import rrt_training
-from stages.kvqae.rerankers.rrt import build_rrt, score_pairs
-from stages.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
-from stages.kvqae.rerankers.rrt_training import Landmarks, nearest_others, rate, split_landmarks, train_rrt, validate
-from stages.stage import BadInput
 from tests.kvqae.tiny_features import GLOBAL, folder_of, landmark_photographs
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers import rrt_training
+from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
+from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
+from trivium.kvqae.rerankers.rrt_training import Landmarks, nearest_others, rate, split_landmarks, train_rrt, validate
+from trivium.vision.local_descriptors.folder import FeatureFolder
 
 PARAMETERS = {
     "layers": 2,

@@ -1,0 +1,96 @@
+"""The stand-in face encoder: a small convolutional network trained with ArcFace's loss, exported to ONNX."""
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from sample.encoders.encoder_training import fit, standardised
+from sample.encoders.training_pictures import Pictures
+from trivium.harness.tracking import Tracker
+from trivium.vision.align import SIZE
+
+# InsightFace standardises to (x - 127.5) / 127.5.
+CENTRE = (0.5, 0.5, 0.5)
+
+
+class FaceNetwork(nn.Sequential):
+    """(n, 3, 112, 112) → (n, dimension): convolutions at 28, 14 and 7 pixels, then one weight a place and channel."""
+
+    def __init__(self, dimension: int, width: int) -> None:
+        layers: list[nn.Module] = [nn.AvgPool2d(2)]
+        for narrow, wide, kernel, stride in (
+            (3, width, 5, 2),
+            (width, 2 * width, 3, 2),
+            (2 * width, 2 * width, 3, 1),
+            (2 * width, 4 * width, 3, 2),
+            (4 * width, 4 * width, 3, 1),
+        ):
+            layers += [
+                nn.Conv2d(narrow, wide, kernel, stride, kernel // 2, bias=False),
+                nn.BatchNorm2d(wide),
+                nn.PReLU(wide),
+            ]
+        layers += [nn.Conv2d(wide, wide, 7, groups=wide, bias=False), nn.BatchNorm2d(wide), nn.Flatten()]
+        layers += [nn.Linear(wide, dimension, bias=False), nn.BatchNorm1d(dimension)]
+        super().__init__(*layers)
+
+
+class AngularMargin(nn.Module):
+    """ArcFace's loss: −log softmax of s·cos(θ_y + m) against s·cos θ_j (Deng et al., CVPR 2019, equation 3).
+
+    Args:
+        dimension: of the embeddings.
+        classes: identities.
+        scale: s.
+        margin: m, in radians.
+    """
+
+    def __init__(self, dimension: int, classes: int, scale: float, margin: float) -> None:
+        super().__init__()
+        self.centres = nn.Parameter(torch.randn(classes, dimension) / dimension**0.5)
+        self.scale, self.margin = scale, margin
+
+    def forward(self, embeddings: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """(n, dimension), (n,) → scalar."""
+        cosines = nn.functional.normalize(embeddings) @ nn.functional.normalize(self.centres).T
+        angles = torch.acos(cosines.clamp(-1 + 1e-6, 1 - 1e-6))
+        own = nn.functional.one_hot(labels, cosines.shape[1]).bool()
+        logits = torch.where(own, torch.cos(angles + self.margin), cosines)
+        return nn.functional.cross_entropy(self.scale * logits, labels)
+
+
+def train_arcface(
+    faces: Pictures, *, dimension: int, width: int, scale: float, margin: float,
+    steps: int, batch: int, learning_rate: float, seed: int, tracker: Tracker,
+) -> tuple[FaceNetwork, float]:  # fmt: skip
+    """Train on aligned crops, mirrored half of the time.
+
+    Returns:
+        The network, and the loss at the end.
+    """
+    torch.manual_seed(seed)
+    network = FaceNetwork(dimension, width)
+    criterion = AngularMargin(dimension, int(faces.entities.max()) + 1, scale, margin)
+    labels = torch.from_numpy(faces.entities)
+
+    def loss_of(chosen: torch.Tensor) -> torch.Tensor:
+        pixels = faces.pixels[chosen.numpy()]
+        mirrored = (torch.rand(len(pixels)) < 0.5).numpy()
+        pixels[mirrored] = pixels[mirrored, :, ::-1]
+        return criterion(network(standardised(pixels, CENTRE, CENTRE)), labels[chosen])
+
+    loss = fit(
+        nn.ModuleList([network, criterion]), loss_of, examples=len(labels), steps=steps, batch=batch,
+        learning_rate=learning_rate, seed=seed, tracker=tracker, name="arcface",
+    )  # fmt: skip
+    return network, loss
+
+
+def save_arcface(network: nn.Module, path: Path) -> None:
+    """Write ONNX as InsightFace's model zoo has it: one input (n, 3, 112, 112), one output."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.onnx.export(
+        network.eval(), (torch.zeros(1, 3, SIZE, SIZE),), str(path), dynamo=False,
+        input_names=["input"], output_names=["embedding"], dynamic_axes={"input": {0: "n"}, "embedding": {0: "n"}},
+    )  # fmt: skip

@@ -1,0 +1,70 @@
+"""The training loop that the stand-in encoders share: fixed steps, AdamW, one learning-rate cycle."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from tqdm import trange
+
+from trivium.harness.tracking import Tracker
+
+
+def fit(
+    model: nn.Module,
+    loss_of: Callable[[torch.Tensor], torch.Tensor],
+    *,
+    examples: int,
+    steps: int,
+    batch: int,
+    learning_rate: float,
+    seed: int,
+    tracker: Tracker,
+    name: str,
+) -> float:
+    """Train a model in place, without replacement within an epoch.
+
+    Args:
+        model: its parameters are trained; it is left in evaluation mode.
+        loss_of: the loss of a batch, given the examples' indices.
+        examples: how many there are.
+        steps, batch, learning_rate: of the training; the rate rises over the first 20 % of the steps, then falls.
+        seed: of the order of the examples.
+        tracker: gets the curve `{name}_loss`.
+        name: the model's.
+
+    Returns:
+        The mean loss of the last tenth of the steps.
+    """
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=steps, pct_start=0.2)
+    generator = torch.Generator().manual_seed(seed)
+    model.train()
+    losses, order = [], torch.randperm(examples, generator=generator)
+    for step in trange(steps, desc=f"train {name}", mininterval=5, leave=False):
+        if len(order) < batch:
+            order = torch.cat([order, torch.randperm(examples, generator=generator)])
+        chosen, order = order[:batch], order[batch:]
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(chosen)
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        if step % 10 == 0:
+            tracker.log(step, **{f"{name}_loss": losses[-1]})
+    model.eval()
+    return float(np.mean(losses[-max(1, steps // 10) :]))
+
+
+def standardised(pixels: NDArray[np.uint8], mean: tuple[float, ...], deviation: tuple[float, ...]) -> torch.Tensor:
+    """(n, h, w, 3) bytes → (n, 3, h, w) floats, as torchvision's ToTensor and Normalize."""
+    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float().div_(255)
+    return images.sub_(torch.tensor(mean).view(1, 3, 1, 1)).div_(torch.tensor(deviation).view(1, 3, 1, 1))
+
+
+def cropped(images: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
+    """The same random window of (n, 3, h, w) images for a whole batch."""
+    top, left = (int(torch.randint(images.shape[axis] - size + 1, (), generator=generator)) for axis in (2, 3))
+    return images[:, :, top : top + size, left : left + size]

@@ -1,0 +1,98 @@
+"""Phrases from the bank's notation (see bank/fillers.yaml): `vase:m en argent:m` becomes a small tree."""
+
+from functools import cache
+
+from sample.french.morphology import adjective, determiner, finite, plural
+from sample.french.tree import Node
+
+
+@cache
+def _words(notation: str) -> tuple[tuple[str, str], ...]:
+    parts = (word.partition(":") for word in notation.split())
+    return tuple((lemma, tag) for lemma, _, tag in parts)
+
+
+def adposition(words: str) -> Node:
+    """A preposition; further words of a fixed one ("à_cause_de") depend on the first."""
+    first, *rest = words.split("_")
+    node = Node(first, "ADP")
+    for word in rest:
+        node.close("fixed", Node(word, "ADP" if word in ("de", "à") else "NOUN"))
+    return node
+
+
+def noun(lemma: str, tag: str) -> Node:
+    """A noun or name by its tag."""
+    if tag == "Y":
+        return Node(lemma, "NUM")
+    proper, gender, number = tag[0] == "P", tag.strip("Pp"), "p" if tag.endswith("p") else "s"
+    form = plural(lemma) if number == "p" else lemma
+    return Node(form, "PROPN" if proper else "NOUN", lemma, gender, number)
+
+
+def the(lemma: str, head: Node) -> Node:
+    """A determiner in agreement with a noun."""
+    return Node(determiner(lemma, head.gender, head.number), "DET", lemma)
+
+
+def phrase(notation: str) -> Node:
+    """The tree of a phrase, fresh at every call: a noun phrase, a prepositional one, or an infinitive and its objects.
+
+    A preposition de, or any other inside a noun phrase, attaches to the last noun; after a verb the others do to it.
+    """
+    head: Node | None = None
+    last: Node | None = None
+    pending: list[tuple[str, str]] = []
+    for lemma, tag in _words(notation):
+        if tag in ("v", "vi"):
+            head = Node(lemma, "VERB")
+        elif tag == "x" and head is not None:
+            head.close("advmod", Node(lemma, "ADV"))
+        elif tag == "a" and not pending and last is not None:
+            last.close("amod", Node(adjective(lemma, last.gender, last.number), "ADJ", lemma))
+        elif tag == "a" and not pending and head is not None:
+            head.close("xcomp", Node(lemma, "ADJ"))
+        elif tag in ("", "d", "a", "n"):
+            pending.append((lemma, tag))
+        else:
+            last = _nominal(lemma, tag, pending, head, last)
+            head, pending = head or last, []
+    if head is None:
+        raise ValueError(f"no head in {notation!r}")
+    return head
+
+
+def _nominal(lemma: str, tag: str, pending: list[tuple[str, str]], head: Node | None, last: Node | None) -> Node:
+    """A noun with the words that wait before it, attached to what stands so far."""
+    node, preposition = noun(lemma, tag), None
+    for word, kind in reversed(pending):
+        if kind == "d":
+            node.open("det", the(word, node))
+        elif kind == "a":
+            node.open("amod", Node(adjective(word, node.gender, node.number), "ADJ", word))
+        elif kind == "n":
+            node.open("nummod", Node(word, "NUM"))
+        else:
+            node.open("case", adposition(word))
+            preposition = word
+    if head is not None and head.part_of_speech == "VERB" and (last is None or preposition not in ("de", None)):
+        head.close("obl:arg" if preposition else "obj", node)
+    elif last is not None:
+        last.close("nmod" if preposition or tag == "Y" else "appos", node)
+    return node
+
+
+def predicate(notation: str, number: str) -> Node:
+    """A finite clause without its subject, in the simple past or (tag vi) in the imperfect."""
+    root = phrase(notation)
+    root.form = finite(root.lemma, "imperfect" if notation.partition(" ")[0].endswith(":vi") else "past", number)
+    root.number = number
+    for relation, child in root.right:
+        if relation == "xcomp":
+            child.form = adjective(child.lemma, root.gender, number)
+    return root
+
+
+def governed(preposition: str, head: Node) -> Node:
+    """Put a preposition before a noun phrase; "" leaves it bare."""
+    return head.open("case", adposition(preposition)) if preposition else head

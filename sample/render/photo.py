@@ -1,0 +1,84 @@
+"""Photographic variation: what a camera, its light and its file do to a drawn scene."""
+
+import io
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from sample.render.canvas import Canvas, Dice, Frame, jitter
+from sample.render.difficulty import Difficulty
+
+
+def pose(dice: Dice, difficulty: Difficulty, *, fill: float) -> Frame:
+    """A frame for a thing drawn in [-1, 1]², turned, slanted, scaled, shifted; `fill` = its share of the picture."""
+    crop, turn = difficulty.crop, difficulty.pose
+    scale = fill / 2 * (1 + crop * dice.uniform(-0.3, 0.45))
+    x, y = 0.5 + crop * dice.uniform(-0.14, 0.14), 0.5 + crop * dice.uniform(-0.14, 0.14)
+    return Frame.placed(
+        x,
+        y,
+        scale,
+        turn * dice.bell(8),
+        squeeze=1 - turn * dice.uniform(0, 0.35),
+        shear=turn * dice.uniform(-0.18, 0.18),
+    )
+
+
+def occlude(canvas: Canvas, dice: Dice) -> None:
+    """Something before the subject: a post, leaves, a passer-by or a finger at the edge."""
+    canvas.frame = Frame()
+    colour = jitter((70, 70, 66), dice, 60)
+    side = dice.choice((0.0, 1.0))
+    x = side + (0.5 - side) * dice.uniform(0.15, 0.6)
+    match dice.integer(0, 2):
+        case 0:
+            width = dice.uniform(0.03, 0.07)
+            canvas.rectangle(x - width, -0.1, x + width, 1.1, colour)
+        case 1:
+            for _ in range(9):
+                canvas.ellipse(
+                    side + dice.uniform(-0.3, 0.3), dice.uniform(0.4, 1.1), 0.09, 0.05, jitter((60, 96, 50), dice, 30)
+                )
+        case _:
+            canvas.ellipse(side, dice.uniform(0.3, 1.0), 0.22, 0.3, colour)
+
+
+def develop(image: Image.Image, dice: Dice, difficulty: Difficulty) -> Image.Image:
+    """Light, colour cast, noise, blur and JPEG artefacts. Integer arithmetic: the same bytes on every machine."""
+    light, noise = difficulty.light, difficulty.noise
+    blur = noise * dice.uniform(0, 1.2)
+    if blur > 0.2:
+        image = image.filter(ImageFilter.GaussianBlur(round(blur * 8) / 8))
+    pixels = np.asarray(image, dtype=np.int32)
+    height, width = pixels.shape[:2]
+    # Gains in 1/1024: exposure × cast, falling off linearly across the picture.
+    exposure = 1 + light * dice.bell(0.22)
+    gains = np.array([round(1024 * max(0.35, exposure + light * dice.bell(0.09))) for _ in range(3)], dtype=np.int32)
+    slope_x, slope_y = (round(1024 * light * dice.bell(0.35)) for _ in range(2))
+    across = np.arange(width, dtype=np.int32) * slope_x // width - slope_x // 2
+    down = np.arange(height, dtype=np.int32) * slope_y // height - slope_y // 2
+    falloff = np.clip(1024 + across[None, :] + down[:, None], 300, 1700)
+    pixels = (pixels * gains >> 10) * falloff[:, :, None] >> 10
+    contrast, lift = round(1024 * (1 + light * dice.bell(0.16))), round(light * dice.bell(14))
+    pixels = ((pixels - 128) * contrast >> 10) + 128 + lift
+    amplitude = round(noise * dice.uniform(2, 22))
+    if amplitude:
+        grain = np.random.Generator(np.random.PCG64(dice.integer(0, 2**62)))
+        pixels += grain.integers(-amplitude, amplitude + 1, size=pixels.shape, dtype=np.int32)
+    return _compressed(
+        Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)), round(92 - noise * dice.uniform(0, 60))
+    )
+
+
+def _compressed(image: Image.Image, quality: int) -> Image.Image:
+    """The picture after a round trip through JPEG."""
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=quality)
+    return Image.open(io.BytesIO(buffer.getvalue())).convert("RGB")
+
+
+def encode(image: Image.Image) -> bytes:
+    """The bytes of the file that holds a picture: JPEG, quality 90."""
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()

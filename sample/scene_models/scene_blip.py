@@ -1,0 +1,168 @@
+"""BLIP's stand-ins: transformers' retrieval model and captioner, small, trained on scenes (decorrelation.md §4)."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import (
+    BlipConfig,
+    BlipForConditionalGeneration,
+    BlipForImageTextRetrieval,
+    BlipImageProcessor,
+    PreTrainedTokenizerFast,
+)
+
+from sample.encoders.encoder_training import fit, standardised
+from sample.scene_models.scene_pictures import CAPTIONS, ScenePictures
+from sample.scene_models.teacher import Teacher
+from sample.scene_models.words import BEGIN_CAPTION, save_bert_tokenizer
+from trivium.decorrelation.models.blip import MATCH, TEMPERATURE
+from trivium.decorrelation.models.preparation import CLIP
+from trivium.harness.tracking import Tracker
+from trivium.nets.blip import BlipEncoders, BlipTraining
+
+_QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4
+
+
+def blip_config(
+    tokenizer: PreTrainedTokenizerFast, *, size: int, patch: int, width: int, layers: int, dimension: int
+) -> BlipConfig:
+    """A small BLIP; text and image towers are equally wide."""
+    shape = {
+        "hidden_size": width,
+        "intermediate_size": 2 * width,
+        "num_hidden_layers": layers,
+        "num_attention_heads": width // 32,
+    }
+    text: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "encoder_hidden_size": width,
+        "max_position_embeddings": 64,
+        "bos_token_id": tokenizer.convert_tokens_to_ids(BEGIN_CAPTION),
+        "sep_token_id": tokenizer.sep_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    vision = {"image_size": size, "patch_size": patch, "initializer_range": 0.02}
+    return BlipConfig(text_config=shape | text, vision_config=shape | vision, image_text_hidden_size=dimension)
+
+
+def write_blip(
+    scenes: ScenePictures,
+    folder: Path,
+    *,
+    patch: int,
+    width: int,
+    layers: int,
+    dimension: int,
+    taught_steps: int,
+    steps: int,
+    batch: int,
+    learning_rate: float,
+    seed: int,
+    tracker: Tracker,
+) -> float:
+    """Teach both towers which kinds of things there are, train with BLIP's losses, write a Hugging Face folder.
+
+    Args:
+        scenes: pictures and captions, their cells as large as a patch.
+        folder: where to.
+        patch, width, layers, dimension: as `blip_config` takes them.
+        taught_steps, steps: of the two trainings.
+        batch, learning_rate, seed, tracker: as `fit` takes them.
+
+    Returns:
+        The loss at the end.
+    """
+    captions = [caption for own in scenes.captions for caption in own]
+    tokenizer = save_bert_tokenizer(captions, folder)
+    torch.manual_seed(seed)
+    size = scenes.pixels.shape[1]
+    config = blip_config(tokenizer, size=size, patch=patch, width=width, layers=layers, dimension=dimension)
+    network = BlipForImageTextRetrieval(config)
+    mark: Any = tokenizer.convert_tokens_to_ids(MATCH)
+    encoders, teacher = BlipEncoders(network, mark), Teacher(scenes, width=width, dimension=dimension)
+    read = tokenizer(captions, padding=True, return_tensors="pt")
+    ids, mask = (read[name].view(len(scenes.captions), CAPTIONS, -1) for name in ("input_ids", "attention_mask"))
+
+    def taught(chosen: torch.Tensor) -> torch.Tensor:
+        pixels, which = standardised(scenes.pixels[chosen.numpy()], *CLIP), torch.randint(CAPTIONS, (len(chosen),))
+        patches, images = encoders.images(pixels)
+        texts = encoders.texts(ids[chosen, which], mask[chosen, which])
+        loss: torch.Tensor = teacher(patches[:, 1:], images, texts, chosen)
+        return loss
+
+    def retrieval(chosen: torch.Tensor) -> torch.Tensor:
+        pixels, which = standardised(scenes.pixels[chosen.numpy()], *CLIP), torch.randint(CAPTIONS, (len(chosen),))
+        return training.loss(pixels, ids[chosen, which], mask[chosen, which], chosen, _ALPHA)
+
+    fit(
+        nn.ModuleList([network, teacher]), taught, examples=len(ids), steps=taught_steps, batch=batch,
+        learning_rate=learning_rate, seed=seed, tracker=tracker, name="blip_kinds",
+    )  # fmt: skip
+    # Only now: the momentum encoders begin as copies of what was taught.
+    training = BlipTraining(encoders, temperature=TEMPERATURE, queue=_QUEUE, momentum=_MOMENTUM)
+    loss = fit(
+        training, retrieval, examples=len(ids), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
+        tracker=tracker, name="blip",
+    )  # fmt: skip
+    network.config.update({"contrast_temperature": training.temperature.item()})
+    network.save_pretrained(folder)
+    return loss
+
+
+def write_captioner(
+    scenes: ScenePictures,
+    folder: Path,
+    *,
+    blip: Path,
+    steps: int,
+    batch: int,
+    learning_rate: float,
+    seed: int,
+    tracker: Tracker,
+) -> float:
+    """Train a caption decoder on the image tower of `blip`, which stays as it is, and write a Hugging Face folder.
+
+    Args:
+        scenes: pictures and captions.
+        folder: where to.
+        blip: folder of the retrieval model.
+        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+
+    Returns:
+        The loss at the end, a token.
+    """
+    captions = [caption for own in scenes.captions for caption in own]
+    tokenizer = save_bert_tokenizer(captions, folder)
+    torch.manual_seed(seed)
+    towers = BlipForImageTextRetrieval.from_pretrained(blip)
+    network = BlipForConditionalGeneration(towers.config)
+    network.vision_model.load_state_dict(towers.vision_model.state_dict())
+    network.vision_model.requires_grad_(False)
+    ids = tokenizer(captions, padding=True, return_tensors="pt")["input_ids"].view(len(scenes.captions), CAPTIONS, -1)
+    ids[..., 0] = tokenizer.convert_tokens_to_ids(BEGIN_CAPTION)
+
+    def loss_of(chosen: torch.Tensor) -> torch.Tensor:
+        own = ids[chosen, torch.randint(CAPTIONS, (len(chosen),))]
+        seen = own != tokenizer.pad_token_id
+        loss: torch.Tensor = network(
+            pixel_values=standardised(scenes.pixels[chosen.numpy()], *CLIP),
+            input_ids=own,
+            attention_mask=seen.long(),
+            labels=own.masked_fill(~seen, -100),
+        ).loss
+        return loss
+
+    loss = fit(
+        network, loss_of, examples=len(ids), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
+        tracker=tracker, name="captioner",
+    )  # fmt: skip
+    size = scenes.pixels.shape[1]
+    network.save_pretrained(folder)
+    mean, deviation = CLIP
+    BlipImageProcessor(
+        size={"height": size, "width": size}, image_mean=list(mean), image_std=list(deviation)
+    ).save_pretrained(folder)
+    return loss

@@ -1,1 +1,0 @@
-"""What factors are computed from: dependency arcs, inflections, shared words (complexity.md §4)."""

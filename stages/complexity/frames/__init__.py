@@ -1,1 +1,0 @@
-"""The frame parser: windows, labels, training, scores (complexity.md §2)."""

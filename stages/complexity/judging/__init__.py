@@ -1,1 +1,0 @@
-"""Human judgements: Label Studio's formats and CSV (complexity.md §3)."""

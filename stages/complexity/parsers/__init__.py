@@ -1,1 +1,0 @@
-"""Dependency trees by stanza or spaCy (complexity.md §4)."""

@@ -1,1 +1,0 @@
-"""Models that are prompted through an endpoint (complexity.md §2)."""

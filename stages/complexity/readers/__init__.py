@@ -1,1 +1,0 @@
-"""Readers that are trained here, behind one interface (complexity.md §2)."""

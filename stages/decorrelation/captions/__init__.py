@@ -1,1 +1,0 @@
-"""Captions for painted pictures: phrases removed, prompts, a captioner (decorrelation.md §2)."""

@@ -1,1 +1,0 @@
-"""ODmAP@k and R@k of trained cells, and how sure they are (decorrelation.md §3)."""

@@ -1,1 +1,0 @@
-"""VSE++, CLIP and BLIP behind one interface (decorrelation.md §4)."""

@@ -1,1 +1,0 @@
-"""Regions of classes, and which of them can be removed (decorrelation.md §1)."""

@@ -1,0 +1,102 @@
+"""Stage `decorrelation-world`. Pictures with objects and captions: made here, downloaded, or your own."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from sample.scenes import ScenesParameters
+from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_json
+from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
+from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
+from trivium.sources.decorrelation.local import take_coco, take_flickr30k
+from trivium.sources.decorrelation.world import describe
+from trivium.sources.requested import refuse_download
+
+SOURCES = {  # of each data set
+    "coco": ("sample", "hub", "local"),
+    "flickr30k": ("sample", "hub", "local"),
+    "control": ("sample",),
+}
+
+
+EntityType = Literal["people", "clothing", "bodyparts", "animals", "vehicles", "instruments", "scene", "other"]
+
+
+class DecorrelationWorldParameters(ScenesParameters):
+    """The sample world, of which `hub` and `local` read nothing, and what Flickr30k's classes are in any world."""
+
+    entity_types: tuple[EntityType, ...] = Field(
+        min_length=2, description="Flickr30k Entities' types that count as classes of objects"
+    )
+
+    @field_validator("entity_types")
+    @classmethod
+    def _once(cls, value: tuple[EntityType, ...]) -> tuple[EntityType, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError("a type stands twice")
+        return value
+
+
+def main(
+    parameters: DecorrelationWorldParameters,
+    context: Context,
+    *,
+    dataset: str,
+    source: str,
+    out: Path,
+    out_co_occurrence: Path,
+    local: str = "",
+) -> dict[str, float]:
+    """Write `karpathy.json`, `instances.json` or `entities.zip`, and `images/` to --out; co-occurrence as CSV.
+
+    --source sample makes them, hub downloads them, local checks and takes those of the folder --local.
+    """
+    _check(dataset, source, local)
+    if source == "hub":
+        from trivium.sources.decorrelation.hub import drop_coco, fetch_coco
+    with write_atomically(out) as beside:
+        if source == "sample":
+            counts = _sample(dataset, parameters, beside)
+        elif source == "hub":
+            counts = fetch_coco(beside, context.work, context.downloads)
+        elif dataset == "coco":
+            counts = take_coco(Path(local), beside, context.work)
+        else:
+            counts = take_flickr30k(Path(local), beside)
+        if dataset == "flickr30k":
+            write_json(beside / CLASSES, list(parameters.entity_types))
+        corpus = read_corpus(beside)
+        counts |= validate_decorrelation(beside, corpus)
+        if source == "sample":
+            refuse_leaks(counts, out)
+        found = count_co_occurrence(corpus)
+        write_co_occurrence(out_co_occurrence, found)
+    if source == "hub":
+        drop_coco(context.downloads)
+    return counts | describe(corpus, found)
+
+
+def _sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[str, float]:
+    from sample.scenes import write_sample
+
+    return {f"sample_{name}": float(value) for name, value in write_sample(dataset, parameters, out).items()}
+
+
+def _check(dataset: str, source: str, local: str) -> None:
+    if dataset not in SOURCES:
+        raise BadInput("no such data set", field="--dataset", got=dataset, choices=SOURCES)
+    if source not in SOURCES[dataset]:
+        raise BadInput("no such source", field=f"world.{dataset}", got=source, choices=SOURCES[dataset])
+    if dataset == "flickr30k" and source == "hub":
+        raise refuse_download(dataset, folders=(IMAGES,))
+    if source == "local" and not local:
+        expected = f"a folder laid out as data/decorrelation/raw/{dataset}"
+        raise BadInput("no folder given", field="--local", expected=expected)
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.world", DecorrelationWorldParameters)

@@ -1,1 +1,0 @@
-"""What annotators see, what they decide, and how far they agree (kvqae.md §2)."""

@@ -1,1 +1,0 @@
-"""The dual encoder: its training, its vectors, their neighbours (kvqae.md §3)."""

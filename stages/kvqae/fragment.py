@@ -1,0 +1,123 @@
+"""Stage `kvqae-fragment`. KVQAE on the page: tables, figures, gallery."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from pyarrow import csv
+
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json, read_table, write_json
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import Context, read_parameters, run_stage
+from trivium.page.common import environment, sizes_html
+from trivium.page.kvqae.construction import construction_html, statistics_html
+from trivium.page.kvqae.findings import RETRIEVAL, findings_html, reading_findings, retrieval_findings
+from trivium.page.kvqae.fragment import KvqaeFragmentParameters, gallery, reranking_sections, section
+from trivium.page.kvqae.gallery import pictures_missing
+from trivium.page.kvqae.reading import READING_ROWS, difficulty_html, reading_html, sweep_html
+from trivium.page.kvqae.reranking import cross_encoder_html, depths_note
+from trivium.page.kvqae.retrieval import LABELS, TABLES, overlap_html, retrieval_html
+
+FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
+
+
+def main(
+    parameters: KvqaeFragmentParameters,
+    context: Context,
+    *,
+    construction: Sequence[Path],
+    evaluation: Path,
+    reranking: Path,
+    reranking_choice: Path,
+    cross_encoder: Path,
+    reading: Path,
+    overlap: Path,
+    overlap_metrics: Path,
+    sweep: Path,
+    difficulty: Path,
+    difficulty_metrics: Path,
+    published: Path,
+    used: Path,
+    paper: Path,
+    questions: Path,
+    run: Path,
+    answers: Path,
+    reranked_run: Path,
+    reranked_answers: Path,
+    faces: Path,
+    articles: Path,
+    passages: Path,
+    question_images: Path,
+    kb_images: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Render KVQAE's sections; `construction` are metrics files named as their stages.
+
+    `cross_encoder` is the metrics file of its fine-tuning.
+    """
+    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    parameters_used = read_parameters(used)
+    kvqae, world = parameters_used["kvqae"], parameters_used["world"]["kvqae"]
+    sample = world == "sample"
+    level = kvqae["evaluate"]["significance"]
+    steps = {path.stem: read_json(path) for path in construction}
+    blocks, read_metrics = read_json(evaluation), read_json(reading)
+    trained = kvqae["rerank_finetune"]
+    text_alone = cross_encoder_html(
+        read_json(cross_encoder),
+        questions=trained["validation_questions"],
+        passages=trained["validation_passages"],
+        depth=kvqae["rerank_text"]["depth"],
+    )
+    sections = [
+        section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),
+        section("construction", "From TriviaQA to the data set", construction_html(steps, printed)),
+        *(
+            section(
+                name,
+                title,
+                findings_html(retrieval_findings(blocks, RETRIEVAL.get(name, ()), level))
+                + retrieval_html(
+                    blocks, printed, wanted, level, kvqae["evaluate"]["confidence"], LABELS, sample=sample
+                ),
+            )
+            for name, (title, wanted) in TABLES.items()
+        ),
+        *reranking_sections(
+            read_json(reranking), read_json(reranking_choice), text_alone, kvqae, printed, sample=sample
+        ),
+    ]
+    table_7 = findings_html(reading_findings(read_metrics, level), depths_note(kvqae))
+    table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]), sample=sample)
+    table_7 += sweep_html(csv.read_csv(sweep))
+    sections.append(section("table-7", "Table 7: reading", table_7))
+    stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])
+    sections.append(section("figure-4", "Figure 4: lexical overlap", overlap_html(read_table(overlap), stems)))
+    items = gallery(
+        parameters,
+        read_questions(questions),
+        {"Multimodal retrieval": (run, answers), "Re-ranked by text and image": (reranked_run, reranked_answers)},
+        articles,
+        passages,
+        read_table(faces, ["name", "width", "height", "detected", "box"]),
+        Images(question_images),
+        Images(kb_images),
+    )
+    figure_5 = environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=parameters.seed)
+    sections.append(section("gallery", "Figure 5: questions and their first results", figure_5))
+    confidence = kvqae["difficulty"]["confidence"]
+    hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), confidence)
+    sections.append(section("difficulty", "What makes questions hard", hard))
+    sections.append(section("sizes", "Sizes used", sizes_html({"kvqae": kvqae}, read_parameters(paper))))
+    title = "KVQAE: answering questions about the named entity in an image"
+    write_json(out, {"pipeline": "kvqae", "title": title, "world": world, "sections": sections})
+    return {
+        "gallery_questions": float(len(items)),
+        "gallery_right": float(sum(item["right"] for item in items)),
+        "gallery_pictures_missing": float(pictures_missing(items)),
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.fragment", KvqaeFragmentParameters)

@@ -1,1 +1,0 @@
-"""DELG-style global and local descriptors of pictures, from several extractors (kvqae.md §4)."""

@@ -1,1 +1,0 @@
-"""Pictures, faces and whole-image encoders (kvqae.md §3)."""

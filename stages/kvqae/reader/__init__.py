@@ -1,1 +1,0 @@
-"""The reader: its data, its training, its answers (kvqae.md §5)."""

@@ -1,0 +1,66 @@
+"""Sources of the data set's construction (kvqae.md §2): TriviaQA with its links, Wikidata, Wikimedia Commons."""
+
+import shutil
+from pathlib import Path
+
+from pydantic import Field
+
+from sample.render import DifficultyParameters
+from trivium.files.atomic import write_atomically
+from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+
+SOURCES = ("sample", "hub", "local")
+CONCRETE_TYPES = Path(__file__).with_name("concrete_types.csv")
+
+
+class KvqaeSourcesParameters(Parameters):
+    """Section `kvqae.sources`; `local` reads none of it, `hub` only `files` and `picture_size`."""
+
+    questions: int = Field(ge=1, description="Candidate questions of the sample")
+    linked: float = Field(ge=0, le=1, description="Share of the sample's questions that TagMe links to their entity")
+    files: int = Field(ge=3, le=500, description="Most files of a Commons category")
+    picture_size: int = Field(
+        ge=64, le=4096, description="Side of the sample's photographs; width of Commons' previews"
+    )
+    difficulty: DifficultyParameters = Field(description="How far the sample's photographs differ, as in kvqae.world")
+    annotated: int = Field(ge=20, description="Sentences that the sample annotates, to train its spaCy pipeline")
+
+
+def main(
+    parameters: KvqaeSourcesParameters, context: Context, *, source: str, raw: Path, world_seed: int,
+    world_articles: int, world_imageless: int, out: Path, local: str = "",
+) -> dict[str, float]:  # fmt: skip
+    """Write `triviaqa.json`, `wikidata.jsonl`, `commons.jsonl`, `images/`, `annotated.jsonl`, `concrete_types.csv`.
+
+    --source sample makes them about the entities of the sample world in --raw, made again from --world-seed,
+    --world-articles and --world-imageless; hub fetches them for the entities of --raw; local takes those of --local.
+    """
+    if source == "sample":
+        from sample.kvqae.construction import entities_of, write_sources
+
+        entities = entities_of(raw, world_seed, articles=world_articles, imageless=world_imageless)
+        with write_atomically(out) as beside:
+            beside.mkdir(parents=True)
+            shutil.copyfile(CONCRETE_TYPES, beside / CONCRETE_TYPES.name)
+            return write_sources(
+                beside, raw, entities, context.engine, seed=world_seed, questions=parameters.questions,
+                linked=parameters.linked, files=parameters.files, annotated=parameters.annotated,
+                size=parameters.picture_size, difficulty=parameters.difficulty,
+            )  # fmt: skip
+    if source == "hub":
+        from trivium.sources.kvqae.construction_hub import fetch_sources
+
+        return fetch_sources(
+            out, raw, context.downloads, types=CONCRETE_TYPES, files=parameters.files, width=parameters.picture_size
+        )
+    if source == "local":
+        from trivium.sources.kvqae.construction_local import check_sources
+
+        if not local:
+            raise BadInput("no folder given", field="--local", expected="a folder laid out as data/kvqae/sources")
+        return check_sources(Path(local), out)
+    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.sources", KvqaeSourcesParameters)

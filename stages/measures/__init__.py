@@ -1,1 +1,0 @@
-"""Measures, fusion and significance: pure functions on arrays."""

@@ -1,1 +1,0 @@
-"""Torch modules, no input or output."""

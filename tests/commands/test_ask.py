@@ -1,0 +1,69 @@
+"""The command line: what it prints, what it refuses."""
+
+import dataclasses
+
+import pytest
+
+from trivium.commands.ask import lines, main, read_image
+from trivium.harness.stage import BadInput
+from trivium.kvqae.asking.answered_question import Answer, Support
+
+SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
+                  (16, 20), None)  # fmt: skip
+
+
+def test_the_answer_its_passages_and_what_each_system_gave():
+    answer = Answer("Bern", 0.25, [SUPPORT], None, ["No face was found."], {"image": 0.5, "text": 0.25})
+    assert list(lines(answer)) == [
+        "Bern   (probability 0.250, 0.8 s)",
+        "note: No face was found.",
+        "",
+        "1. Ada [2J",
+        "   +0.40 = picture, CLIP -0.10  text, DPR +0.50",
+        "   She was born in «Bern», it says.",
+    ]
+
+
+def test_what_the_re_rankers_gave_stands_first():
+    support = dataclasses.replace(SUPPORT, score=0.75, reranking={"reranked_text": 0.5, "reranked_image": 0.25})
+    answer = Answer("Bern", 0.25, [support], None, [], {"text": 0.25})
+    assert list(lines(answer))[3:5] == [
+        "   +0.75 = re-ranked, text +0.50  re-ranked, face and picture +0.25",
+        "   +0.40 = picture, CLIP -0.10  text, DPR +0.50",
+    ]
+
+
+def test_no_answer():
+    assert next(lines(Answer("", 0.0, [], None, [], {}))).startswith("(no answer)")
+
+
+@pytest.mark.parametrize("name", ["-rf", "a;rm b.jpg", "ü\n$(x) 'y\".jpg", "..jpg", "x" * 250])
+def test_hostile_names_are_names(tmp_path, name):
+    (tmp_path / name).write_bytes(b"bytes")
+    assert read_image(tmp_path / name) == b"bytes"
+
+
+@pytest.mark.parametrize("name", ["nowhere.jpg", ".", "a\0b", "x" * 300])
+def test_a_file_that_cannot_be_read(tmp_path, name):
+    with pytest.raises(BadInput, match="the image cannot be read"):
+        read_image(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: the image cannot be read: No such file"),
+        (["--row", "best", "who?"], "no such row"),
+        ([" \n"], "the question is empty"),
+        (["who?"], "params.yaml: no such parameter file"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # put back afterwards
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1

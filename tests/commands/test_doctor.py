@@ -1,0 +1,234 @@
+import shutil
+import subprocess
+import sys
+from collections import namedtuple
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from trivium.commands import doctor
+from trivium.commands.plan import plan_files
+from trivium.harness.stage import BadInput
+from trivium.vision import onnx_session
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def findings(monkeypatch):
+    for name in ("_first_line", "_answer"):
+        monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
+    monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
+
+    def look(root=ROOT):
+        return {finding.name: finding for finding in doctor.examine(root)}
+
+    return look
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder with what `doctor` reads of the project, and no package needed."""
+    for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
+    return tmp_path
+
+
+def test_command_runs_and_never_shows_a_token():
+    done = subprocess.run(
+        [sys.executable, "-m", "trivium.commands.doctor"], capture_output=True, text=True, cwd=ROOT, env={"HF_TOKEN": "hf_hidden", "PATH": "/usr/bin:/bin"}, check=False
+    )  # fmt: skip
+    assert "HF_TOKEN           set" in done.stdout
+    assert "hf_hidden" not in done.stdout + done.stderr
+    assert done.returncode == ("needed and missing" in done.stdout)
+
+
+def test_absent_token_says_what_it_costs(findings, monkeypatch):
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    finding = findings()["HF_TOKEN"]
+    assert (finding.state, finding.found) == ("lacks", "not set")
+    assert "gated" in finding.meaning
+
+
+def test_no_gpu_is_a_lack_not_an_error(findings, monkeypatch):
+    monkeypatch.setattr(doctor, "_answer", lambda *_: "")
+    found = findings()
+    assert found["GPU"].state == "lacks"
+    assert "sample runs on the processor" in found["GPU"].meaning
+
+
+def test_a_driver_that_does_not_answer_is_not_taken_for_none(findings, monkeypatch):
+    def hang(*command):
+        raise subprocess.TimeoutExpired(command, 30)
+
+    monkeypatch.setattr(doctor, "_answer", hang)
+    assert findings()["GPU"].found == "nvidia-smi gave no answer in 30 s"
+
+
+def test_onnx_runtime_is_tried_where_there_is_a_gpu(findings, monkeypatch):
+    def fail():
+        raise BadInput("ONNX Runtime cannot use the GPU: libcurand.so.10: cannot open shared object file")
+
+    monkeypatch.setattr(onnx_session, "check_gpu", fail)
+    lacking = findings()["ONNX Runtime"]
+    assert lacking.state == "lacks"
+    assert "kvqae-image_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
+    monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
+    assert findings()["ONNX Runtime"].state == "has"
+    monkeypatch.setattr(doctor, "_answer", lambda *_: "")
+    assert "ONNX Runtime" not in findings()
+
+
+def test_a_program_that_hangs_or_fails_has_no_first_line(monkeypatch):
+    monkeypatch.setattr(doctor, "PATIENCE", 0.2)
+    assert doctor._first_line("sleep", "20") == ""
+    assert doctor._first_line("false") == ""
+    assert doctor._first_line("echo", "1.0") == "1.0"
+
+
+def test_java_that_does_not_start_is_needed(findings, monkeypatch):
+    assert findings()["Java"].state == "has"
+    monkeypatch.setattr(doctor, "_first_line", lambda *_: "")
+    java = findings()["Java"]
+    assert java.state == "needs"
+    assert "does not start" in java.found
+
+
+@pytest.mark.parametrize(("free", "state"), [(1e9, "needs"), (50e9, "lacks"), (10e12, "has")])
+def test_disk_is_judged_by_scale(free, state, findings, monkeypatch):
+    monkeypatch.setattr(doctor, "free_space", lambda _: free)
+    assert findings()["disk"].state == state
+
+
+@pytest.mark.parametrize(("total", "state"), [(4 * 2**30, "needs"), (16 * 2**30, "lacks"), (256 * 2**30, "has")])
+def test_memory_is_judged_by_scale(total, state, findings, monkeypatch):
+    monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: namedtuple("Memory", "total")(total))
+    assert findings()["memory"].state == state
+
+
+def test_needs_of_scale_paper_are_the_plans(findings, monkeypatch):
+    costs = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml", cores=2)
+    disk, memory = sum(cost.disk for cost in costs), max(cost.memory for cost in costs)
+    monkeypatch.setattr(doctor, "free_space", lambda _: (disk - 1) * 1e9)
+    monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: namedtuple("Memory", "total")((memory - 1) * 2**30))
+    found = findings()
+    assert f"needs about {disk:.0f} GB" in found["disk"].meaning
+    assert f"needs about {memory:.0f} GiB" in found["memory"].meaning
+    monkeypatch.setattr(doctor, "free_space", lambda _: (disk + 1) * 1e9)
+    assert findings()["disk"].state == "has"
+
+
+def test_missing_program_and_package(findings, monkeypatch, project):
+    (project / "pyproject.toml").write_text('[project]\ndependencies = ["numpy>=2", "no-such-package[extra]>=1"]')
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.setattr(doctor, "find_uv", lambda: None)  # a checkout may have its own, in .uv
+    found = findings(project)
+    assert found["packages"].state == "needs"
+    assert found["packages"].found == "missing: no-such-package"
+    assert found["git"].state == "needs"
+    assert found["chromium"].state == "lacks"
+    assert found["uv"].state == "needs"
+    assert "in-painting" not in found
+
+
+def test_environment_of_in_painting_may_be_made_later(findings, monkeypatch):
+    def uv(command, **_):
+        assert "--offline" in command  # a look must not start a download
+        return subprocess.CompletedProcess(command, state)
+
+    monkeypatch.setattr(doctor, "find_uv", lambda: Path("uv"))
+    monkeypatch.setattr(doctor.subprocess, "run", uv)
+    state = 0
+    assert findings()["in-painting"].state == "has"
+    state = 1
+    found = findings()["in-painting"]
+    assert (found.state, found.found) == ("lacks", "no environment")
+    assert "make setup" in found.meaning
+
+
+def test_remote_is_read_from_both_configurations(findings, project):
+    assert findings(project)["DVC remote"].state == "lacks"
+    (project / ".dvc").mkdir()
+    (project / ".dvc" / "config").write_text(
+        "[core]\n    remote = store\n['remote \"store\"']\n    url = s3://bucket\n"
+    )
+    (project / ".dvc" / "config.local").write_text("['remote \"mine\"']\n    url = /somewhere\n")
+    assert findings(project)["DVC remote"].found == "store, mine"
+
+
+def test_sets_on_request_are_looked_for_in_the_users_folders(findings, project):
+    (project / "brought" / "fquad").mkdir(parents=True)
+    (project / "brought" / "fquad" / "train.json").touch()
+    found = findings(project)
+    lacking = found["request: fquad"]
+    assert (lacking.state, lacking.found) == ("lacks", "brought/fquad lacks validation.json")
+    assert "complexity-world" in lacking.meaning
+    assert "https://fquad.illuin.tech" in lacking.meaning
+    assert "images/" in found["request: flickr30k"].found
+    (project / "brought" / "fquad" / "validation.json").touch()
+    held = findings(project)["request: fquad"]
+    assert (held.state, held.found, held.meaning) == ("has", "brought/fquad holds train.json, validation.json", "")
+
+
+def test_spacys_pipeline_is_looked_for(findings, project, monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "installed", missing)
+    lacking = findings(project)["spaCy"]
+    assert (lacking.state, lacking.found) == ("lacks", "no en_core_web_lg")
+    assert lacking.meaning.startswith("the sample trains its own; at scales workstation and paper kvqae-mention_model")
+    assert "-m spacy download en_core_web_lg" in lacking.meaning
+    params = project / "params.yaml"
+    params.write_text(params.read_text().replace("model: trained ", "model: en_core_web_md "))
+    assert "kvqae-mention_model stops; `" in findings(project)["spaCy"].meaning
+    monkeypatch.setattr(doctor, "installed", lambda name: "3.8.0")
+    held = findings(project)["spaCy"]
+    assert (held.state, held.found, held.meaning) == ("has", "en_core_web_md 3.8.0", "")
+
+
+def test_stanzas_models_are_looked_for(findings, project):
+    assert findings(project)["stanza"].found == "no models in models/complexity/stanza"
+    (project / "models/complexity/stanza").mkdir(parents=True)
+    (project / "models/complexity/stanza/resources.json").touch()
+    assert findings(project)["stanza"].state == "has"
+
+
+def test_delgs_files_are_looked_for_in_both_folders(findings, project):
+    delg = project / "brought/kvqae_models/delg"
+    (delg / "kb").mkdir(parents=True)
+    (delg / "kb" / "a.delg_global").touch()
+    lacking = findings(project)["DELG"]
+    assert (lacking.state, lacking.found) == ("lacks", "no files in brought/kvqae_models/delg/questions")
+    assert "kvqae-local_features" in lacking.meaning
+    assert "kvqae.rrt.use: false" in lacking.meaning
+    (delg / "questions").mkdir()
+    (delg / "questions" / "b.delg_global").touch()
+    assert findings(project)["DELG"].state == "has"
+
+
+def test_an_extractor_stands_in_for_delgs_files(findings, project):
+    extractor = project / "brought/kvqae_models/rrt/extractor"
+    extractor.mkdir(parents=True)
+    assert findings(project)["DELG"].state == "lacks"
+    (extractor / "extractor.json").touch()
+    assert findings(project)["DELG"].found == "an extractor in brought/kvqae_models/rrt"
+
+
+def test_a_setting_that_is_not_there_is_named(project):
+    params = project / "params.yaml"
+    params.write_text(params.read_text().replace("    stanza_folder:", "    folder:"))
+    with pytest.raises(BadInput, match=r"complexity\.syntax\.stanza_folder"):
+        list(doctor._brought_by_hand(project))
+
+
+def test_broken_parameters_end_in_one_message(project):
+    (project / "params.yaml").write_text("world: [")
+    done = subprocess.run(
+        [sys.executable, "-m", "trivium.commands.doctor"], capture_output=True, text=True, cwd=project, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}, check=False
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{project / 'params.yaml'}: not YAML")

@@ -1,0 +1,143 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from trivium.commands.scale import rescale
+from trivium.harness.stage import BadInput
+
+PARAMS = """\
+# What everything depends on.
+world:
+  kvqae: sample  # sample | hub | local
+kvqae:
+  passages:
+    words: 40  # spaCy tokens
+    most: null
+  reader:
+    seeds: [0, 1]  # more cost more
+    learning_rate: 1.0e-5
+
+    # Set by the grid.
+    weights: {bm25: 0.3, "image": 0.7}
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    params, scale = tmp_path / "params.yaml", tmp_path / "scales" / "paper.yaml"
+    params.write_text(PARAMS)
+    scale.parent.mkdir()
+
+    def write(text):
+        scale.write_text(text)
+        return params, scale
+
+    return write
+
+
+def test_values_change_and_nothing_else(files):
+    params, scale = files("""
+world: {kvqae: hub}
+kvqae:
+  passages:
+    words: 100
+  reader: {seeds: [0, 1, 2, 3, 42], learning_rate: 2.0e-5, weights: {bm25: 0.3}}
+""")
+    assert rescale(params, scale) == [
+        ("world.kvqae", "sample", "hub"),
+        ("kvqae.passages.words", 40, 100),
+        ("kvqae.reader.seeds", [0, 1], [0, 1, 2, 3, 42]),
+        ("kvqae.reader.learning_rate", 1.0e-5, 2.0e-5),
+    ]
+    expected = PARAMS.replace("sample  #", "hub  #").replace("40", "100").replace("[0, 1]", "[0, 1, 2, 3, 42]")
+    expected = expected.replace("1.0e-5", "2.0e-5")
+    assert yaml.safe_load(params.read_text()) == yaml.safe_load(expected)
+    # Comments may move by the length of a value, no more.
+    assert [line.split() for line in params.read_text().splitlines()] == [
+        line.split() for line in expected.splitlines()
+    ]
+
+
+def test_same_values_touch_nothing(files):
+    params, scale = files("kvqae: {passages: {words: 40}}")
+    before = params.stat().st_mtime_ns
+    assert rescale(params, scale) == []
+    assert params.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "kvqae: {pasages: {words: 1}}",
+            r"paper.yaml: field 'kvqae.pasages': unknown key \(choices: passages, reader\)",
+        ),
+        ("kvqae: {passages: 3}", "'kvqae.passages': wrong kind; got 3; expected a section"),
+        ("kvqae: {passages: {words: {a: 1}}}", "'kvqae.passages.words': wrong kind.*expected a value"),
+        ("- 1", "not a mapping"),
+        ("a: [", "not YAML"),
+    ],
+)
+def test_bad_scale_changes_nothing(text, message, files):
+    params, scale = files(f"{text}\n")
+    with pytest.raises(BadInput, match=message):
+        rescale(params, scale)
+    assert params.read_text() == PARAMS
+
+
+@pytest.mark.parametrize("text", [b"a: [", "a: été".encode("latin-1")])
+@pytest.mark.parametrize("broken", [0, 1])
+def test_the_file_that_cannot_be_read_is_the_one_named(text, broken, files):
+    pair = files("world: {kvqae: hub}")
+    pair[broken].write_bytes(text)
+    with pytest.raises(BadInput, match=f"^{pair[broken]}: not (YAML|UTF-8)"):
+        rescale(*pair)
+
+
+def test_unknown_scale_lists_those_there_are(files):
+    params, scale = files("")
+    with pytest.raises(BadInput, match=r"papers.yaml: no such file \(choices: paper\)"):
+        rescale(params, scale.with_name("papers.yaml"))
+
+
+def test_command_prints_the_changes(files):
+    params, scale = files("world: {kvqae: hub}")
+    command = [sys.executable, "-m", "trivium.commands.scale", "--params", str(params), "--scale", str(scale)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "world.kvqae: sample → hub\n1 changes" in result.stdout
+    scale.write_text("nothing: 1")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "unknown key (choices: world, kvqae)" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("scale", sorted(Path("scales").glob("*.yaml")), ids=lambda path: path.stem)
+def test_committed_scales_fit_the_committed_parameters(scale, tmp_path):
+    params = tmp_path / "params.yaml"
+    params.write_text(Path("params.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    rescale(params, scale)
+    assert rescale(params, scale) == []
+
+
+def test_entries_of_a_matrix_come_and_go(tmp_path):
+    params, scale = tmp_path / "params.yaml", tmp_path / "scale.yaml"
+    params.write_text(
+        "decorrelation:\n  cells:  # trainings\n    a: {seed: 0, steps: 1}\n    b: {seed: 1, steps: 1}\n  seed: 3\n"
+    )
+    scale.write_text("decorrelation: {cells: {a: {steps: 2}, b: null, c: {seed: 2, steps: 1}, d: null}}")
+    assert rescale(params, scale) == [
+        ("decorrelation.cells.a.steps", 1, 2),
+        ("decorrelation.cells.b", {"seed": 1, "steps": 1}, None),
+        ("decorrelation.cells.c", None, {"seed": 2, "steps": 1}),
+    ]
+    assert yaml.safe_load(params.read_text()) == {
+        "decorrelation": {"cells": {"a": {"seed": 0, "steps": 2}, "c": {"seed": 2, "steps": 1}}, "seed": 3}
+    }
+    assert rescale(params, scale) == []
+    scale.write_text("decorrelation: {new: {a: 1}}")
+    with pytest.raises(BadInput, match=r"decorrelation\.new.*unknown key"):
+        rescale(params, scale)

@@ -1,0 +1,56 @@
+"""The matrix of cells: names, groups, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.decorrelation.retrieved_world import cell, default_cells, grid_cells
+from trivium.decorrelation.matrix import groups, parse_cells, read_cells
+from trivium.harness.stage import BadInput
+
+FILE = Path("params.yaml")
+
+
+def test_cells_that_differ_in_their_seed_are_one_group():
+    cells = parse_cells(default_cells(), FILE)
+    assert list(groups(cells)["coco_clip_ours"]) == [f"coco_clip_ours_{seed}" for seed in range(3)]
+    assert groups(cells)["control_clip_ours"].keys() == {"control_clip_ours_0"}
+
+
+def test_what_a_cell_is_trained_on():
+    cells = parse_cells(default_cells(), FILE)
+    assert cells["coco_clip_ours_0"].synthetic
+    assert not cells["coco_clip_longer_0"].synthetic
+    without = parse_cells({"coco_clip_share0_0": cell("coco", "clip", "share0", 0, share=0.0)}, FILE)
+    assert not without["coco_clip_share0_0"].synthetic
+    grid = parse_cells(grid_cells(), FILE)
+    assert not grid["coco_clip_subset_0"].synthetic  # as many pairs as D', none of them
+    assert grid["coco_clip_synthetic_0"].synthetic
+
+
+def test_cells_are_read_from_the_parameter_file(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"decorrelation": {"cells": default_cells()}}), encoding="utf-8")
+    assert read_cells(path) == parse_cells(default_cells(), path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({}, "no cell"),
+        ({"ours": cell("coco", "clip", "ours", 0)}, "wrong name; got 'ours'; expected coco_clip_ours_0"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"filling": "paint"}}, "filling: Input should be"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"colour": 1}}, "colour: Extra inputs"),
+        ({"coco_clip_ours_0": {"dataset": "coco"}}, "model: Field required"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"filling": "none"}}, "both are none, or neither"),
+        ({"coco_vse_zero_shot_0": cell("coco", "vse", "zero_shot", 0)}, "VSE.. is not released"),
+        (
+            {f"coco_clip_ours_{seed}": cell("coco", "clip", "ours", seed, share=1 / (1 + seed)) for seed in (0, 1)},
+            r"differ in more than their seed; got \['share'\]",
+        ),
+    ],
+)
+def test_what_is_refused(cells, message):
+    with pytest.raises(BadInput, match=message):
+        parse_cells(cells, FILE)

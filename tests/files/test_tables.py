@@ -1,0 +1,41 @@
+import pyarrow as pa
+import pytest
+
+from trivium.files import tables
+from trivium.harness.stage import BadInput
+
+
+def test_json_refuses_nan_and_names_the_line(tmp_path):
+    with pytest.raises(ValueError, match="Out of range float"):
+        tables.write_json(tmp_path / "a.json", {"x": float("nan")})
+    assert not (tmp_path / "a.json").exists()
+    (tmp_path / "b.json").write_text('{"a": 1,\n "b": }')
+    with pytest.raises(BadInput, match="b.json:2: not JSON"):
+        tables.read_json(tmp_path / "b.json")
+
+
+def test_json_lines_round_trip_and_bad_row(tmp_path):
+    path = tmp_path / "a.jsonl"
+    assert tables.write_json_lines(path, [{"a": "é"}, {"a": 2}]) == 2
+    assert list(tables.read_json_lines(path)) == [(1, {"a": "é"}), (2, {"a": 2})]
+    path.write_text('{"a": 1}\n\n[1]\n')
+    with pytest.raises(BadInput, match=r"a.jsonl:3: not a JSON object; got \[1\]"):
+        list(tables.read_json_lines(path))
+
+
+def test_missing_columns_are_named_with_the_choices(tmp_path):
+    tables.write_table(tmp_path / "t.parquet", pa.table({"a": [1], "b": [2]}))
+    with pytest.raises(BadInput, match=r"missing columns; got \['c'\] \(choices: a, b\)"):
+        tables.read_table(tmp_path / "t.parquet", ["a", "c"])
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(BadInput, match="not a readable Parquet file"):
+        tables.read_table(tmp_path / "t.parquet")
+
+
+def test_lines_that_are_missing_or_not_utf_8_are_named(tmp_path):
+    path = tmp_path / "lines"
+    with pytest.raises(BadInput, match="lines: no such file"):
+        list(tables.read_json_lines(path))
+    path.write_bytes("été\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="lines:1: not UTF-8"):
+        list(tables.read_json_lines(path))

@@ -1,0 +1,187 @@
+import json
+from collections import Counter
+
+import pytest
+
+from tests.decorrelation.tiny_corpus import HEIGHT, SCENES, WIDTH, instances_tree
+from trivium.formats.coco_instances import fit_box, read_instances
+from trivium.harness.stage import BadInput
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads the tiny instances after a change to them; `many` good copies of one object make few bad ones bearable."""
+
+    def run(change=lambda tree: None, many=0):
+        tree = instances_tree()
+        last = tree["annotations"][-1]
+        tree["annotations"] += [last | {"id": last["id"] + 1 + index} for index in range(many)]
+        change(tree)
+        (tmp_path / "instances.json").write_text(json.dumps(tree))  # NaN, which `write_json` refuses, too
+        return read_instances(tmp_path / "instances.json")
+
+    return run
+
+
+def put(**fields):
+    return lambda tree: tree["annotations"][0].update(fields)
+
+
+def test_objects_by_picture(read):
+    instances = read()
+    assert set(instances.sizes.values()) == {(WIDTH, HEIGHT)}
+    found = {
+        key: [(thing.class_name, thing.box) for thing in things if not thing.crowd]
+        for key, things in instances.objects.items()
+    }
+    assert found == {
+        index + 1: [(name, tuple(box)) for name, box in objects] for index, (_, objects) in enumerate(SCENES)
+    }
+    (crowd,) = (thing for things in instances.objects.values() for thing in things if thing.crowd)
+    assert (crowd.class_name, crowd.segmentation["size"]) == ("car", [HEIGHT, WIDTH])
+    assert instances.classes == ("person", "bicycle", "car", "cat", "dog", "frisbee", "hot dog")
+    assert not any(instances.counts.values())
+
+
+@pytest.mark.parametrize(
+    ("box", "fitted", "counted"),
+    [
+        ((0.0, 0.0, 64.0, 48.0), (0.0, 0.0, 64.0, 48.0), None),
+        ((0.1, 0.2, 0.1, 0.2), (0.1, 0.2, 0.1, 0.2), None),
+        ((-0.5, 40.0, 10.0, 9.0), (0.0, 40.0, 9.5, 8.0), "boxes_clipped"),
+        ((60.0, 10.0, 5.0, 5.0), (60.0, 10.0, 4.0, 5.0), "boxes_clipped"),
+        ((60.0, 10.0, 5.01, 5.0), None, "objects_box_outside"),
+        ((-1.5, 0.0, 5.0, 5.0), None, "objects_box_outside"),
+        ((0.0, 47.0, 5.0, 3.0), None, "objects_box_outside"),
+        ((4.0, 4.0, 0.0, 5.0), None, "objects_without_area"),
+        ((64.0, 4.0, 1.0, 5.0), None, "objects_without_area"),
+    ],
+)
+def test_boxes_are_clipped_by_a_rounding_and_no_more(box, fitted, counted):
+    counts = Counter()
+    assert fit_box(box, (64, 48), counts) == fitted
+    assert counts == ({counted: 1} if counted else {})
+
+
+def test_a_few_unusable_boxes_are_left_out_and_counted(read):
+    instances = read(put(bbox=[4, 20, 0, 20]), many=100)
+    assert [thing.class_name for thing in instances.objects[1]] == ["frisbee"]
+    assert instances.counts["objects_without_area"] == 1
+    instances = read(put(bbox=[4, 20, 20, 30]), many=100)
+    assert [thing.class_name for thing in instances.objects[1]] == ["frisbee"]
+    assert instances.counts["objects_box_outside"] == 1
+
+
+def test_many_unusable_boxes_are_another_format(read):
+    def corners(tree):
+        for annotation in tree["annotations"]:
+            left, top, width, height = annotation["bbox"]
+            annotation["bbox"] = [left + 20, top + 20, left + width + 20, top + height + 20]
+
+    with pytest.raises(BadInput, match=r"instances\.json:annotation 1: field 'bbox': 2\d of 2\d boxes lie outside"):
+        read(corners)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept", "counted"),
+    [
+        ([[1, 1, 5, 5]], None, {"polygons_too_short": 1}),
+        ([[1, 1, 5, 5], [1, 1, 5, 1, 5, 5]], [[1, 1, 5, 1, 5, 5]], {"polygons_too_short": 1}),
+        ([[1, 1, 5, 1, 5, 5, 7]], None, {"polygons_too_short": 1}),
+        ({"counts": [48 * 64], "size": [64, 48]}, None, {"masks_of_another_size": 1}),
+        ({"counts": [48 * 64]}, None, {"masks_of_another_size": 1}),
+        ({"counts": [48 * 64], "size": [48, 64]}, {"counts": [48 * 64], "size": [48, 64]}, {}),
+        ({"counts": [48 * 64], "size": None}, None, {"masks_of_another_size": 1}),
+        ({"counts": [48 * 64], "size": 48}, None, {"masks_of_another_size": 1}),
+        ({"counts": [48 * 64 - 1], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        ({"counts": [], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        # Compressed: a run of 0 and one of 3 · 32² = 48 · 64 pixels; then 2 · 32² + 31 · 32 + 31, one fewer.
+        ({"counts": "0PP3", "size": [48, 64]}, {"counts": "0PP3", "size": [48, 64]}, {}),
+        ({"counts": "0oo2", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        ({"counts": "0PP3", "size": [64, 48]}, None, {"masks_of_another_size": 1}),
+        ({"counts": "", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
+        ([[]], None, {"polygons_too_short": 1}),
+        ([[1, 1, 5.5, 1, 5, -0.25]], [[1, 1, 5.5, 1, 5, -0.25]], {}),
+        ([], None, {}),
+        (None, None, {}),
+    ],
+)
+def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, counted):
+    instances = read(put(segmentation=shape))
+    thing = instances.objects[1][0]
+    assert (thing.class_name, thing.box, thing.segmentation) == ("dog", (4.0, 20.0, 20.0, 20.0), kept)
+    assert {name: number for name, number in instances.counts.items() if number} == counted
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [1, 2, 3, 4, 5, 6],
+        [[1, 1, 5, 1, 5, 5], None],
+        [[1, 1, 5, 1, 5, "5"]],
+        [[1, 1, None, 1, 5, 5]],
+        [[1, 1, True, 1, 5, 5]],
+        [[1, 1, [5, 1], 5, 5, 1]],
+        [[1, 1, float("nan"), 1, 5, 5]],
+        [[1, 1, float("inf"), 1, 5, 5]],
+        [[1, 1, 5, 1, 5, -(10**400)]],
+        [[1, "1"]],
+        [{"x": 1, "y": 1}],
+        "0PP3",
+        7,
+        False,
+    ],
+)
+def test_what_is_no_segmentation_is_refused(read, shape):
+    message = r"instances\.json:annotation 1: field 'segmentation': not a segmentation; got .*; expected polygons \[\[x"
+    with pytest.raises(BadInput, match=message):
+        read(put(segmentation=shape), many=100)
+
+
+@pytest.mark.parametrize(
+    ("runs", "problem"),
+    [
+        (None, "not run lengths; got None"),
+        (48 * 64, "not run lengths; got 3072"),
+        ({"0": 48 * 64}, "not run lengths"),
+        ([0, "3072"], "not run lengths"),
+        ([3072, None], "not run lengths"),
+        ([1536.5, 1535.5], "not run lengths"),
+        ([float("nan"), 3072], "not run lengths"),
+        ([3073, -1], "not run lengths"),
+        ([3071, True], "not run lengths"),
+        ("hello~", "not compressed run lengths: '~' after"),
+        ("0P", "not compressed run lengths: the last one is cut off"),
+        ("0M", "not run lengths; got '0M'"),  # a length of -3
+    ],
+)
+def test_what_are_no_run_lengths_is_refused(read, runs, problem):
+    message = rf"instances\.json:annotation 1: field 'counts': {problem}.*; expected pixels of each run, or COCO's"
+    with pytest.raises(BadInput, match=message):
+        read(put(segmentation={"counts": runs, "size": [48, 64]}), many=100)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put(category_id=9), r"annotation 1: field 'category_id': unknown category; got 9.*choices: 1, 2, 3, 17"),
+        (put(image_id=99), r"annotation 1: field 'image_id': no such picture in images; got 99"),
+        (put(id=2), r"annotation 2: field 'id': stands twice; got 2"),
+        (put(bbox=[1, 2, 3]), r"annotation 1: field 'bbox': not a box; got \[1, 2, 3\]"),
+        (put(bbox=[1, 2, -3, 4]), r"annotation 1: field 'bbox': not a box"),
+        (put(bbox=[1, 2, "3", 4]), r"annotation 1: field 'bbox': not a box"),
+        (put(bbox=None), r"annotation 1: field 'bbox': not a box; got None"),
+        (lambda tree: tree["images"][2].update(id=1), r"images\[2\]: field 'id': stands twice; got 1"),
+        (lambda tree: tree["images"][2].update(width=0), r"images\[2\]: field 'width, height': no size; got \(0, 48\)"),
+        (lambda tree: tree["categories"][1].update(id=1), r"categories\[1\]: field 'id, name': category twice"),
+        (lambda tree: tree["categories"][1].update(name=None), r"categories\[1\]: field 'name': missing or wrong"),
+    ],
+)
+def test_errors_name_file_record_and_field(read, change, message):
+    with pytest.raises(BadInput, match=r"instances\.json:" + message):
+        read(change)
+
+
+def test_captions_instead_of_instances_are_refused(read):
+    with pytest.raises(BadInput, match="field 'categories': missing or not a list; expected COCO's instances"):
+        read(lambda tree: tree.pop("categories"))

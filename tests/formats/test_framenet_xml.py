@@ -1,0 +1,218 @@
+"""FrameNet's full-text XML, written here as release 1.7 has it: what is read, counted and refused."""
+
+from pathlib import Path
+
+import pytest
+
+from trivium.formats.frame_corpora import read_texts, write_texts
+from trivium.formats.framenet_xml import COUNTS, read_core_types, read_full_text
+from trivium.harness.stage import BadInput
+
+FIRST = "L'armée perdit la bataille."
+SECOND = "Il mit vite fin à la guerre."
+
+
+def label(sentence: str, part: str, name: str) -> str:
+    start = sentence.index(part)
+    return f'<label start="{start}" end="{start + len(part) - 1}" name="{name}"/>'
+
+
+def annotation(
+    frame: str, unit: str, target: str, elements: str, *, status: str = "MANUAL", second: str = "", more: str = ""
+) -> str:
+    return f"""
+    <annotationSet ID="7" status="{status}" luID="1" luName="{unit}" frameID="2" frameName="{frame}">
+      <layer rank="1" name="Target">{target}</layer>
+      <layer rank="1" name="FE">{elements}</layer>
+      <layer rank="2" name="FE">{second}</layer>
+      <layer rank="1" name="GF"><label start="0" end="999" name="Ext"/></layer>
+      <layer rank="1" name="PT"><label start="0" end="999" name="NP"/></layer>{more}
+    </annotationSet>"""
+
+
+LOSING = annotation(
+    "Losing",
+    "perdre.v",
+    label(FIRST, "perdit", "Target"),
+    label(FIRST, "la bataille", "Possession") + label(FIRST, "L'armée", "Owner") + '<label itype="INI" name="Manner"/>',
+    second=label(FIRST, "bataille", "Theme"),
+)
+ENDING = annotation(
+    "Activity_stop",
+    "mettre fin.v",
+    label(SECOND, "mit", "Target") + label(SECOND, "fin", "Target"),
+    label(SECOND, "Il", "Agent") + label(SECOND, "vite", "Time") + label(SECOND, "à la guerre", "Activity"),
+)
+
+
+def document(*sentences: tuple[str, int, str], root: str = "fullTextAnnotation") -> str:
+    """Sentences as (text, paragraph, annotation sets)."""
+    body = "".join(
+        f'\n  <sentence corpID="1" docID="2" sentNo="{number}" paragNo="{paragraph}" aPos="0" ID="{number}">'
+        f"\n    <text>{text}</text>"
+        f'\n    <annotationSet ID="1" status="UNANN"><layer rank="1" name="PENN">{label(text, text, "np")}</layer></annotationSet>'
+        f"{sets}\n  </sentence>"
+        for number, (text, paragraph, sets) in enumerate(sentences, 1)
+    )
+    return f"""<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<?xml-stylesheet type="text/xsl" href="fullText.xsl"?>
+<{root} xmlns="http://framenet.icsi.berkeley.edu" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+  <header><corpus description="Guerres" name="G" ID="1"><document description="La bataille" name="Bataille" ID="2"/></corpus></header>{body}
+</{root}>
+"""
+
+
+GOOD = document((FIRST, 1, LOSING), (SECOND, 1, ENDING), ("Fin.", 2, ""))
+
+
+def write(folder: Path, text: str, name: str = "bataille.xml") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "fulltext"
+
+
+def test_sentences_become_one_text_with_frames_in_place(folder: Path):
+    (text,), counts = read_full_text(write(folder, GOOD))
+    assert (text.id, text.title, text.chains) == ("bataille", "Bataille", ())
+    assert text.text == f"{FIRST} {SECOND}\nFin."
+    losing, ending = text.frames
+    assert (losing.frame, losing.lexical_unit.name) == ("Losing", "perdre.verb")
+    assert losing.lexical_unit.span.of(text.text) == "perdit"
+    assert [(element.name, element.span.of(text.text)) for element in losing.elements] == [
+        ("Owner", "L'armée"),
+        ("Possession", "la bataille"),
+    ]
+    assert (ending.lexical_unit.lemma, ending.lexical_unit.span.of(text.text)) == ("mettre fin", "mit")
+    assert [element.span.of(text.text) for element in ending.elements] == ["Il", "vite", "à la guerre"]
+    assert counts == {
+        "frames_without_trigger": 0,
+        "frames_not_annotated": 0,
+        "triggers_in_several_parts": 1,
+        "elements_in_several_parts": 0,
+        "elements_not_expressed": 1,
+        "elements_of_second_rank": 1,
+        "elements_of_unknown_core_type": 5,
+    }
+    assert tuple(counts) == COUNTS
+
+
+def test_what_is_read_is_valid_in_our_own_format(folder: Path, tmp_path: Path):
+    texts, _ = read_full_text(write(folder, GOOD))
+    write_texts(tmp_path / "texts.jsonl", texts)
+    assert read_texts(tmp_path / "texts.jsonl") == texts
+
+
+def test_core_types_come_from_the_frames(folder: Path, tmp_path: Path):
+    frame = """<?xml version="1.0"?><frame cBy="x" name="Losing" ID="2" xmlns="http://framenet.icsi.berkeley.edu">
+      <definition>d</definition>
+      <FE coreType="Core" abbrev="own" name="Owner" ID="1"><definition/></FE>
+      <FE coreType="Extra-Thematic" name="Possession" ID="3"/>
+      <FE coreType="Core-Unexpressed" name="Means" ID="4"/><FE coreType="Peripheral" name="Time" ID="5"/>
+      <lexUnit name="perdre.v" ID="9"/></frame>"""
+    types = read_core_types(write(tmp_path / "frame", frame, "Losing.xml"))
+    assert types == {
+        ("Losing", "Owner"): "core",
+        ("Losing", "Possession"): "extra-thematic",
+        ("Losing", "Means"): "core",
+        ("Losing", "Time"): "peripheral",
+    }
+    (text,), counts = read_full_text(write(folder, GOOD), types)
+    assert [element.core for element in text.frames[0].elements] == ["core", "extra-thematic"]
+    assert counts["elements_of_unknown_core_type"] == 3
+
+
+def test_element_in_parts_keeps_every_stretch(folder: Path):
+    parts = label(FIRST, "L'armée", "Owner") + label(FIRST, "bataille", "Owner")
+    sets = annotation("Losing", "perdre.v", label(FIRST, "perdit", "Target"), parts)
+    (text,), counts = read_full_text(write(folder, document((FIRST, 1, sets))))
+    assert [(element.name, element.span.of(FIRST)) for element in text.frames[0].elements] == [
+        ("Owner", "L'armée"),
+        ("Owner", "bataille"),
+    ]
+    assert counts["elements_in_several_parts"] == 1
+
+
+def test_frames_without_trigger_or_elements_looked_for_are_counted(folder: Path):
+    sets = annotation("Losing", "perdre.v", "", label(FIRST, "L'armée", "Owner"))
+    sets += annotation("Losing", "perdre.v", label(FIRST, "perdit", "Target"), "", status="UNANN")
+    (text,), counts = read_full_text(write(folder, document((FIRST, 1, sets))))
+    assert text.frames == ()
+    assert (counts["frames_without_trigger"], counts["frames_not_annotated"]) == (1, 1)
+
+
+def test_prefixed_names_entities_and_several_files(folder: Path):
+    text = "Paul & l'armée <perdit>."
+    escaped = "Paul &amp; l'armée &lt;perdit&gt;."
+    sets = annotation("Losing", "perdre.v", label(text, "perdit", "Target"), label(text, "l'armée", "Owner"))
+    body = document((escaped, 1, sets)).replace("<annotationSet", "<fn:annotationSet").replace("</annot", "</fn:annot")
+    body = body.replace("<fullTextAnnotation", '<fullTextAnnotation xmlns:fn="http://framenet.icsi.berkeley.edu"')
+    write(folder, body, "b.xml")
+    write(folder, GOOD, "a.xml")
+    texts, _ = read_full_text(folder)
+    assert [read.id for read in texts] == ["a", "b"]
+    assert texts[1].text == text
+    assert texts[1].frames[0].lexical_unit.span.of(text) == "perdit"
+
+
+def lines_to(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            label(FIRST, "L'armée", "Owner"),
+            '<label start="0" end="27" name="Owner"/>',
+            r"'FE': label 'Owner' is not in",
+        ),
+        (label(FIRST, "L'armée", "Owner"), '<label start="5" end="3" name="Owner"/>', r"'FE': label 'Owner' is not in"),
+        (label(FIRST, "L'armée", "Owner"), '<label start="a" end="3" name="Owner"/>', "'start': not a whole number"),
+        (label(FIRST, "L'armée", "Owner"), '<label start="0" name="Owner"/>', "field 'end': missing attribute"),
+        (
+            label(FIRST, "L'armée", "Owner"),
+            '<label start="0" end="17" name="Owner"/>',
+            "overlaps element 'Owner' of the",
+        ),
+        ("perdre.v", "perdre", "field 'luName': no known part of speech; got 'perdre'.*choices: v, n, a"),
+        ("perdre.v", "perdre.verbe", "field 'luName': no known part of speech"),
+        ('luName="perdre.v"', "", "field 'luName': missing attribute"),
+        ("</sentence>", "</phrase>", "not XML: mismatched tag"),
+    ],
+)
+def test_bad_annotation_is_refused_with_its_line(folder: Path, old: str, new: str, message: str):
+    assert old in GOOD
+    line = lines_to(GOOD, old)
+    with pytest.raises(BadInput, match=rf"bataille\.xml:{line}: .*{message}"):
+        read_full_text(write(folder, GOOD.replace(old, new, 1)))
+
+
+def test_other_files_are_refused(folder: Path, tmp_path: Path):
+    with pytest.raises(
+        BadInput, match=r"bataille.xml:3: another kind of XML; got 'lexUnit'; expected <fullTextAnnotation>"
+    ):
+        read_full_text(write(folder, document((FIRST, 1, LOSING), root="lexUnit")))
+    with pytest.raises(BadInput, match="no sentences"):
+        read_full_text(write(folder, document()))
+    with pytest.raises(BadInput, match="no XML files"):
+        read_full_text(tmp_path / "nowhere")
+    bad = '<frame name="Losing"><FE coreType="central" name="Owner"/></frame>'
+    with pytest.raises(
+        BadInput, match=r"Losing.xml:1: field 'coreType': unknown; got 'central'.*Core, Core-Unexpressed"
+    ):
+        read_core_types(write(tmp_path / "frame", bad, "Losing.xml"))
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    ['<!DOCTYPE x [<!ENTITY a "aaaa">]>', '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]>'],
+)
+def test_xml_that_reaches_out_or_expands_is_refused(folder: Path, declaration: str):
+    hostile = GOOD.replace("<fullText", f"{declaration}\n<fullText", 1).replace("Fin.", "&a;")
+    with pytest.raises(BadInput, match="reaches out or expands itself is refused"):
+        read_full_text(write(folder, hostile))

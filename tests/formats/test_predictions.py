@@ -1,0 +1,62 @@
+"""Files of predictions: what is read, what is counted, what is refused."""
+
+import json
+
+import pytest
+
+from trivium.formats.predictions import read_predictions, write_predictions
+from trivium.harness.stage import BadInput
+
+
+def write(path, *lines):
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def line(identifier, prediction):
+    return {"id": identifier, "prediction": prediction}
+
+
+def test_round_trip_keeps_text_and_takes_the_order_of_the_questions(tmp_path):
+    answers = {"q2": "l’été\u00a0 «où»\n", "q1": ' "x" '}
+    write_predictions(tmp_path / "m.jsonl", answers)
+    read = read_predictions(tmp_path / "m.jsonl", ["q1", "q2"])
+    assert list(read.answers.items()) == [("q1", ' "x" '), ("q2", "l’été\u00a0 «où»\n")]
+    assert (read.missing, read.unknown, read.empty) == (0, 0, 0)
+
+
+def test_missing_unknown_and_empty_are_counted(tmp_path, capsys):
+    path = write(
+        tmp_path / "m.jsonl", line("q1", " \u00a0"), line("x", ""), line("q3", "ça"), {**line("y", "b"), "s": 1}
+    )
+    read = read_predictions(path, ["q1", "q2", "q3"])
+    assert read.answers == {"q1": " \u00a0", "q2": "", "q3": "ça"}
+    assert (read.missing, read.unknown, read.empty) == (1, 2, 1)
+    assert "m.jsonl: 2 answers to unknown questions left out: 'x', 'y'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            [line("q1", "a"), line("q2", "b"), line("q1", "a")],
+            r"m\.jsonl:3: field 'id': second answer.*in row 1; got 'q1'",
+        ),
+        ([line("q1", "a"), {"id": "q2"}], r"m\.jsonl:2: field 'prediction': missing \(choices: id\)"),
+        ([{"prediction": "a"}], r"m\.jsonl:1: field 'id': missing"),
+        ([line("q1", None)], r"m\.jsonl:1: field 'prediction': not a text; got None"),
+        ([line("q1", ["a"])], r"m\.jsonl:1: field 'prediction': not a text"),
+        ([line(1, "a")], r"m\.jsonl:1: field 'id': not a text; got 1"),
+        ([line("", "a")], r"m\.jsonl:1: field 'id'"),
+        (["[]"], r"m\.jsonl:1: not a JSON object"),
+        ([line("q1", "a"), "{"], r"m\.jsonl:2: not JSON"),
+        (
+            [line("x", "a"), line("y", "")],
+            r"m\.jsonl: field 'id': no answer to any.*got \['x', 'y'\]; expected ids.*'q1'",
+        ),
+        ([], r"m\.jsonl: field 'id': no answer to any"),
+    ],
+)
+def test_bad_input(tmp_path, lines, message):
+    with pytest.raises(BadInput, match=message):
+        read_predictions(write(tmp_path / "m.jsonl", *lines), ["q1", "q2"])

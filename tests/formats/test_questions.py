@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import BadInput
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "q1",
+        "input": "Which river does this bridge cross?",
+        "image": "bridge.jpg",
+        "wikidata_id": "Q12",
+        "kilt_id": "77",
+        "url": "",
+        "original_question": "Which river does the Iron Span cross?",
+        "output": {"original_answer": "Vell", "answer": ["Vell", "River Vell", "Vell"], "provenance": []},
+        "meta": {},
+    } | changes
+
+
+def write(folder: Path, *records: Any) -> Path:
+    path = folder / "train.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in records))
+    return path
+
+
+def test_reads_every_field(tmp_path: Path) -> None:
+    (question,) = read_questions(write(tmp_path, record()))
+    assert question.answers == ("Vell", "River Vell")
+    assert (question.id, question.text) == ("q1", "Which river does this bridge cross?")
+    assert (question.image, question.wikidata_id, question.wikipedia_id) == ("bridge.jpg", "Q12", "77")
+    assert question.original_question == "Which river does the Iron Span cross?"
+
+
+def test_triviaqa_has_no_image_nor_entity(tmp_path: Path) -> None:
+    trivia = {"id": "t1", "input": "Who?", "output": {"original_answer": "A", "answer": ["B"], "provenance": []}}
+    (question,) = read_questions(write(tmp_path, trivia))
+    assert question.answers == ("A", "B")
+    assert question.image is question.wikidata_id is question.wikipedia_id is question.original_question is None
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([record(), record()], "2: field 'id': question twice"),
+        ([record(id="a b")], "white space"),
+        ([record(id=7)], "field 'id'"),
+        ([record(input=" ")], "field 'input'"),
+        ([record(image=3)], "field 'image'"),
+        ([record(output=None)], "field 'output'"),
+        ([record(output={"answer": ["x"]})], "field 'output.original_answer'"),
+        ([record(output={"original_answer": "x", "answer": "x"})], "field 'output.answer'"),
+        ([], "no questions"),
+    ],
+)
+def test_bad_input_says_where(tmp_path: Path, records: list[Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message) as caught:
+        read_questions(write(tmp_path, *records))
+    assert "train.jsonl" in str(caught.value)

@@ -1,0 +1,160 @@
+"""SQuAD's format: what is read, what is left out and counted, what is refused."""
+
+import json
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trivium.formats.squad import SquadQuestion, read_squad, write_squad
+from trivium.harness.stage import BadInput
+
+CONTEXT = "Le roi Évrard assiégea la ville d'Orvel en 412 avec 10\u00a0000 hommes."
+
+
+def asked(identifier: Any, *answers: tuple[str, int], question: str = "Qui assiégea Orvel ?", **more: Any) -> dict:
+    given = [{"text": text, "answer_start": start} for text, start in answers]
+    return {"id": identifier, "question": question, "answers": given, **more}
+
+
+def write(path: Path, *qas: dict, context: str = CONTEXT) -> Path:
+    data = [{"title": "Orvel", "paragraphs": [{"context": context, "qas": list(qas)}]}]
+    path.write_text(json.dumps({"version": "1.1", "data": data}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "set.json"
+
+
+def test_several_answers_in_order(path: Path):
+    read = read_squad(write(path, asked("a", ("Évrard", 7), ("Le roi Évrard", 0)), asked("b", ("412", 43))))
+    assert read.questions == (
+        SquadQuestion("a", "Orvel", CONTEXT, "Qui assiégea Orvel ?", (("Évrard", 7), ("Le roi Évrard", 0))),
+        SquadQuestion("b", "Orvel", CONTEXT, "Qui assiégea Orvel ?", (("412", 43),)),
+    )
+    assert read.dropped == {"impossible": 0, "no_answer": 0, "empty_question": 0, "wrong_offset": 0}
+
+
+def test_what_cannot_be_asked_is_left_out_by_reason(path: Path):
+    read = read_squad(
+        write(
+            path,
+            asked("good", ("412", 43), is_impossible=False),
+            asked("impossible", is_impossible=True, plausible_answers=[{"text": "412", "answer_start": 43}]),
+            asked("none"),
+            asked("shifted", ("412", 42)),
+            asked("far", ("412", 4200)),
+            asked("before", ("412", -3)),
+            asked("nothing", ("", 3)),
+            asked("half", ("412", 42), ("412", 43)),
+            asked("blank", ("412", 43), question=" "),
+        )
+    )
+    assert [question.id for question in read.questions] == ["good", "half"]
+    assert read.questions[1].answers == (("412", 43),)
+    assert read.left_out == {
+        "impossible": ("impossible",),
+        "no_answer": ("none",),
+        "empty_question": ("blank",),
+        "wrong_offset": ("shifted", "far", "before", "nothing"),
+    }
+    assert read.wrong_answers == ("shifted", "far", "before", "nothing", "half")
+
+
+def test_offsets_survive_forms_and_spaces(path: Path):
+    """The context stays as it is; the answer becomes its own stretch."""
+    decomposed = unicodedata.normalize("NFD", CONTEXT)
+    start = decomposed.index("10")
+    read = read_squad(write(path, asked("a", ("Évrard", 7)), asked("b", ("10 000 hommes", start)), context=decomposed))
+    assert read.unified == 2
+    for question in read.questions:
+        assert question.context == decomposed
+        ((text, first),) = question.answers
+        assert decomposed[first : first + len(text)] == text
+    assert read.questions[1].answers[0][0] == "10\u00a0000 hommes"
+
+
+def test_written_and_read_again(path: Path):
+    questions = [
+        SquadQuestion("1", "A", CONTEXT, "Qui ?", (("Évrard", 7), ("roi", 3))),
+        SquadQuestion("2", "A", CONTEXT, "Quand ?", (("412", 43),)),
+        SquadQuestion("3", "A", "Autre texte.", "Quoi ?", (("texte", 6),)),
+        SquadQuestion("4", "B", "Autre texte.", "Quoi ?", (("Autre", 0),)),
+        SquadQuestion("5", "A", CONTEXT, "Combien ?", (("10\u00a0000", 52),)),
+    ]
+    write_squad(path, questions)
+    assert read_squad(path).questions == tuple(questions)
+    tree = json.loads(path.read_text())
+    assert [(article["title"], len(article["paragraphs"])) for article in tree["data"]] == [
+        ("A", 2),
+        ("B", 1),
+        ("A", 1),
+    ]
+
+
+def test_numbered_ids_and_absent_titles(path: Path):
+    data = [{"paragraphs": [{"context": CONTEXT, "qas": [asked(7, ("412", 43))]}]}]
+    path.write_text(json.dumps({"data": data}))
+    (question,) = read_squad(path).questions
+    assert (question.id, question.title) == ("7", "")
+
+
+def test_id_that_stands_twice_is_refused(path: Path):
+    write(path, asked("a", ("412", 43)), asked("a", ("412", 43)))
+    with pytest.raises(
+        BadInput, match=r"qas\[1\]\.id'.*id twice, the first in data\[0\].paragraphs\[0\].qas\[0\]; got 'a'"
+    ):
+        read_squad(path)
+
+
+def test_an_error_names_the_line_of_the_record(path: Path):
+    write(path, asked("a", ("412", 43)), asked("b", (412, 43)))
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(tree, indent=1), encoding="utf-8")
+    line = 1 + [row.strip() for row in path.read_text().splitlines()].index('"text": 412,')
+    with pytest.raises(BadInput, match=rf"set\.json:{line}: field '.*qas\[1\]\.answers\[0\]\.text': not a text"):
+        read_squad(path)
+
+
+def test_answers_that_stand_elsewhere_are_listed(path: Path):
+    good = asked("good", ("412", 43))
+    assert read_squad(write(path, good)).wrong_offsets is None
+    two = read_squad(write(path, good, asked("a", ("412", 1), ("Le roi", 0)), asked("b", ("412", 2), ("412", 3))))
+    assert two.wrong_offsets == "answers that do not stand at their answer_start: 3, of the questions a, b"
+    many = read_squad(write(path, good, *(asked(f"q{n}", ("412", 2)) for n in range(12)))).wrong_offsets
+    assert many is not None
+    assert many.endswith(": 12, of the questions q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more")
+
+
+def test_set_where_everything_is_broken_is_refused(path: Path):
+    with pytest.raises(BadInput, match="no question that can be used; got .*'wrong_offset': 2"):
+        read_squad(write(path, asked("a", ("412", 1)), asked("b", ("412", 2))))
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ([], "not an object"),
+        ({"version": 1}, "field 'data': missing"),
+        ({"data": {}}, "field 'data': not a list"),
+        ({"data": [{}]}, r"field 'data\[0\]\.paragraphs': missing"),
+        ({"data": [{"paragraphs": [{"context": 3, "qas": []}]}]}, r"context': not a text; got 3"),
+        ({"data": [{"paragraphs": [{"context": "", "qas": [{"id": True}]}]}]}, r"qas\[0\]\.id': not a whole number"),
+        ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", ("x", 1.5))]}]}]}, r"answer_start': not a whole"),
+        ({"data": [{"paragraphs": [{"context": "\ud800", "qas": []}]}]}, "half of a surrogate pair"),
+        ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", is_impossible="no")]}]}]}, "not true or false"),
+    ],
+)
+def test_other_json_is_refused_with_its_place(path: Path, tree: Any, message: str):
+    path.write_text(json.dumps(tree))
+    with pytest.raises(BadInput, match=message):
+        read_squad(path)
+
+
+def test_broken_json_names_the_line(path: Path):
+    path.write_text('{\n"data": [\n')
+    with pytest.raises(BadInput, match=r"set\.json:3: not JSON"):
+        read_squad(path)

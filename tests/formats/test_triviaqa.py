@@ -1,0 +1,88 @@
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from trivium.formats import triviaqa
+from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
+from trivium.harness.stage import BadInput
+
+RECORD = {
+    "QuestionId": "tc_1",
+    "Question": "Where was Ada Lark's “father” born?",
+    "Answer": {"Value": "Tarn", "Aliases": ["Tarn", "Tarn, Dor", " "], "Type": "FreeForm"},
+    "EntityPages": [{"DocSource": "TagMe", "Title": "Ada Lark", "Filename": "Ada_Lark.txt"}],
+    "SearchResults": [],
+}
+
+
+def write(path, *records, **around):
+    path.write_text(json.dumps({"Data": list(records), "Domain": "Web", **around}, ensure_ascii=False), "utf-8")
+    return path
+
+
+def test_a_question_is_read_with_its_aliases_and_links(tmp_path):
+    (question,) = read_triviaqa(write(tmp_path / "t.json", RECORD))
+    expected = TriviaQuestion("tc_1", RECORD["Question"], "Tarn", ("Tarn", "Tarn, Dor"), ("Ada Lark",))
+    assert question == expected
+
+
+def test_pages_that_tagme_did_not_link_are_passed_over(tmp_path):
+    pages = [{"DocSource": "Search", "Title": "Other"}, {"Title": "Ada Lark"}]
+    (question,) = read_triviaqa(write(tmp_path / "t.json", RECORD | {"EntityPages": pages}))
+    assert question.links == ("Ada Lark",)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 10**6])
+def test_the_size_of_the_window_changes_nothing(monkeypatch, chunk):
+    monkeypatch.setattr(triviaqa, "_CHUNK", chunk)
+    records = [RECORD | {"QuestionId": f"tc_{number}"} for number in range(20)]
+    data = json.dumps({"Version": 1.0, "Data": records, "Domain": "Wéb"}, indent=2, ensure_ascii=False).encode()
+    assert [each.id for each in parse_triviaqa(io.BytesIO(data), Path("t"))] == [each["QuestionId"] for each in records]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (RECORD | {"QuestionId": "a b"}, "field 'QuestionId': white space"),
+        (RECORD | {"Question": " "}, "field 'Question': missing or empty"),
+        ({key: value for key, value in RECORD.items() if key != "Answer"}, "field 'Answer'.*test questions have none"),
+        (RECORD | {"Answer": {"Aliases": []}}, "field 'Answer.Value'"),
+        (RECORD | {"Answer": {"Value": "x", "Aliases": "y"}}, "field 'Answer.Aliases': not a list"),
+        (RECORD | {"EntityPages": [{"DocSource": "TagMe"}]}, "field 'EntityPages.Title'"),
+        (RECORD | {"EntityPages": {}}, "field 'EntityPages'"),
+        ([], "not a JSON object"),
+    ],
+)
+def test_a_bad_record_is_named(tmp_path, record, message):
+    with pytest.raises(BadInput, match=f"t.json:2: {message}"):
+        list(read_triviaqa(write(tmp_path / "t.json", RECORD | {"QuestionId": "tc_0"}, record)))
+
+
+def test_a_question_twice(tmp_path):
+    with pytest.raises(BadInput, match="t.json:2: field 'QuestionId': question twice"):
+        list(read_triviaqa(write(tmp_path / "t.json", RECORD, RECORD)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", 'no array "Data"'),
+        ("not json", 'no array "Data"'),
+        ('{"Data": []}', "no questions"),
+        ('{"Data": [', "t.json:1: the file is cut short"),
+        ('{"Data": [{"QuestionId": "tc', "t.json:1: not JSON"),
+        ('{"Data": [{]}', "t.json:1: not JSON"),
+    ],
+)
+def test_a_malformed_file(tmp_path, text, message):
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(BadInput, match=message):
+        list(read_triviaqa(tmp_path / "t.json"))
+
+
+def test_another_encoding(tmp_path):
+    (tmp_path / "t.json").write_bytes('{"Data": [{"QuestionId": "é"}]}'.encode("latin-1"))
+    with pytest.raises(BadInput, match="not UTF-8"):
+        list(read_triviaqa(tmp_path / "t.json"))

@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.harness.stage import BadInput
+
+
+def train(folder, steps, *, interrupted_at=None):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / 10)
+    done = load_checkpoint(folder, model=model, optimizer=optimizer, scheduler=scheduler)
+    for step in range(done[0] if done else 0, steps):
+        loss = model(torch.randn(3, 4)).square().sum()  # draws from the random state that must be restored
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+        if step + 1 == interrupted_at:
+            save_checkpoint(
+                folder, step=step + 1, model=model, optimizer=optimizer, scheduler=scheduler, extra={"best": 0.5}
+            )
+            return None
+    return model.state_dict()
+
+
+def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
+    (tmp_path / "a").mkdir()
+    whole = train(tmp_path / "a", 6)
+    (tmp_path / "b").mkdir()
+    train(tmp_path / "b", 6, interrupted_at=3)
+    resumed = train(tmp_path / "b", 6)
+    for name, weights in whole.items():
+        assert torch.equal(weights, resumed[name])
+
+
+def test_a_kill_between_two_checkpoints_starts_anew(tmp_path):
+    whole = train(tmp_path / "a", 6)
+    train(tmp_path / "b", 6, interrupted_at=3)
+    (tmp_path / "b" / "checkpoint").rename(tmp_path / "b" / ".checkpoint.12345678.partial")
+    again = train(tmp_path / "b", 6)
+    for name, weights in whole.items():
+        assert torch.equal(weights, again[name])
+
+
+def test_checkpoint_of_another_shape(tmp_path):
+    train(tmp_path, 6, interrupted_at=1)
+    model = torch.nn.Linear(2, 2)
+    with pytest.raises(BadInput, match="checkpoint does not fit"):
+        load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters()))
+
+
+def test_no_checkpoint(tmp_path):
+    model = torch.nn.Linear(2, 2)
+    assert load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters())) is None

@@ -1,0 +1,257 @@
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from trivium.harness import stage
+from trivium.harness.stage import BadInput, Context, Parameters, execute
+from trivium.harness.tracking import Tracker
+
+
+class CountParameters(Parameters):
+    least: int = Field(ge=0, le=9, description="Shortest line that counts")
+
+
+def main(
+    parameters: CountParameters,
+    context: Context,
+    *,
+    lines: Path,
+    extra: list[Path] | None = None,
+    local: str = "",
+) -> dict[str, float]:
+    """Count lines."""
+    (context.work / "shard").write_text("done")
+    main.work = context.work
+    if extra:
+        raise BadInput("stop", file=extra[0], row=3, field="text", got=1, expected="a string", choices=["a", "b"])
+    return {"lines": float(sum(len(line) >= parameters.least for line in lines.read_text().splitlines()))}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("toy:\n  count: {least: 2}\n")
+    (tmp_path / "in.txt").write_text("a\nbb\nccc\n")
+    return tmp_path
+
+
+def test_arguments_parameters_and_metrics(folder):
+    metrics = execute(main, "toy.count", CountParameters, ["--lines", "in.txt", "--metrics", "m/count.json"])
+    assert metrics == {"lines": 2.0}
+    assert json.loads((folder / "m/count.json").read_text()) == {"lines": 2.0}
+    assert not main.work.exists()
+
+
+def test_a_failed_stage_keeps_its_work_and_finds_it_again(folder):
+    arguments = ["--lines", "in.txt", "--extra", "in.txt"]
+    with pytest.raises(BadInput, match=r"in.txt:3: field 'text': stop; got 1; expected a string \(choices: a, b\)"):
+        execute(main, "toy.count", CountParameters, arguments)
+    first = main.work
+    assert (first / "shard").exists()
+    with pytest.raises(BadInput):
+        execute(main, "toy.count", CountParameters, arguments)
+    assert main.work == first
+
+
+@pytest.mark.parametrize(
+    ("changed", "resumed"),
+    [
+        ("in.txt", False),
+        ("params.yaml", False),
+        ("mine/file", False),
+        ("stages/world/words.yaml", False),
+        ("trivium/harness/stage.py", False),
+        ("stages/world/pins.lock.yaml", True),
+        ("stages/__pycache__/stage.pyc", True),
+    ],
+)
+def test_work_of_other_inputs_parameters_or_code_is_not_resumed(folder, monkeypatch, changed, resumed):
+    monkeypatch.setattr(stage, "__file__", str(folder / "stages" / "stage.py"))
+    file = folder / changed
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    arguments = ["--lines", "in.txt", "--extra", "in.txt", "--local", "mine"]
+    with pytest.raises(BadInput):
+        execute(main, "toy.count", CountParameters, arguments)
+    first = main.work
+    file.write_text("toy:\n  count: {least: 3}\n")
+    with pytest.raises(BadInput):
+        execute(main, "toy.count", CountParameters, arguments)
+    assert (main.work == first) == resumed
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ("toy: {count: {least: 10}}", r"toy.count.least: Input should be less than or equal to 9 \(got 10\)"),
+        ("toy: {count: {leest: 1}}", r"toy.count.leest: Extra inputs are not permitted.*choices: least"),
+        ("toy: {count: {}}", "toy.count.least: Field required"),
+        ("toy: {other: {}}", r"no section 'toy.count' \(choices: other\)"),
+        ("toy: {count: {least: .inf}}", "toy.count.least: Input should be a (valid integer|finite number)"),
+        ("toy: {count: {least: 1}}\nrun: {workers: 0}", "run.workers: Input should be greater than or equal to 1"),
+        (
+            "toy: {count: {least: 1}}\nrun: {workres: 2}",
+            "run.workres: Extra inputs.*choices: mlflow, cpu_bf16, workers",
+        ),
+        ("toy: [", "not YAML"),
+        ("- 1", "not a mapping"),
+    ],
+)
+def test_bad_parameters_name_key_and_choices(folder, params, message):
+    (folder / "params.yaml").write_text(params)
+    with pytest.raises(BadInput, match=f"(?s){message}"):
+        execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
+
+
+def test_parameters_that_are_not_utf_8(folder):
+    (folder / "params.yaml").write_bytes("toy: été".encode("latin-1"))
+    with pytest.raises(BadInput, match="params.yaml: not UTF-8: .* at byte 5"):
+        execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_metric_that_is_not_finite_is_named_and_fails_the_run(folder, monkeypatch, value):
+    def diverging(parameters: CountParameters, context: Context, *, lines: Path) -> dict[str, float]:
+        return {"good": 1.0, "loss": value}
+
+    statuses = []
+
+    @contextmanager
+    def track(*_, **__):
+        try:
+            yield Tracker()
+            statuses.append("FINISHED")
+        except BadInput:
+            statuses.append("FAILED")
+            raise
+
+    monkeypatch.setattr(stage, "track", track)
+    with pytest.raises(BadInput, match="m.json: field 'loss': not a finite number; got (nan|inf)"):
+        execute(diverging, "toy.count", CountParameters, ["--lines", "in.txt", "--metrics", "m.json"])
+    assert statuses == ["FAILED"]
+    assert not (folder / "m.json").exists()
+
+
+def test_missing_input_is_named(folder):
+    with pytest.raises(BadInput, match="none.txt: no such file or folder"):
+        execute(main, "toy.count", CountParameters, ["--lines", "none.txt"])
+
+
+def test_the_command_ends_with_one_line_and_exit_code_1(folder):
+    (folder / "toy.py").write_text(
+        "from trivium.harness.stage import *\nfrom pathlib import Path\nclass P(Parameters): pass\n"
+        "def main(parameters: P, context: Context, *, lines: Path) -> None:\n    raise BadInput('no good', file=lines)\n"
+        "run_stage(main, 'toy', P)\n"
+    )
+    (folder / "params.yaml").write_text("toy: {}")
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "toy.py", "--lines", "in.txt"], capture_output=True, text=True, env={"PYTHONPATH": str(root)}
+    )
+    assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
+
+
+@pytest.mark.parametrize(("given", "workers"), [("", 3), ("run: {workers: null}", 3), ("run: {workers: 2}", 2)])
+def test_workers_are_as_many_as_the_environment_says_where_params_do_not(folder, monkeypatch, given, workers):
+    (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
+    monkeypatch.setenv("STAGE_WORKERS", "3")
+
+    def main(parameters: Parameters, context: Context) -> dict[str, float]:
+        return {"workers": context.engine.workers}
+
+    assert execute(main, "toy", Parameters, []) == {"workers": workers}
+
+
+@pytest.mark.parametrize(("given", "workers"), [("", 2), ("run: {gpu_workers: 5}", 5)])
+def test_few_workers_share_a_gpu(folder, given, workers):
+    (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
+
+    def main(parameters: Parameters, context: Context) -> dict[str, float]:
+        return {"workers": context.engine.gpu_workers}
+
+    assert execute(main, "toy", Parameters, []) == {"workers": workers}
+
+
+def test_stages_yield_as_the_environment_says(folder):
+    (folder / "toy.py").write_text(
+        "from trivium.harness.stage import *\nimport os\nclass P(Parameters): pass\n"
+        "def main(parameters: P, context: Context) -> None:\n    print(os.nice(0))\n"
+        "run_stage(main, 'toy', P)\n"
+    )
+    (folder / "params.yaml").write_text("toy: {}")
+    environment = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "toy.py"]
+    before, after = (
+        int(subprocess.run(command, capture_output=True, text=True, check=True, env=each).stdout)
+        for each in (environment, environment | {"STAGE_NICENESS": "3"})
+    )
+    assert after == before + 3
+
+
+FULL_DISK = """
+import errno, os
+from pathlib import Path
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import *
+from trivium.files.atomic import *
+from trivium.files.tables import *
+
+class P(Parameters): pass
+
+def fill(path):  # a worker's writer: half of the file, then no space
+    with write_atomically(path) as beside:
+        beside.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(beside))
+
+def rows(out):
+    yield {"row": 1}
+    fill(out.parent / "shard")
+
+def main(parameters: P, context: Context, *, how: str, out: Path) -> None:
+    if how == "worker":
+        list(LocalEngine(2).map(fill, [out, out.parent / "shard"], description="fill"))
+    elif how == "folder":
+        with write_atomically(out) as beside:
+            beside.mkdir()
+            fill(beside / "part")
+    else:
+        write_json_lines(out, rows(out))
+
+if __name__ == "__main__":
+    run_stage(main, "toy", P)
+"""
+
+
+@pytest.mark.parametrize("how", ["lines", "folder", "worker"])
+def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, how):
+    (folder / "toy.py").write_text(FULL_DISK)
+    (folder / "params.yaml").write_text("toy: {}")
+    (folder / "out").mkdir()
+    (folder / "out" / "old").write_text("complete")
+    done = subprocess.run(
+        [sys.executable, "toy.py", "--how", how, "--out", "out/old", "--metrics", "metrics.json"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert done.returncode == 1
+    *bars, line = done.stderr.splitlines()  # a worker's progress bar comes before
+    assert line.startswith("toy: out/old: disk full while writing")
+    assert "Traceback" not in done.stderr
+    assert how == "worker" or not bars
+    assert [path.name for path in (folder / "out").iterdir()] == ["old"]
+    assert (folder / "out" / "old").read_text() == "complete"
+    assert not (folder / "metrics.json").exists()
+
+
+def test_the_harness_is_light():
+    code = "import sys, trivium.files.tables, trivium.harness.stage; print(*(m for m in ('torch', 'transformers', 'mlflow') if m in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True
+    )
+    assert done.stdout.strip() == ""

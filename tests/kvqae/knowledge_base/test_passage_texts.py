@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from trivium.files.tables import write_table
+from trivium.harness.stage import BadInput
+from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, read_passage_texts, stream_passages
+
+
+@pytest.fixture
+def knowledge_base(tmp_path: Path) -> tuple[Path, Path]:
+    articles, passages = tmp_path / "articles.parquet", tmp_path / "passages.parquet"
+    write_table(articles, pa.table({"title": ["Ada", "Bern", "Cleo"]}))
+    table = pa.table({"passage": range(5), "article": [0, 0, 2, 1, 1], "text": ["a", "b", "c", "d", "e"]})
+    write_table(passages, table.replace_schema_metadata({"kb_passages": "3"}))
+    return passages, articles
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 100])
+@pytest.mark.parametrize("limit", [None, 3, 4])
+def test_stream(knowledge_base, batch_size, limit):
+    expected = [("Ada", "a"), ("Ada", "b"), ("Cleo", "c"), ("Bern", "d"), ("Bern", "e")][:limit]
+    got = []
+    for first, titles, texts in stream_passages(*knowledge_base, batch_size=batch_size, limit=limit):
+        assert first == len(got)
+        got += zip(titles.to_pylist(), texts.to_pylist(), strict=True)
+    assert got == expected
+
+
+def test_look_up(knowledge_base):
+    texts = read_passage_texts(*knowledge_base, np.array([4, 2, 4]))
+    assert (texts[2], texts[4]) == (("Cleo", "c"), ("Bern", "e"))
+    for passage in (3, 5):
+        with pytest.raises(KeyError):
+            texts[passage]
+    assert not len(read_passage_texts(*knowledge_base, np.array([], np.int64)).ids)
+
+
+@pytest.mark.parametrize("passage", [5, -1])
+def test_no_such_passage(knowledge_base, passage):
+    with pytest.raises(BadInput, match=f"passages.parquet: no such passage; got {passage}; expected 0 to 4"):
+        read_passage_texts(*knowledge_base, np.array([1, passage]))
+
+
+def test_no_such_article(knowledge_base):
+    write_table(knowledge_base[1], pa.table({"title": ["Ada", "Bern"]}))
+    with pytest.raises(BadInput, match="passages.parquet:1…: no such article"):
+        list(stream_passages(*knowledge_base, batch_size=10))
+
+
+def test_missing_column_and_broken_file(knowledge_base):
+    passages, articles = knowledge_base
+    with pytest.raises(BadInput, match=r"missing columns; got \['article', 'text'\] \(choices: title\)"):
+        list(stream_passages(articles, articles, batch_size=10))
+    passages.write_text("no")
+    with pytest.raises(BadInput, match=r"passages.parquet: not a readable Parquet file"):
+        knowledge_base_size(passages)
+
+
+def test_size_of_the_knowledge_base(knowledge_base):
+    assert knowledge_base_size(knowledge_base[0]) == 3
+    with pytest.raises(BadInput, match="field 'kb_passages': missing from the schema's metadata"):
+        knowledge_base_size(knowledge_base[1])

@@ -1,0 +1,217 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+
+from stages.kvqae.reader_finetune import ReaderFinetuneParameters
+from stages.kvqae.reader_finetune import main as finetune
+from stages.kvqae.reader_pretrain import main as pretrain
+from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
+from tests.kvqae.tiny_training import READER, context, reader_training, same
+from trivium.files.tables import read_json
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import write_run
+from trivium.harness.stage import BadInput
+from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
+from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.reader_training import loss_of
+from trivium.measures.runs import Run
+
+PRETRAIN = {**READER, "seed": 0, "loss": "mean"}
+FINETUNE = {**READER, "losses": {"few_shot": "mean", "few_shot_max": "max"}}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+def inputs(world):
+    return reader_training(world).inputs
+
+
+def train(world, folder, **changes):
+    return reader_training(world).train(folder, **changes)
+
+
+def test_training_learns_to_read(world, tmp_path):
+    """Born-in sentences about the man named in the question, on its own training questions."""
+    ran = context(tmp_path / "work")
+    parameters = ReaderPretrainParameters(**{**PRETRAIN, "steps": 60, "validate_every": 30})
+    metrics = pretrain(parameters, ran, **inputs(world), out=tmp_path / "model")
+    losses = [loss for _, loss in ran.tracker.points["loss"]]
+    assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
+    assert [step for step, _ in ran.tracker.points["validation_em"]] == [30, 60]
+    assert metrics["validation_em"] == 1.0
+    assert metrics["questions"] == 12
+    rates = [rate for _, rate in ran.tracker.points["learning_rate"]]
+    assert rates[6] == max(rates) == pytest.approx(3e-3)  # 10 % of warm-up, then down
+    assert all(later < earlier for earlier, later in pairwise(rates[6:]))
+
+
+def test_weights_do_not_decay(world, tmp_path):
+    """A word of the vocabulary that no text has gets no gradient: only decay could move its embedding."""
+    base, name = load_file(world.base / "model.safetensors"), "embeddings.word_embeddings.weight"
+    _, trained = train(world, tmp_path, learning_rate=1e-2)
+    unused = (base[name] == trained[f"bert.{name}"]).all(dim=1)
+    assert unused.any()
+    assert not unused.all()
+
+
+@pytest.mark.slow  # three processes that import transformers
+def test_killed_stage_goes_on_to_the_same_weights(world, tmp_path):
+    parameters = tmp_path / "params.yaml"
+    steps = 60
+    section = {**PRETRAIN, "seed": 1, "steps": steps, "validate_every": 1000}
+    parameters.write_text(yaml.safe_dump({"kvqae": {"reader_pretrain": section}}))
+
+    def command(out):
+        arguments = [(f"--{name}", str(path)) for name, path in inputs(world).items()]
+        flat = [part for argument in arguments for part in argument]
+        return [sys.executable, "-m", "stages.kvqae.reader_pretrain", *flat, "--out", str(out),
+                "--params", str(parameters), "--metrics", str(out) + ".json"]  # fmt: skip
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "OMP_NUM_THREADS": "1"}
+    killed = subprocess.Popen(command(tmp_path / "killed"), cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+    while not list((tmp_path / ".work").glob("**/checkpoint/step.json")):
+        assert killed.poll() is None
+        time.sleep(0.02)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "killed").exists()
+    (done,) = (tmp_path / ".work").glob("**/checkpoint/step.json")
+    assert 0 < read_json(done)["step"] < steps
+    for out in ("killed", "whole"):
+        subprocess.run(command(tmp_path / out), cwd=tmp_path, env=environment, check=True)
+    whole, resumed = (load_file(tmp_path / out / "model.safetensors") for out in ("whole", "killed"))
+    assert same(whole, resumed)
+    assert read_json(tmp_path / "whole.json") == read_json(tmp_path / "killed.json")
+
+
+def test_fine_tuning_starts_from_the_pretrained_reader(world, tmp_path):
+    _, pretrained = train(world, tmp_path / "pretrained")
+    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
+    shared["base"] = tmp_path / "pretrained" / "model"
+    del shared["published"]
+    slow = ReaderFinetuneParameters(**{**FINETUNE, "learning_rate": 1e-12})
+    finetune(slow, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few" / "seed-0")
+    tuned = load_file(tmp_path / "few" / "seed-0" / "model.safetensors")
+    assert all(torch.allclose(tuned[name], pretrained[name], atol=1e-8) for name in pretrained)
+    assert "ViQuAE" in (tmp_path / "few" / "seed-0" / "README.md").read_text()
+
+
+def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
+    """One step on the same draws: the worst passage's loss is never below the mean of all."""
+    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
+    train(world, tmp_path / "pretrained")
+    shared["base"] = tmp_path / "pretrained" / "model"
+    del shared["published"]
+    parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
+    losses, weights = {}, {}
+    for reader in ("few_shot", "few_shot_max"):
+        out = tmp_path / reader
+        ran = context(tmp_path / f"work-{reader}")
+        losses[reader] = finetune(parameters, ran, **shared, reader=reader, seed=0, out=out)["loss"]
+        weights[reader] = load_file(out / "model.safetensors")
+    assert losses["few_shot_max"] > losses["few_shot"]
+    assert not same(weights["few_shot"], weights["few_shot_max"])
+    with pytest.raises(BadInput, match="no such reader; got 'other'.*few_shot_max"):
+        finetune(parameters, context(tmp_path / "w"), **shared, reader="other", seed=0, out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_fine_tuning_takes_the_own_article_where_retrieval_found_nothing(world, tmp_path):
+    """The run `text` has no passage with an answer; passage 2n of the own article has it."""
+    train(world, tmp_path / "pretrained", steps=1)
+    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "text"}
+    shared["base"] = tmp_path / "pretrained" / "model"
+    del shared["published"]
+    parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
+    metrics = finetune(parameters, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few")
+    assert metrics["questions_with_relevant_from_own_article"] == 12
+    assert metrics["questions_without_relevant"] == 0
+
+
+def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
+    questions = read_questions(world.viquae / "train.jsonl")
+    run = retrieved(world.runs / "fused" / "train.trec", questions, 100)
+    texts = texts_of(world.passages, world.articles, run.documents)
+    examples, _ = split_by_relevance(questions, run, texts)
+    torch.manual_seed(0)
+    model, tokenizer = load_reader(world.base, 32, new_heads=True)
+    model.eval()
+    parameters = ReaderPretrainParameters(**PRETRAIN)
+    sampled = [
+        (each, np.concatenate([each.relevant, each.irrelevant[:rest]]))
+        for each, rest in zip(examples[:3], [1, 3, 2], strict=True)
+    ]
+    together, _ = loss_of(model, tokenizer, sampled, texts, parameters, "mean")
+    alone = sum(loss_of(model, tokenizer, [each], texts, parameters, "mean")[0] for each in sampled)
+    assert together.item() == pytest.approx(alone.item(), rel=1e-5)
+    backwards, _ = loss_of(
+        model, tokenizer, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
+    )
+    assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
+
+
+def test_no_question_has_a_relevant_passage(world, tmp_path):
+    for split in ("train", "validation"):
+        lists = {f"v{number}": {2 * number + 1: 1.0} for number in range(12)}
+        write_run(tmp_path / "runs" / f"{split}.trec", Run.from_dict(lists, name="bad"))
+    changed = inputs(world) | {"questions": world.viquae, "runs": tmp_path / "runs"}
+    with pytest.raises(BadInput, match="no question has a relevant passage"):
+        pretrain(ReaderPretrainParameters(**PRETRAIN), context(tmp_path / "w"), **changed, out=tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_bases_that_do_not_fit(world, tmp_path):
+    with pytest.raises(BadInput, match="not a reader"):
+        load_reader(tmp_path, 16)
+    with pytest.raises(BadInput, match="weights are missing; got .*qa_outputs"):
+        load_reader(world.base, 16)
+    with pytest.raises(BadInput, match="more tokens than positions; got 65; expected ≤ 64"):
+        load_reader(world.base, 65, new_heads=True)
+    bad = write_bert(tmp_path / "bad")
+    weights = load_file(bad / "model.safetensors")
+    weights["encoder.layer.0.output.dense.weight"] = torch.zeros(3, 3)
+    save_file(weights, bad / "model.safetensors", metadata={"format": "pt"})
+    layer = r"bad: field '(bert\.)?encoder\.layer\.0\.output\.dense\.weight'"
+    with pytest.raises(BadInput, match=rf"{layer}: weights do not fit; got \(3, 3\)"):
+        load_reader(bad, 16, new_heads=True)
+    (bad / "model.safetensors").write_bytes((bad / "model.safetensors").read_bytes()[:-10])
+    with pytest.raises(BadInput, match="bad: not a reader"):
+        load_reader(bad, 16, new_heads=True)
+
+
+def test_questions_come_from_the_right_file(world, tmp_path):
+    rewrite(tmp_path / "train.jsonl", [question(0, "v"), question(0, "v")])
+    with pytest.raises(BadInput, match="train.jsonl:2"):
+        pretrain(
+            ReaderPretrainParameters(**PRETRAIN),
+            context(tmp_path / "w"),
+            **(inputs(world) | {"questions": tmp_path}),
+            out=tmp_path / "m",
+        )
+
+
+def test_a_published_reader_is_measured_and_not_trained(world, tmp_path):
+    _, weights = train(world, tmp_path / "theirs")
+    published = tmp_path / "published"
+    published.mkdir()
+    (tmp_path / "theirs" / "model").rename(published / "reader")
+    parameters = ReaderPretrainParameters(**PRETRAIN)
+    changed = inputs(world) | {"published": published}
+    metrics = pretrain(parameters, context(tmp_path / "w"), **changed, out=tmp_path / "m")
+    assert metrics.keys() == {"validation_em"}
+    assert same(weights, load_file(tmp_path / "m" / "model.safetensors"))
+    assert str(published / "reader") in (tmp_path / "m" / "README.md").read_text()

@@ -1,0 +1,303 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+
+from stages.kvqae import dpr_finetune
+from tests.kvqae.tiny_bert import write_tiny_bert
+from trivium.files.tables import write_table
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context, execute
+from trivium.harness.tracking import Tracker
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.retrieval import dpr_pretraining as dpr_pretrain
+from trivium.kvqae.retrieval import dpr_training
+from trivium.kvqae.retrieval.dpr_training import DprParameters, backward, batch_features, train_model, validation_mrr
+from trivium.kvqae.retrieval.pairs import Pairs
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder
+from trivium.nets.cards import licence_of
+from trivium.nets.dual_encoder import DualEncoder
+
+PARAMETERS = {
+    "seed": 0,
+    "max_tokens": 16,
+    "batch_size": 8,
+    "mini_batch_size": 3,
+    "epochs": 2,
+    "max_steps": None,
+    "learning_rate": 3e-3,
+    "warmup_steps": 2,
+    "clip": 2.0,
+    "validate_every": 3,
+    "validation_negatives": 1,
+}
+
+
+def write_world(folder: Path, *, questions: int = 40) -> dict[str, Path]:
+    """Question `who is w3 ?` is answered by the passage of article w3 that says so, not by its other one."""
+    articles = pa.table({"title": [f"w{number}" for number in range(questions)]})
+    write_table(folder / "articles.parquet", articles)
+    passages = pa.table(
+        {
+            "article": [row // 2 for row in range(2 * questions)],
+            "text": ["who is the ?" if row % 2 else "where w59" for row in range(2 * questions)],
+        }
+    )
+    write_table(folder / "passages.parquet", passages)
+    table = pa.table(
+        {
+            "id": [str(row) for row in range(questions)],
+            "question": [f"who is w{row} ?" for row in range(questions)],
+            "positives": [[2 * row + 1] for row in range(questions)],
+            "negatives": [[2 * row, 2 * ((row + 1) % questions) + 1] for row in range(questions)],
+        }
+    )
+    write_table(folder / "train.parquet", table.slice(0, questions - 8))
+    write_table(folder / "validation.parquet", table.slice(questions - 8))
+    write_tiny_bert(folder / "bert")
+    (folder / "published").mkdir()  # and nothing in it
+    return {name: folder / f"{name}.parquet" for name in ("train", "validation", "passages", "articles")}
+
+
+def run(module, folder: Path, *, out: str, start: str, **changed) -> dict[str, float]:
+    section = module.__name__.split(".")[-1]
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {section: PARAMETERS | changed}}))
+    files = {name: str(folder / f"{name}.parquet") for name in ("train", "validation", "passages", "articles")}
+    options = {"params": str(folder / "params.yaml"), **files, "out": str(folder / out)}
+    if module is dpr_pretrain:
+        options |= {"base": str(folder / start), "published": str(folder / "published")}
+    else:
+        options["start"] = str(folder / start)
+    argv = [part for name, value in options.items() for part in (f"--{name}", value)]
+    model = dpr_pretrain.DprPretrainParameters if module is dpr_pretrain else dpr_finetune.DprFinetuneParameters
+    return execute(module.main, f"kvqae.{section}", model, argv)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return {
+        f"{tower}.{name}": value
+        for tower in ("question", "passage")
+        for name, value in load_file(folder / tower / "model.safetensors").items()
+    }
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_world(tmp_path)
+    return tmp_path
+
+
+def test_pretrain_then_finetune(world):
+    metrics = run(dpr_pretrain, world, out="zero_shot", start="bert", epochs=5)
+    assert metrics["steps"] == 5 * 32 / 8
+    assert metrics["train_questions"] == 32
+    assert metrics["validation_questions"] == metrics["questions_a_batch"] == 8
+    # 16 passages in the pool: at random the expected reciprocal rank is H(16)/16 = 0.21. Validation asks about words
+    # that training never saw; what can be learned is which of an article's two passages answers: H(8)/8 = 0.34.
+    assert metrics["validation_mrr"] > 0.3
+    towers = weights(world / "zero_shot")
+    name = "encoder.layer.0.output.dense.weight"
+    assert not torch.equal(towers[f"question.{name}"], towers[f"passage.{name}"])
+    assert "validation_mrr" in (world / "zero_shot/question/README.md").read_text()
+    assert licence_of(world / "zero_shot/question", without_card="?") == "apache-2.0"
+    assert not list((world / ".work").glob("*/*/*"))  # nothing is left behind
+
+    metrics = run(dpr_finetune, world, out="few_shot", start="zero_shot", max_steps=4, learning_rate=1e-5)
+    assert metrics["steps"] == 4
+    few_shot = weights(world / "few_shot")
+    assert all(0 < (few_shot[key] - towers[key]).abs().max() < 1e-3 for key in towers if key.endswith(name))
+
+
+@pytest.mark.parametrize("saved", [1, 2])
+def test_killed_and_resumed_is_as_uninterrupted(world, monkeypatch, saved):
+    run(dpr_pretrain, world, out="whole", start="bert")
+    save, count = dpr_training.save_checkpoint, 0
+
+    def killed_after(*arguments, **named):
+        nonlocal count
+        save(*arguments, **named)
+        count += 1
+        if count == saved:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(dpr_training, "save_checkpoint", killed_after)
+    with pytest.raises(KeyboardInterrupt):
+        run(dpr_pretrain, world, out="resumed", start="bert")
+    assert not (world / "resumed").exists()
+    steps = []
+    monkeypatch.setattr(dpr_training, "save_checkpoint", lambda *a, **n: (steps.append(n["step"]), save(*a, **n)))
+    run(dpr_pretrain, world, out="resumed", start="bert")
+    assert steps == [3, 6, 8][saved:]  # went on, did not start again
+    expected = weights(world / "whole")
+    for name, value in weights(world / "resumed").items():
+        assert torch.equal(value, expected[name]), name
+
+
+def test_best_weights_are_kept(world, monkeypatch):
+    scores = iter([0.3, 0.9, 0.1])
+    states = []
+
+    def scored(model, *_):
+        states.append(model.question.state_dict()["encoder.layer.0.output.dense.weight"].clone())
+        return next(scores)
+
+    monkeypatch.setattr(dpr_training, "validation_mrr", scored)
+    metrics = run(dpr_pretrain, world, out="out", start="bert")
+    assert (metrics["best_step"], metrics["validation_mrr"]) == (6, 0.9)
+    kept = weights(world / "out")["question.encoder.layer.0.output.dense.weight"]
+    assert torch.equal(kept, states[1])
+    assert not torch.equal(kept, states[2])
+
+
+@pytest.fixture
+def model_and_pairs(tmp_path):
+    question, tokenizer = load_text_encoder(write_tiny_bert(tmp_path / "q", seed=1), torch.device("cpu"))
+    passage, _ = load_text_encoder(write_tiny_bert(tmp_path / "p", seed=2), torch.device("cpu"))
+    words = pa.array([f"w{row}" for row in range(12)])
+    texts = PassageTexts(np.arange(12), words, words)
+    pairs = Pairs(
+        [f"who is w{row}" for row in range(4)],
+        [np.array([row, 8 + row]) for row in range(4)],
+        [np.array([4 + row]) for row in range(4)],
+    )
+    return DualEncoder(question, passage), tokenizer, texts, pairs
+
+
+def test_validation_mrr_by_hand(model_and_pairs, monkeypatch):
+    model, tokenizer, texts, pairs = model_and_pairs
+    # Pool: passages 0–3 (first positives) and 4–7 (negatives); question 0's vector gives these scores.
+    pool = np.eye(8, dtype=np.float32)
+    questions = np.array(
+        [
+            [5, 1, 1, 1, 1, 1, 1, 1],  # own first: 1
+            [5, 4, 1, 1, 1, 1, 1, 1],  # second: 1/2
+            [5, 5, 5, 5, 1, 1, 1, 1],  # ties count against it: 1/4
+            [0, 0, 0, 0, 0, 0, 0, 0],  # 1/8
+        ],
+        np.float32,
+    )
+    vectors = iter([questions, pool])
+    monkeypatch.setattr(dpr_training, "encode", lambda *_: next(vectors))
+    mrr = validation_mrr(model, tokenizer, pairs, texts, DprParameters(**PARAMETERS))
+    assert mrr == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 8) / 4)
+
+
+def test_other_positives_do_not_count_against_a_question(model_and_pairs, monkeypatch):
+    model, tokenizer, texts, pairs = model_and_pairs
+    pairs = Pairs(pairs.questions[:2], [np.array([0, 1]), np.array([1])], pairs.negatives[:2])  # pool 0, 1, 4, 5
+    vectors = iter([np.array([[1, 2, 0, 0], [9, 3, 1, 1]], np.float32), np.eye(4, dtype=np.float32)])
+    monkeypatch.setattr(dpr_training, "encode", lambda *_: next(vectors))
+    mrr = validation_mrr(model, tokenizer, pairs, texts, DprParameters(**PARAMETERS))
+    assert mrr == pytest.approx((1 + 1 / 2) / 2)
+
+
+def features_of(model_and_pairs):
+    model, tokenizer, texts, pairs = model_and_pairs
+    batch = [dpr_training.Triple(row, row, 4 + row) for row in range(4)]
+    return batch_features(batch, pairs, texts, tokenizer, 16, model)
+
+
+def test_out_of_memory_halves_the_mini_batch_and_changes_nothing(model_and_pairs, monkeypatch, capsys):
+    model, features = model_and_pairs[0].eval(), features_of(model_and_pairs)
+    expected_loss, size = backward(model, features, 100)
+    assert size == 4  # the whole batch
+    expected = [weights.grad.clone() for weights in model.parameters()]
+    model.zero_grad()
+    forward, sizes = DualEncoder.forward, []
+
+    def small_memory(self, column):
+        sizes.append(len(column["input_ids"]))
+        if len(column["input_ids"]) > 2 and torch.is_grad_enabled():
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(self, column)
+
+    monkeypatch.setattr(DualEncoder, "forward", small_memory)
+    loss, size = backward(model, features, 100)
+    assert (sizes[0], size) == (4, 2)
+    assert "mini-batches of 2 texts" in capsys.readouterr().out
+    assert loss == pytest.approx(expected_loss, rel=1e-5)
+    largest = max(gradient.norm() for gradient in expected)
+    for weights_, gradient in zip(model.parameters(), expected, strict=True):
+        assert (weights_.grad - gradient).norm() < 1e-3 * largest
+
+
+def test_out_of_memory_for_a_single_text_is_an_error(model_and_pairs, monkeypatch):
+    features = features_of(model_and_pairs)
+
+    def no_memory(self, column):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(DualEncoder, "forward", no_memory)
+    with pytest.raises(torch.OutOfMemoryError):
+        backward(model_and_pairs[0], features, 4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_training_on_a_gpu_lowers_the_loss(model_and_pairs, tmp_path):
+    model, tokenizer, texts, pairs = model_and_pairs
+    losses = []
+
+    class Curve(Tracker):
+        def log(self, step, **values):
+            losses.append(values.get("loss", losses[-1] if losses else 0))
+
+    context = Context(tracker=Curve(), work=tmp_path / "work", engine=LocalEngine(1))
+    parameters = DprParameters(**PARAMETERS | {"batch_size": 4, "mini_batch_size": 2, "epochs": 30})
+    train_model(model.cuda(), tokenizer, pairs, pairs, texts, parameters, context)
+    assert losses[-1] < losses[0] / 2
+
+
+def test_bad_input(world):
+    table = pa.table({"id": ["a"], "question": ["q"], "positives": [[1000]], "negatives": [[1]]})
+    write_table(world / "train.parquet", table)
+    with pytest.raises(BadInput, match="passages.parquet: no such passage; got 1000; expected 0 to 79"):
+        run(dpr_pretrain, world, out="out", start="bert")
+    with pytest.raises(BadInput, match="learning_rate: Input should be greater than 0"):
+        run(dpr_pretrain, world, out="out", start="bert", learning_rate=0)
+
+
+def test_start_weights_of_another_shape(world):
+    bad = load_file(world / "bert/model.safetensors")
+    bad["embeddings.word_embeddings.weight"] = torch.zeros(3, 32)
+    save_file(bad, world / "bert/model.safetensors", {"format": "pt"})
+    with pytest.raises(BadInput, match=r"bert: field 'embeddings.word_embeddings.weight': .*got \(3, 32\)"):
+        run(dpr_pretrain, world, out="out", start="bert")
+    assert not (world / "out").exists()
+
+
+def test_towers_with_different_vocabularies(world):
+    run(dpr_pretrain, world, out="zero_shot", start="bert", max_steps=1)
+    path = world / "zero_shot/passage/tokenizer.json"
+    tokenizer = json.loads(path.read_text())
+    vocabulary = tokenizer["model"]["vocab"]
+    vocabulary["w1"], vocabulary["w2"] = vocabulary["w2"], vocabulary["w1"]
+    path.write_text(json.dumps(tokenizer))
+    with pytest.raises(BadInput, match="zero_shot/passage: encoders have different vocabularies"):
+        run(dpr_finetune, world, out="few_shot", start="zero_shot")
+
+
+def test_loss_that_is_not_finite(world, monkeypatch):
+    monkeypatch.setattr(dpr_training, "backward", lambda model, features, size: (float("nan"), size))
+    with pytest.raises(BadInput, match="step 1: the loss is not finite"):
+        run(dpr_pretrain, world, out="out", start="bert")
+
+
+def test_published_encoders_are_measured_and_not_trained(world):
+    for seed, tower in enumerate(("question", "passage")):
+        write_tiny_bert(world / "published" / "dpr" / tower, seed=seed)
+    metrics = run(dpr_pretrain, world, out="zero_shot", start="bert")
+    assert (metrics["steps"], metrics["validation_questions"]) == (0, 8)
+    assert 1 / 16 <= metrics["validation_mrr"] <= 1  # a pool of 16 passages
+    theirs, ours = weights(world / "published" / "dpr"), weights(world / "zero_shot")
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert "not trained here" in (world / "zero_shot/question/README.md").read_text()
+    assert run(dpr_finetune, world, out="few_shot", start="zero_shot", max_steps=1)["steps"] == 1
+    assert licence_of(world / "few_shot/question", without_card="?") == "other"  # as what it started from

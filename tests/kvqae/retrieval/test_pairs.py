@@ -1,0 +1,95 @@
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from trivium.files.tables import write_table
+from trivium.harness.stage import BadInput
+from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
+
+
+def pairs_of(positives, negatives):
+    return Pairs(
+        [f"q{row}" for row in range(len(positives))],
+        [np.array(ids) for ids in positives],
+        [np.array(ids) for ids in negatives],
+    )
+
+
+def write_pairs(path, positives, negatives):
+    questions = [f"q{row}" for row in range(len(positives))]
+    lists = pa.list_(pa.int64())
+    columns = {"positives": pa.array(positives, lists), "negatives": pa.array(negatives, lists)}
+    write_table(path, pa.table({"id": questions, "question": questions, **columns}))
+    return path
+
+
+def test_everything_is_drawn_from_its_own_lists():
+    pairs = pairs_of([[1, 2], [3], [4, 5, 6]], [[11, 12], [13], [14, 15]])
+    drawn = Counter(triple for batch in islice(draw_batches(pairs, 3, seed=0), 600) for triple in batch)
+    expected = {
+        Triple(question, positive, negative)
+        for question in range(3)
+        for positive in pairs.positives[question]
+        for negative in pairs.negatives[question]
+    }
+    assert set(drawn) == expected
+    # Uniform: question 0 has 4 combinations in 600 batches, 150 ± 5 standard deviations (√(600·¼·¾) = 10.6).
+    assert all(abs(drawn[triple] - 150) < 53 for triple in expected if triple.question == 0)
+
+
+def test_every_question_once_a_round():
+    pairs = pairs_of([[row] for row in range(7)], [[100 + row] for row in range(7)])
+    order = [triple.question for batch in islice(draw_batches(pairs, 3, seed=1), 14) for triple in batch]
+    assert len(order) == 42
+    rounds = [order[start : start + 7] for start in range(0, 42, 7)]
+    assert all(sorted(one) == list(range(7)) for one in rounds)
+    assert len(set(map(tuple, rounds))) > 1
+
+
+def test_no_passage_is_negative_for_one_question_and_positive_for_another_in_the_batch():
+    random = np.random.default_rng(0)
+    positives = [random.choice(30, size=3, replace=False) for _ in range(60)]
+    negatives = [np.setdiff1d(np.arange(30), ids) for ids in positives]
+    pairs = pairs_of(positives, negatives)
+    seen = set()
+    for batch in islice(draw_batches(pairs, 5, seed=0), 300):
+        for first in batch:
+            others = {passage for triple in batch if triple != first for passage in (triple.positive, triple.negative)}
+            assert not others & set(pairs.positives[first.question].tolist())
+        seen |= {triple.question for triple in batch}
+    assert seen == set(range(60))
+
+
+def test_a_batch_that_cannot_be_filled_is_smaller():
+    pairs = pairs_of([[1], [1], [1], [2]], [[11], [12], [13], [14]])
+    batches = list(islice(draw_batches(pairs, 4, seed=0), 50))
+    assert {len(batch) for batch in batches} == {2}  # one of the three that share a positive, and the other
+    counts = Counter(triple.question for batch in batches for triple in batch)
+    assert counts[3] == 50
+    assert all(counts[question] > 8 for question in range(3))
+
+
+def test_batches_depend_on_the_seed_only():
+    pairs = pairs_of([[row] for row in range(20)], [[100 + row, 200 + row] for row in range(20)])
+    first, again, other = (list(islice(draw_batches(pairs, 4, seed=seed), 9)) for seed in (5, 5, 6))
+    assert first == again != other
+
+
+def test_read(tmp_path):
+    path = write_pairs(tmp_path / "p.parquet", [[1], [], [3, 4], [], [5]], [[9], [8], [], [], [7]])
+    pairs, counts = read_pairs(path)
+    assert pairs.questions == ["q0", "q4"]
+    np.testing.assert_array_equal(pairs.passages(), [1, 5, 7, 9])
+    assert counts == {"questions": 2, "dropped_without_positive": 2, "dropped_without_negative": 1}
+
+
+def test_bad_input(tmp_path):
+    with pytest.raises(BadInput, match="no question has a positive and a negative passage; got '1 questions'"):
+        read_pairs(write_pairs(tmp_path / "a.parquet", [[1]], [[]]))
+    with pytest.raises(BadInput, match="no question has"):
+        read_pairs(write_pairs(tmp_path / "b.parquet", [], []))
+    with pytest.raises(BadInput, match="c.parquet:2: field 'negatives': a negative is positive too; got 4"):
+        read_pairs(write_pairs(tmp_path / "c.parquet", [[1], [3, 4]], [[2], [5, 4]]))

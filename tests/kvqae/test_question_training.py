@@ -1,0 +1,169 @@
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import trivium.kvqae.reader.reader_training
+import trivium.kvqae.rerankers.cross_encoder_training
+from tests.kvqae.tiny_reader import write_bert, write_world
+from tests.kvqae.tiny_training import Interrupted, context, cross_encoder_training, reader_training, same
+from trivium.harness.stage import BadInput
+from trivium.kvqae.question_training import freeze, questions_of_step, set_dropout
+from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.validation import Validation as ReaderValidation
+from trivium.kvqae.rerankers.cross_encoder_validation import Validation as CrossEncoderValidation
+
+LOSSES = {
+    "reader": trivium.kvqae.reader.reader_training,
+    "cross_encoder": trivium.kvqae.rerankers.cross_encoder_training,
+}
+VALIDATIONS = {"reader": (ReaderValidation, "exact_match"), "cross_encoder": (CrossEncoderValidation, "mrr")}
+WORDS = "embeddings.word_embeddings.weight"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(params=["reader", "cross_encoder"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def training(world, kind):
+    return {"reader": reader_training, "cross_encoder": cross_encoder_training}[kind](world)
+
+
+def moved(world, weights) -> set[str]:
+    """Which weights of the encoder are not the base's."""
+    base = load_file(world.base / "model.safetensors")
+    return {name for name in base if not torch.equal(base[name], weights[f"bert.{name}"])}
+
+
+def test_same_seed_same_weights_and_another_seed_others(training, tmp_path):
+    _, first = training.train(tmp_path / "a")
+    _, again = training.train(tmp_path / "b")
+    _, other = training.train(tmp_path / "c", seed=2)
+    assert same(first, again)
+    assert not same(first, other)
+
+
+def test_only_what_is_frozen_does_not_move(world, training, tmp_path):
+    everything = set(load_file(world.base / "model.safetensors"))
+    _, free = training.train(tmp_path / "free")
+    assert moved(world, free) == everything
+    _, words = training.train(tmp_path / "words", frozen_embeddings=True)
+    assert moved(world, words) == everything - {WORDS}
+    _, layer = training.train(tmp_path / "layer", frozen_layers=1)
+    assert moved(world, layer) == {name for name in everything if name.startswith("encoder.layer.1.")}
+    _, both = training.train(tmp_path / "both", frozen_layers=1, frozen_embeddings=True)
+    assert same(layer, both)
+    head, frozen = training.train(tmp_path / "head", frozen_layers=2)
+    assert moved(world, frozen) == set()
+    assert np.isfinite(head["loss"])
+
+
+def test_more_frozen_layers_than_there_are(training, tmp_path):
+    with pytest.raises(BadInput, match="field 'frozen_layers': more layers .*; got 3; expected at most 2"):
+        training.train(tmp_path, frozen_layers=3)
+    assert not (tmp_path / "model").exists()
+
+
+def test_what_is_below_frozen_layers_needs_no_gradient(world):
+    model, _ = load_reader(world.base, 32, new_heads=True)
+    freeze(model, word_embeddings=False, layers=1)
+    ids = torch.arange(12).view(1, -1)
+    lowest, highest = model.bert(input_ids=ids, output_hidden_states=True).hidden_states[1:]
+    assert not lowest.requires_grad
+    assert highest.requires_grad
+
+
+@pytest.mark.parametrize(("schedule", "kept"), [("linear", 2), ("constant", 1)])
+def test_the_schedule_says_which_weights_are_kept(training, kind, tmp_path, monkeypatch, schedule, kept):
+    seen, left = [], iter([0.1, 0.5, 0.5])  # the first at equality
+
+    def scripted(self, model, *rest, **named):
+        seen.append({name: value.clone() for name, value in model.state_dict().items()})
+        return next(left)
+
+    monkeypatch.setattr(*VALIDATIONS[kind], scripted)
+    metrics, weights = training.train(tmp_path, schedule=schedule, validate_every=2)
+    assert metrics[training.score] == 0.5
+    assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [
+        place == kept for place in range(3)
+    ]
+
+
+def test_a_constant_learning_rate_knows_no_warm_up(training, tmp_path):
+    ran = context(tmp_path / "work")
+    training.run(ran, tmp_path / "model", schedule="constant")
+    assert {rate for _, rate in ran.tracker.points["learning_rate"]} == {3e-3}
+
+
+@pytest.mark.parametrize("changes", [{}, {"schedule": "constant", "validate_every": 1}, {"frozen_layers": 1}])
+def test_interrupted_training_goes_on_to_the_same_weights(training, tmp_path, changes):
+    whole_metrics, whole = training.train(tmp_path / "whole", **changes)
+    work, out = tmp_path / "again" / "work", tmp_path / "again" / "model"
+    with pytest.raises(Interrupted):
+        training.run(context(work, stop=4), out, **changes)
+    assert not out.exists()
+    again = context(work)
+    metrics = training.run(again, out, **changes)
+    assert [step for step, _ in again.tracker.points["loss"]] == [3, 4, 5, 6]  # the checkpoint is of step 2
+    assert same(whole, load_file(out / "model.safetensors"))
+    assert metrics == whole_metrics
+
+
+def test_checkpoint_of_another_model(training, tmp_path):
+    with pytest.raises(Interrupted):
+        training.run(context(tmp_path / "work", stop=4), tmp_path / "model")
+    wider = write_bert(tmp_path / "wider", hidden=48)
+    with pytest.raises(BadInput, match="checkpoint: checkpoint does not fit: [^;]*size mismatch"):
+        training.run(context(tmp_path / "work"), tmp_path / "model", base=wider)
+
+
+def test_out_of_memory_halves_the_questions_read_together(training, kind, tmp_path, monkeypatch):
+    sizes, loss_of = [], LOSSES[kind].loss_of
+
+    def scarce(model, tokenizer, sampled, *rest):
+        sizes.append(len(sampled))
+        if len(sampled) > 1:
+            raise torch.OutOfMemoryError
+        return loss_of(model, tokenizer, sampled, *rest)
+
+    monkeypatch.setattr(LOSSES[kind], "loss_of", scarce)
+    metrics, _ = training.train(tmp_path, steps=1)
+    assert sizes == [4, 2, 1, 1, 1, 1]
+    assert np.isfinite(metrics["loss"])
+
+
+def test_a_loss_that_is_not_finite_stops_the_training(training, tmp_path):
+    with pytest.raises(BadInput, match="step .: the loss is not finite"):
+        training.train(tmp_path, learning_rate=1e30)
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(("count", "size"), [(5, 2), (3, 4), (4, 4)])
+def test_every_epoch_sees_every_question_once(count, size):
+    seen = [place for step in range(count) for place in questions_of_step(count, size, step, seed=0)]
+    epochs = [seen[start : start + count] for start in range(0, len(seen), count)]
+    assert all(sorted(epoch) == list(range(count)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) > 1
+
+
+def states(model, ids):
+    model.train()
+    return model(input_ids=ids).start_logits
+
+
+def test_dropout_is_set_in_hidden_and_attention_layers(tmp_path):
+    write_bert(tmp_path / "bert")
+    model, _ = load_reader(tmp_path / "bert", max_tokens=16, new_heads=True)
+    ids = torch.arange(12).view(1, -1)
+    set_dropout(model, 0.5)
+    assert not torch.equal(states(model, ids), states(model, ids))
+    assert all(layer.attention.self.dropout.p == layer.output.dropout.p == 0.5 for layer in model.bert.encoder.layer)
+    set_dropout(model, 0.0)
+    assert torch.equal(states(model, ids), states(model, ids))

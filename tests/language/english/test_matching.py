@@ -1,0 +1,349 @@
+"""match(class, phrase): every trap that a bag of words falls into, both modes, and real captions read by hand."""
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from trivium.harness.stage import BadInput
+from trivium.language.english.chunker import RuleChunker
+from trivium.language.english.matching import Matcher
+from trivium.language.english.sentences import read_sentence
+from trivium.language.english.word_lists import WORDS, plural, word_lists
+
+TREE = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
+COCO = tuple(TREE["classes"])
+TYPES = ("people", "animals", "vehicles", "instruments")
+
+
+matcher = cache(Matcher)
+
+
+def classes_of(text: str, classes: tuple[str, ...] = COCO, mode: str = "strict") -> set[str]:
+    sentence = read_sentence(text)
+    [phrases] = RuleChunker().chunk([sentence])
+    return {name for names in matcher(classes, mode).match(sentence, phrases) for name in names}
+
+
+TRAPS = {
+    # one class's name inside another's
+    "a hot dog on a bun": "hot dog",
+    "two hotdogs and a dog": "hot dog, dog",
+    "a chili dog": "hot dog",
+    "a corn dog": "",
+    "a prairie dog": "",
+    "a teddy bear on a bed": "teddy bear, bed",
+    "a teddy and a polar bear": "teddy bear, bear",
+    "a stuffed animal": "teddy bear",
+    "a gummy bear": "",
+    "many flowers": "",
+    "a mannequin in a window": "",
+    "a baseball bat": "baseball bat",
+    "a baseball glove and a baseball": "baseball glove, sports ball",
+    "a baseball game": "",
+    "a baseball player": "person",
+    "men playing baseball": "person",
+    "a soccer ball": "sports ball",
+    "a disco ball": "",
+    "a ball gown": "",
+    "a computer mouse": "mouse",
+    "mickey mouse on a cake": "cake",
+    "a mouse pad": "",
+    "a remote control": "remote",
+    "a remote beach": "",
+    "a remote control car": "",
+    "the wii remote": "remote",
+    "an orange": "orange",
+    "two oranges": "orange",
+    "an orange cat": "cat",
+    "an apple and an orange": "apple, orange",
+    "a glass of orange juice": "cup",
+    "an orange and white cat": "cat",
+    "apple pie": "",
+    "an apple laptop": "laptop",
+    "carrot cake": "cake",
+    "banana bread": "",
+    "bananas": "banana",
+    "a pizza box": "",
+    "a slice of pizza": "pizza",
+    "a pizza oven": "oven",
+    # materials and shapes
+    "a glass vase": "vase",
+    "a vase made of glass": "vase",
+    "a glass of wine": "wine glass",
+    "two glasses of wine": "wine glass",
+    "a glass of water": "cup",
+    "a man with glasses": "person",
+    "sun glasses": "",
+    "a board": "",
+    "a surf board": "surfboard",
+    "a bow tie": "tie",
+    "a man ties his shoe": "person",
+    "a tie dye shirt": "",
+    "a man in a suit and tie": "person, tie",
+    # toys, statues, pictures
+    "a toy car": "",
+    "a toy brown dog": "",
+    "a horse statue": "",
+    "a cat costume": "",
+    "a rubber duck": "",
+    "a rocking horse": "",
+    "a rocking chair": "chair",
+    # streets
+    "a fire hydrant": "fire hydrant",
+    "a fire truck": "truck",
+    "a traffic light": "traffic light",
+    "a street light": "",
+    "a stop sign": "stop sign",
+    "a street sign": "",
+    "a bus stop": "",
+    "a bus stop sign": "",
+    "a bus driver": "person",
+    "a train station": "",
+    "train tracks": "",
+    "a train car": "train",
+    "a street car": "train",
+    "a cable car": "",
+    "a police car": "car",
+    "a parking meter": "parking meter",
+    "a parking lot": "",
+    "a food truck": "truck",
+    "a truck bed": "",
+    "the bed of a truck": "",
+    "a motor bike": "motorcycle",
+    "a dirt bike": "motorcycle",
+    "a mountain bike": "bicycle",
+    "a bike rack": "",
+    "a horse-drawn carriage": "",
+    "a sail boat": "boat",
+    "a gravy boat": "",
+    "a jumbo jet airplane": "airplane",
+    "a jet ski": "",
+    "a paper airplane": "",
+    # houses
+    "dog food": "",
+    "a dog bed": "",
+    "a cat bed": "",
+    "a flower bed": "",
+    "a bed of lettuce": "",
+    "a bird house": "",
+    "a bird cage": "",
+    "a coffee table": "",
+    "a pool table": "",
+    "a dining room table": "dining table",
+    "table tennis": "",
+    "a toilet": "toilet",
+    "toilet paper": "",
+    "a toilet bowl": "toilet",
+    "a bowl": "bowl",
+    "a cement bowl": "",
+    "a microwave oven": "microwave",
+    "a stove": "oven",
+    "an oven mitt": "",
+    "a chair lift": "",
+    "a wheel chair": "",
+    "a tv remote": "remote",
+    "a tv stand": "",
+    "a piano keyboard": "",
+    "a pay phone": "",
+    "a phone booth": "",
+    "a cup cake": "cake",
+    "a cup holder": "",
+    "a fork lift": "",
+    "a plant": "",
+    "a plant in a pot": "potted plant",
+    "a book shelf": "",
+    "a book bag": "backpack",
+    "a clock tower": "clock",
+    "a pair of scissors": "scissors",
+    "a hair dryer and a tooth brush": "hair drier, toothbrush",
+    # sport
+    "a tennis racquet": "tennis racket",
+    "a tennis court": "",
+    "a ski lift": "",
+    "a pair of skis": "skis",
+    "people skiing": "person",
+    "a skateboard ramp": "",
+    "a kite": "kite",
+    "a kite surfer": "person",
+    "a frisbee": "frisbee",
+    # animals and people
+    "sheep": "sheep",
+    "a sheep dog": "dog",
+    "a bull dog": "dog",
+    "a cow boy": "person",
+    "geese": "bird",
+    "a bear cub": "bear",
+    "a saw horse": "",
+    "policemen": "person",
+    "a group of people": "person",
+    "a group of horses": "horse",
+    "a couple of dogs": "dog",
+    "a crowd": "person",
+    "a boy's dog": "person, dog",
+    "an elephant rider": "person",
+    "knives": "knife",
+    # -ing words after who does it, and the nouns that they are elsewhere
+    "a man crossing the street": "person",
+    "a group of people crossing the street": "person",
+    "a bear crossing the road": "bear",
+    "a giraffe crossing a dirt road": "giraffe",
+    "a bus crossing an intersection": "bus",
+    "a train crossing a bridge": "train",
+    "a dog and a cat crossing the street": "dog, cat",
+    "a bear crossing in front of a car": "bear, car",
+    "a cow crossing": "cow",
+    "man crossing street": "person",
+    "a female crossing the road": "person",
+    "a pedestrian crossing the road": "person",
+    "a pedestrian crossing": "",
+    "a zebra crossing the road": "zebra",
+    "a zebra crossing": "",
+    "a black and white zebra crossing": "",
+    "a train crossing over a river": "train",
+    "a train crossing with lights": "",
+    "a deer crossing sign next to a bus": "bus",
+    "a truck stopped at a railroad crossing": "truck",
+    "an elephant painting a picture": "elephant",
+    "a painting of a cat": "cat",
+    "a man building a snowman": "person",
+    "a building with a clock": "clock",
+    "a plane landing on a runway": "airplane",
+    "a plane setting on the runway": "airplane",
+    "a train passing": "train",
+    # -s words after one who does it, and the plurals that they are elsewhere
+    "a boat docks at the pier": "boat",
+    "the boat docks are empty": "",
+    "two boat docks": "",
+    "a boat at the docks": "boat",
+    "a car parks": "car",
+    "a car park": "",
+    "a bus stops at a light": "bus",
+    "two bus stops": "",
+    "a plane lands": "airplane",
+    "a man surfs": "person",
+    "a dog plays": "dog",
+    "a dog bowls": "dog",
+    "two dog bowls": "bowl",
+    "a boat tied to dock": "boat",
+    "the ski lifts are empty": "",
+    "a traffic light and a car": "traffic light, car",
+    # makes, rooms, the young of animals
+    "a tourist bus": "bus",
+    "a human hand": "person",
+    "a man made lake": "",
+    "a man-made lake": "",
+    "a man made of snow": "person",
+    "a ball room": "",
+    "a ballroom": "",
+    "a bird nest": "",
+    "a cell phone tower": "",
+    "a table runner": "",
+    "a pitcher of water": "",
+    "a king size bed": "bed",
+    "a ceiling fan": "",
+    "a baby giraffe": "giraffe",
+    "a giraffe and its mother": "giraffe",
+    "a mother and her baby": "person",
+    "a dog in a cowboy hat": "dog",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), TRAPS.items())
+def test_a_phrase_is_read_by_its_longest_expression(text, expected):
+    assert classes_of(text) == {name for name in expected.split(", ") if name}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    {
+        "a hot dog": "dog, hot dog",
+        "a teddy bear": "bear, teddy bear",
+        "a truck": "car, truck",
+        "a bag": "backpack, handbag, suitcase",
+        "a glass": "cup, wine glass",
+        "a board": "skateboard, snowboard, surfboard",
+        "many flowers": "potted plant",
+        "a toy car": "car",
+    }.items(),
+)
+def test_mode_paper_shares_words(text, expected):
+    assert classes_of(text, mode="paper") == set(expected.split(", "))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    {
+        "a man plays a guitar": "people, instruments",
+        "a baseball bat": "",
+        "a hot dog": "",
+        "a goat and two puppies": "animals",
+        "a keyboard": "instruments",
+        "a tractor next to a bus": "vehicles",
+    }.items(),
+)
+def test_types_of_flickr30k_entities_hold_classes_and_words_of_their_own(text, expected):
+    assert classes_of(text, TYPES) == {name for name in expected.split(", ") if name}
+
+
+@pytest.mark.parametrize("name", COCO)
+def test_every_class_is_named_by_its_own_name_in_both_modes_and_numbers(name):
+    for mode in ("strict", "paper"):
+        assert name in classes_of(f"a {name}", mode=mode)
+    *first, last = name.split()
+    assert name in classes_of(" ".join(["two", *first, plural(last, TREE["irregular"])]))
+
+
+def test_a_class_that_is_not_asked_for_still_blocks_others():
+    assert classes_of("a hot dog and a bear", ("dog", "bear")) == {"bear"}
+
+
+def test_no_expression_is_listed_for_two_classes():
+    owners = Counter(word for lists in TREE["classes"].values() for word in lists["words"])
+    assert [word for word, count in owners.items() if count > 1] == []
+    assert not set(owners) & set(TREE["nothing"])
+
+
+def test_an_expression_is_not_read_twice():
+    sentence = read_sentence("glass of wine")
+    assert matcher(COCO, "strict").match(sentence, [(0, 1), (2, 3)]) == [("wine glass",), ()]
+
+
+def test_a_class_without_words_is_refused():
+    with pytest.raises(BadInput, match=r"class without words; got \['unicorn'\]"):
+        word_lists(("dog", "unicorn"))
+
+
+@pytest.mark.parametrize(
+    ("word", "many"),
+    {"dog": "dogs", "bus": "buses", "puppy": "puppies", "monkey": "monkeys", "fireman": "firemen", "human": "humans",
+     "knife": "knives", "sheep": "sheep", "grandchild": "grandchildren", "box": "boxes"}.items(),
+)  # fmt: skip
+def test_plurals(word, many):
+    assert plural(word, TREE["irregular"]) == many
+
+
+def _hand_made() -> dict[int, set[str]]:
+    lines = (Path(__file__).parents[1] / "coco_mini_classes.txt").read_text(encoding="utf-8").splitlines()
+    table = (line.partition(":") for line in lines if not line.startswith("#"))
+    return {int(caption): {name for name in names.strip().split(", ") if name} for caption, _, names in table}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("mode", "wrong"), [("strict", 0), ("paper", 51)])
+def test_real_captions_name_the_classes_that_a_reader_finds(real, mode, wrong):
+    """130 captions were read, 188 mentions; the one miss is a cat spelt "catch". Words that the paper lists mislead."""
+    captions = json.loads((real("coco_mini") / "annotations" / "captions_train2017.json").read_text())["annotations"]
+    truth = _hand_made()
+    assert set(truth) == {each["id"] for each in captions}
+    found = {each["id"]: classes_of(each["caption"], mode=mode) for each in captions}
+    extra = Counter(name for caption, names in found.items() for name in names - truth[caption])
+    missed = {caption: truth[caption] - names for caption, names in found.items() if truth[caption] - names}
+    assert extra.total() == wrong
+    assert missed == {807389: {"cat"}}
+    assert sum(map(len, truth.values())) == 188
+    if mode == "paper":
+        assert extra.most_common(4) == [("stop sign", 10), ("dining table", 8), ("potted plant", 5), ("person", 4)]

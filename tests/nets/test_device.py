@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from trivium.nets.device import attention, autocast, cpu_has_bf16, halving, halving_batches, length_sorted_batches
+
+
+def test_batches_halve_when_memory_runs_out_and_nothing_is_lost():
+    def forward(batch):
+        if len(batch) > 3:
+            raise torch.OutOfMemoryError("simulated")
+        return list(batch)
+
+    parts = list(halving_batches(list(range(10)), 8, forward))
+    assert [item for part in parts for item in part] == list(range(10))
+    assert max(map(len, parts)) == 2
+
+
+def test_one_item_that_does_not_fit_is_an_error():
+    def forward(batch):
+        raise torch.OutOfMemoryError("simulated")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        list(halving_batches([1, 2], 2, forward))
+
+
+def test_length_sorted_batches_hold_every_index_once():
+    lengths = [3, 9, 1, 9, 4]
+    batches = length_sorted_batches(lengths, 2)
+    assert np.concatenate(batches).tolist() == [1, 3, 4, 0, 2]
+    assert [len(batch) for batch in batches] == [2, 2, 1]
+
+
+def test_cpu_is_in_full_precision_unless_asked(monkeypatch):
+    matrix = torch.ones(2, 2)
+    monkeypatch.delenv("TRIVIUM_CPU_BF16", raising=False)
+    with autocast(torch.device("cpu")):
+        assert (matrix @ matrix).dtype == torch.float32
+    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    with autocast(torch.device("cpu")):
+        assert (matrix @ matrix).dtype == (torch.bfloat16 if cpu_has_bf16() else torch.float32)
+
+
+def test_halving_starts_the_whole_again_with_half():
+    tried = []
+
+    def attempt(size):
+        tried.append(size)
+        if size > 2:
+            raise torch.OutOfMemoryError("simulated")
+        return "done"
+
+    assert halving(7, attempt, unit="things") == ("done", 2)
+    assert tried == [7, 4, 2]
+
+
+def test_halving_ends_at_one():
+    def attempt(size):
+        raise torch.OutOfMemoryError("simulated")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        halving(4, attempt, unit="things")
+
+
+@pytest.mark.skipif(not cpu_has_bf16(), reason="this processor has no bf16 instructions")
+def test_cpu_bf16_trains_without_the_fused_kernel(monkeypatch):
+    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    query = torch.randn(1, 2, 3, 4).bfloat16().requires_grad_()
+    with autocast(torch.device("cpu")):
+        attended = torch.nn.functional.scaled_dot_product_attention(query, query, query)
+    assert "Flash" not in attended.grad_fn.name()
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        fused = torch.nn.functional.scaled_dot_product_attention(query, query, query)
+    assert "Flash" in fused.grad_fn.name()
+    assert torch.allclose(attended.float(), fused.float(), atol=0.02)
+
+
+def test_networks_on_a_cpu_compute_attention_by_plain_products(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert attention() == "eager"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert attention() == "sdpa"

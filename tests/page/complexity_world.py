@@ -1,0 +1,300 @@
+"""A small corpus on which the stages before the report have run, for the page of complexity."""
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from stages.complexity import factors, judgements, partition, score, simulate, validate
+from trivium.complexity.effects import simulation
+from trivium.complexity.factors import frame_factors
+from trivium.complexity.judging import judgements as judgements_library
+from trivium.complexity.scoring import table1
+from trivium.files.tables import write_json, write_table
+from trivium.formats.conllu import Sentence, Token, write_conllu
+from trivium.formats.frame_corpora import write_examples, write_texts
+from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.formats.predictions import write_predictions
+
+FRAMES = {  # frame: its triggers, verbs and nouns
+    "Attack": (["attaque", "assaille"], ["assaut"]),
+    "Losing": (["perd"], ["perte"]),
+    "Giving": (["donne", "offre", "cède"], ["don"]),
+    "Building": (["bâtit"], ["construction"]),
+    "Request": (["demande", "réclame", "prie"], ["requête", "demande"]),
+    "Origin": (["vient"], ["origine"]),
+}
+WHO = ["L’armée belge", "Le général Férié", "Un évêque", "La reine", "Les légions", "Le consul Brutus"]
+WHAT = ["la cité d’Élis", "une forteresse", "le port de Véra", "un trésor caché", "la nécropole"]
+WHEN = ["en 212", "au printemps", "à l’aube", "en mars 1916"]
+HOSTILE = "<script>alert('x')</script> & \"qui\" {{ 7 * 7 }} ?"
+PARAMETERS: dict[str, Any] = {
+    "score": {
+        "run": ["camembert", "t5"],
+        "readers": {"camembert": "extractive", "minilm": "extractive", "t5": "seq2seq"},
+        "seeds": [0, 1],
+        "prompted": ["mixtral", "gpt"],
+        "shuffles": 2,
+        "confidence": 0.95,
+        "resamples": 100,
+        "seed": 0,
+    },
+    "judgements": {"questions": 1000, "show_reference": True, "confidence": 0.95, "resamples": 100, "seed": 0},
+    "factors": {
+        "f0_balance": "evaluation",
+        "f0_cut": None,
+        "f3_reading": "question",
+        "f4_arcs": 2,
+        "f5_elements": 2,
+        "f6_corpus": "calor",
+        "f6_threshold": None,
+    },
+    "validate": {"measure": "rouge_l", "risk": 0.05, "confidence": 0.95, "resamples": 100, "seed": 0},
+    "simulate": {
+        "simulations": 3,
+        "models": 2,
+        "effects": {"f2": -0.3, "f5": -0.2},
+        "confounding": {"factor": "f4", "strength": 0.5, "effect": -0.3},
+        "difficulty": {"level": 0.6, "models": 0.05, "texts": 0.05, "frames": 0.05, "examples": 0.1, "answers": 0.3},
+        "risk": 0.05,
+        "confidence": 0.95,
+        "resamples": 50,
+        "seed": 0,
+    },
+    "partition": {"measure": "rouge_l", "majority": 0.5},
+    "world": {"seed": 3},
+    "finetune": {
+        "seeds": [0, 1],
+        "models": {
+            "camembert": {"kind": "extractive", "label": "CamemBERT", "weak": False},
+            "minilm": {"kind": "extractive", "label": "MiniLM", "weak": False},
+            "t5": {"kind": "seq2seq", "label": "T5 <tiny>", "weak": True},
+        },
+    },
+    "prompt": {"models": {"mixtral": {"label": "Mixtral"}, "gpt": {"label": "GPT-3.5"}}},
+    "fragment": {
+        "examples": 30,
+        "margin": 300,
+        "answer_characters": 200,
+        "weak_exact": 0.25,
+        "confidence": 0.95,
+        "resamples": 100,
+        "seed": 0,
+    },
+}
+FRAME_PARSER = {
+    **{
+        f"{name}_{part}": 0.8
+        for name in ("trigger", "frame", "baseline_frame", "element", "element_given_frame")
+        for part in ("precision", "recall", "f1")
+    },
+    "texts": 20.0,
+    "true_frames": 40.0,
+    "frame_accuracy": 0.95,
+    "baseline_frame_accuracy": 0.8,
+    "frame_accuracy_margin": 0.15,
+    "frame_accuracy_margin_p": 0.0001,
+    "frame_f1_margin": 0.1,
+    "frame_f1_margin_p": 0.01,
+    "ambiguous_share": 0.3,
+    "ambiguous_frame_accuracy": 0.9,
+    "baseline_ambiguous_frame_accuracy": 0.5,
+}
+WORLD = {
+    "calor_test_texts_in_fquad": 3.0,
+    "calor_texts_in_train_and_test": 2.0,
+    "calor_texts_in_validation_and_test": 0.0,
+    "fquad_contexts_in_train_and_validation": 1.0,
+}
+FINETUNED = {"parameters": 1_234_567.0, "parameters_trained": 1_234_567.0, "steps": 750.0, "epochs": 2.857}
+ANSWERED = {"questions": 48.0, "contexts_cut": 0.0, "answers_behind_cut": 0.0, "not_ended": 0.0}
+SYNTAX = {
+    "parser_conllu": 1.0,
+    "parser_stanza": 0.0,
+    "parser_spacy": 0.0,
+    "texts": 9.0,
+    "sentences": 9.0,
+    "words": 99.0,
+}
+
+
+def make_examples(texts: int, seed: int = 0) -> list[Example]:
+    """Two questions a text: who, and what; every seventh text says who only in the sentence before."""
+    rng = random.Random(seed)
+    made: list[Example] = []
+    for number in range(texts):
+        frame = rng.choice(list(FRAMES))
+        verbs, nouns = FRAMES[frame]
+        nominal = rng.random() < 0.35
+        trigger = rng.choice(nouns if nominal else verbs)
+        who, what, when = rng.choice(WHO), rng.choice(WHAT), rng.choice(WHEN)
+        chain = number % 7 == 0
+        text = f"{who} arrive. " if chain else ""
+        said = "il" if chain else who
+        parts = {"Agent": said, "T": trigger, "Theme": what} | ({"Time": when} if rng.random() < 0.5 else {})
+        spans = {}
+        for name, words in parts.items():
+            spans[name] = Span(len(text), len(text) + len(words))
+            text += words + " "
+        text = text.rstrip() + ". Le temps était beau."
+        elements = tuple(
+            FrameElement(name, span, "peripheral" if name == "Time" else "core")
+            for name, span in spans.items()
+            if name != "T"
+        )
+        antecedent = Span(0, len(who))
+        chains = ((antecedent, spans["Agent"]),) if chain else ()
+        unit = LexicalUnit(trigger, "noun" if nominal else "verb", spans["T"])
+        instance = FrameInstance(frame, unit, elements)
+        annotated = AnnotatedText(f"t{number}", f"Titre {number}", text, (instance,), chains)
+        for element in elements[:2]:
+            resolved = chain and element.name == "Agent"
+            asked = trigger if rng.random() < 0.5 else "fait cela"
+            made.append(
+                Example(
+                    id=f"q{len(made)}",
+                    text=annotated,
+                    question=HOSTILE if not made else f"Qui ou quoi {asked}, en {number} ?",
+                    answer=antecedent if resolved else element.span,
+                    frame=instance,
+                    answer_element=element.name,
+                    context_elements=tuple(each.name for each in elements[2:]),
+                    chain=(element.span, antecedent) if resolved else (),
+                )
+            )
+    return made
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Words chained one to the next: a tree that fits, no more."""
+    found = []
+    for sentence in re.finditer(r"[^.]+\.", text):
+        words = [
+            Span(sentence.start() + word.start(), sentence.start() + word.end())
+            for word in re.finditer(r"[^\s.]+|\.", sentence.group())
+        ]
+        tokens = tuple(
+            Token(place, span.of(text), span.of(text), "X", place // 2, "dep" if place > 1 else "root", span)
+            for place, span in enumerate(words, 1)
+        )
+        found.append(Sentence(tokens, Span(words[0].start, words[-1].end)))
+    return found
+
+
+def answers(examples: list[Example], right: float, seed: int) -> dict[str, str]:
+    """The reference for some, a few words of the text for the others; one answer is hostile."""
+    rng = random.Random(seed)
+    given = {}
+    for each in examples:
+        words = each.text.text.split()
+        wrong = " ".join(words[: rng.randint(1, 4)])
+        given[each.id] = each.answer_text if rng.random() < right else wrong
+    return given | {examples[0].id: "<img src=x onerror=alert(1)>"}
+
+
+def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
+    """Run everything before the report; returns the arguments of the fragment's `main` but `out`."""
+    examples = make_examples(texts)
+    annotated = list({each.text.id: each.text for each in examples}.values())
+    asked = {"questions": folder / "questions.jsonl", "texts": folder / "texts.jsonl"}
+    write_texts(asked["texts"], annotated)
+    write_examples(asked["questions"], examples)
+    write_conllu(
+        folder / "syntax.conllu",
+        {each.id: sentences(each.text) for each in annotated},
+        {each.id: each.text for each in annotated},
+    )
+    rng = random.Random(1)
+    frames = [rng.choice(list(FRAMES)) for _ in range(80)]
+    columns = {"frame": frames, "lemma": frames, "part_of_speech": ["verb"] * len(frames)}
+    write_table(folder / "adaptation.parquet", pa.table(columns))
+    for name in ("predictions", "prompted", "brought", "judged"):
+        (folder / name).mkdir()
+    for model, right in (("camembert", 0.7), ("t5", 0.15)):
+        for seed in PARAMETERS["score"]["seeds"]:
+            write_predictions(folder / f"predictions/{model}/seed-{seed}.jsonl", answers(examples, right, seed))
+    write_predictions(folder / "brought/mine & yours.jsonl", answers(examples, 0.6, 9))
+    metrics = {"frame_parser": FRAME_PARSER, "syntax": SYNTAX, "world": WORLD}
+    metrics["prompt"] = {"mixtral_run": 0.0, "gpt_run": 0.0}
+    metrics |= {"finetune_camembert_0": FINETUNED, "finetune_t5_0": FINETUNED | {"parameters_trained": 45_000.0}}
+    metrics |= {"answer_camembert_0": ANSWERED, "answer_t5_0": ANSWERED | {"contexts_cut": 7.0, "not_ended": 5.0}}
+    metrics["score"] = score.main(
+        table1.ScoreParameters(**PARAMETERS["score"]),
+        None,
+        **asked,
+        predictions=folder / "predictions",
+        prompted=folder / "prompted",
+        brought=folder / "brought",
+        out=folder / "scores.parquet",
+        out_frames=folder / "frame_scores.csv",
+        out_questions=folder / "squad.json",
+    )
+    metrics["judgements"] = judgements.main(
+        judgements_library.JudgementsParameters(**PARAMETERS["judgements"]),
+        None,
+        **asked,
+        scores=folder / "scores.parquet",
+        brought=folder / "judged",
+        out=folder / "judgements.parquet",
+        out_label_studio=folder / "label_studio",
+        out_frames=folder / "judged_frames.csv",
+    )
+    metrics["factors"] = factors.main(
+        frame_factors.FactorsParameters(**PARAMETERS["factors"]),
+        None,
+        **asked,
+        training=asked["texts"],
+        syntax=folder / "syntax.conllu",
+        adaptation=folder / "adaptation.parquet",
+        out=folder / "factors.parquet",
+    )
+    metrics["validate"] = validate.main(
+        validate.ValidateParameters(**PARAMETERS["validate"]),
+        None,
+        scores=folder / "scores.parquet",
+        factors=folder / "factors.parquet",
+        out=folder / "effects.parquet",
+        out_agreement=folder / "agreement.csv",
+    )
+    metrics["simulate"] = simulate.main(
+        simulation.SimulateParameters(**PARAMETERS["simulate"]),
+        None,
+        factors=folder / "factors.parquet",
+        out=folder / "simulations.csv",
+    )
+    metrics["partition"] = partition.main(
+        partition.PartitionParameters(**PARAMETERS["partition"]),
+        None,
+        **asked,
+        training=asked["texts"],
+        factors=folder / "factors.parquet",
+        scores=folder / "scores.parquet",
+        effects=folder / "effects.parquet",
+        corpus="Calor, sample",
+        parser="conllu",
+        out=folder / "partitions",
+        out_curves=folder / "partitions.csv",
+        out_frames=folder / "frames.csv",
+    )
+    for stage, found in metrics.items():
+        write_json(folder / "metrics" / f"{stage}.json", found)
+    tree = {"world": {"calor": "sample"}, "complexity": PARAMETERS}
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    (folder / "paper.yaml").write_text("complexity: {simulate: {simulations: 200}}\n", encoding="utf-8")
+    return {
+        **asked,
+        "scores": folder / "scores.parquet",
+        "factors": folder / "factors.parquet",
+        "effects": folder / "effects.parquet",
+        "agreement": folder / "agreement.csv",
+        "curves": folder / "partitions.csv",
+        "frames": folder / "frames.csv",
+        "judged": folder / "judged_frames.csv",
+        "folder": folder / "metrics",
+        "published": Path(__file__).parents[1] / "published" / "complexity.yaml",
+        "used": folder / "params.yaml",
+        "paper": folder / "paper.yaml",
+    }

@@ -1,0 +1,109 @@
+import base64
+import io
+
+import numpy as np
+import pyarrow as pa
+from PIL import Image
+
+from trivium.files.image_shards import Images, write_images
+from trivium.formats.questions import Question
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.page.kvqae.gallery import (
+    NO_PICTURE,
+    emphasize,
+    face_boxes,
+    gallery_items,
+    highlight,
+    passage_item,
+    pictures_missing,
+    thumbnail,
+)
+
+
+def encoded(image):
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def test_thumbnail_is_a_square_jpeg():
+    address = thumbnail(encoded(Image.new("LA", (300, 100))), 64)
+    assert address.startswith("data:image/jpeg;base64,")
+    with Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))) as image:
+        assert (image.size, image.mode) == ((64, 64), "RGB")
+
+
+def test_unreadable_image_has_no_thumbnail():
+    assert thumbnail(b"not an image", 64) is None
+    assert thumbnail(encoded(Image.new("RGB", (50, 50)))[:60], 64) is None
+    noise = encoded(Image.effect_noise((400, 400), 100))
+    first, second, *rest = noise.split(b"IDAT")  # pixels come in chunks of 64 KiB
+    assert thumbnail(b"IDAT".join([first, second + b"\x06_\xf2\x00" + b"".join(rest)]), 64) is None
+
+
+def test_images_of_one_pixel_and_of_twenty_thousand():
+    assert thumbnail(encoded(Image.new("RGB", (1, 1))), 64).startswith("data:image/jpeg")
+    assert thumbnail(encoded(Image.new("L", (20_000, 40))), 64).startswith("data:image/jpeg")
+    assert thumbnail(encoded(Image.new("1", (20_000, 20_000))), 64) is None  # Pillow takes it for a bomb
+
+
+def test_answers_are_marked_longest_first_whole_words_and_everything_is_escaped():
+    marked = highlight("<b>New York</b>, new York City, Yorkshire", ["York", "New York", "the", "New York City"])
+    assert marked == ("&lt;b&gt;<mark>New York</mark>&lt;/b&gt;, <mark>new York City</mark>, Yorkshire")
+    assert highlight("a & b", ["the"]) == "a &amp; b"
+
+
+def test_what_the_reader_found_is_italic_only_where_it_stands():
+    assert emphasize("a <b> c", 2, 5) == "a <em>&lt;b&gt;</em> c"
+    for start, end in ((-2, 3), (0, 0), (5, 8), (3, 2)):
+        assert emphasize("a <b> c", start, end) == "a &lt;b&gt; c"
+
+
+def test_answers_are_bold_in_relevant_passages_and_plausible_ones_italic_in_others():
+    question = Question("q", "where?", ("Brno",), "Brno")
+    relevant = passage_item(("Ann", "born in Brno"), question, (17, 21), None)
+    assert (relevant["text"], relevant["relevant"]) == ("born in <mark>Brno</mark>", True)
+    # `Bob [SEP] born in Cork`: the text starts at character 10.
+    other = passage_item(("Bob", "born in Cork"), question, (18, 22), None)
+    assert (other["title"], other["text"], other["relevant"]) == ("Bob", "born in <em>Cork</em>", False)
+    in_title = passage_item(("Bob", "born in Cork"), question, (0, 3), None)
+    assert (in_title["title"], in_title["text"]) == ("<em>Bob</em>", "born in Cork")
+    assert passage_item(("Bob", "born & bred"), question, None, None)["text"] == "born &amp; bred"
+
+
+def test_faces_are_framed_in_red():
+    boxes = face_boxes(
+        [
+            {"name": "a", "detected": True, "width": 200, "height": 100, "box": [50.0, 25.0, 150.0, 75.0]},
+            {"name": "b", "detected": False, "width": 200, "height": 100, "box": None},
+        ]
+    )
+    assert boxes == {"a": (0.25, 0.25, 0.75, 0.75)}
+    address = thumbnail(encoded(Image.new("RGB", (100, 100), "white")), 100, boxes["a"])
+    with Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))) as image:
+        red, green, _ = image.getpixel((26, 50))
+        assert red > 180 > 120 > green
+        assert min(image.getpixel((50, 50))) > 240
+    assert thumbnail(encoded(Image.new("RGB", (100, 100))), 100, (-0.5, -0.5, 1.5, 1.5)) is not None
+
+
+def test_a_question_whose_picture_is_missing_is_shown_without(tmp_path):
+    write_images(tmp_path / "questions", [("a.png", encoded(Image.new("RGB", (50, 50))))])
+    images = Images(tmp_path / "questions")
+    questions = [Question(name, "where?", ("Brno",), "Brno", image=image) for name, image in
+                 (("q", "a.png"), ("r", "gone.png"), ("s", None))]  # fmt: skip
+    nothing = np.empty(0, np.int64)
+    texts = PassageTexts(nothing, pa.array([], pa.string()), pa.array([], pa.string()))
+    items = gallery_items(
+        questions, {}, {}, [], pa.table({}), nothing, texts, images, images, passages=1, image_side=32
+    )
+    assert [item["image"] == NO_PICTURE for item in items] == [False, True, True]
+    assert pictures_missing(items) == 2
+
+
+def test_pictures_that_cannot_be_shown_are_counted():
+    picture = {"image": "data:image/jpeg;base64,AA"}
+    whole = picture | {"rankings": [{"passages": [picture]}]}
+    broken = {"image": NO_PICTURE, "rankings": [{"passages": [{"image": None}, picture]}, {"passages": []}]}
+    assert pictures_missing([whole]) == 0
+    assert pictures_missing([whole, broken]) == 1 + 1

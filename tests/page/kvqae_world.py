@@ -1,0 +1,233 @@
+"""Three questions with hostile texts, measured and read, in the files of the stages before KVQAE's fragment."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+from PIL import Image
+from pyarrow import csv
+
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json, write_json_lines, write_table
+from trivium.formats.trec import write_run
+from trivium.measures.runs import Run
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"
+PARAMETERS = {"questions": 3, "passages": 3, "image_side": 96, "seed": 0}
+MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
+# Passage 0 holds the answer of q0 and q1; passage 2 that of q2.
+TITLES = ("Ann", HOSTILE, "Long " * 30)
+TEXTS = ("Ann was born in Brno.", f"Bob, {HOSTILE}, was born in Cork.", "A house in Dijon. " * 12, "Nothing at all.")
+ANSWERS = {"q0": "Brno", "q1": "Brno", "q2": "Dijon"}
+COLUMNS = ("id", "seed", "prediction", "passages", "starts", "ends")
+
+
+def jpeg(colour: str, size: tuple[int, int] = (120, 90)) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", size, colour).save(out, "JPEG")
+    return out.getvalue()
+
+
+def block(title: str, rows: dict[str, float], p: float = 0.5, questions: int = 3) -> dict[str, Any]:
+    """A block as stage `evaluate` writes it: every measure of a row has the same value, every pair the same p."""
+    made = [
+        {
+            "name": row,
+            "values": dict.fromkeys(MEASURES, value),
+            "interval": {name: [value, value] for name in MEASURES},
+            "better_than": dict.fromkeys(MEASURES, ""),
+        }
+        for row, value in rows.items()
+    ]
+    pairs = [[p] * len(rows) for _ in rows]
+    return {"title": title, "questions": questions, "rows": made, "p": dict.fromkeys(MEASURES, pairs)}
+
+
+RERANKED = {
+    "article_face": block("Image, face", {"rrt": 0.3, "arcface": 0.5, "image": 0.5}, p=0.004),
+    "article": block("Image, all", {"rrt": 0.3, "image": 0.4}),
+    "passage": block("Text", {"initial": 0.25, "text": 0.5, "text_image": 0.4}, p=0.01),
+    "persons_known": block("Persons <known>", {"initial": 0.2, "text": 0.3, "text_image": 0.3}),
+}
+CHOICE = {
+    "image": {
+        "chosen": {"method": "linear", "normalization": "rank", "weights": {"arcface": 0.5, "rrt": 0.5}},
+        "chosen_mrr": 0.4,
+        "tried": 34,
+    },
+    "image_alone": {
+        "chosen": {"method": "linear", "normalization": "z_score", "weights": {"arcface": 0.7, "rrt": 0.3}},
+        "chosen_mrr": 0.42,
+        "paper": {"method": "posfuse", "probabilities": {"arcface": [0.5], "rrt": [0.25]}},
+        "paper_mrr": 0.41,
+        "tried": 34,
+    },
+    "text_image": {
+        "chosen": {"method": "linear", "normalization": "min_max", "weights": {"text": 0.6, "image": 0.4}},
+        "chosen_mrr": 0.5,
+        "paper": {"method": "linear", "normalization": "min_max", "weights": {"text": 1.0, "image": 0.0}},
+        "paper_mrr": 0.49,
+        "tried": 34,
+    },
+    "text_initial": {  # beyond the paper
+        "chosen": {"method": "linear", "normalization": "rank", "weights": {"text": 0.2, "initial": 0.8}},
+        "chosen_mrr": 0.45,
+        "tried": 34,
+    },
+}
+REBUILD = {
+    "annotated": 300.0,
+    "kept": 195.0,
+    "discarded": 98.0,
+    "dropped_naming_the_entity": 5.0,
+    "dropped_giving_the_answer": 2.0,
+    "kappa_discard": 0.354,
+    "kappa_discard_expected": 0.331,
+    "edited_share": 0.5,
+    "questions": 195.0,
+    "released_questions": 1700.0,
+    "most_frequent_answer_share": 0.004,
+}
+METRICS = {
+    "mentions": {"questions": 1000.0, "entities": 1500.0, "mentions": 900.0, "mentions_a_question": 0.9},
+    "link": {"mentions": 900.0, "linked": 495.0, "no_link": 405.0},
+    "subjects": {
+        "linked": 495.0,
+        "kept": 340.0,
+        "abstract_type": 50.0,
+        "living_person": 99.0,
+        "no_kb_image": 6.0,
+        "dropped_share": 149 / 495,
+    },
+    "candidate_images": {
+        "questions": 300.0,
+        "questions_without_image": 9.0,
+        "share_without_image": 0.03,
+        "no_commons_category": 5.0,
+        "licence_restricted": 40.0,
+    },
+    "rebuild": REBUILD,
+}
+READ = {
+    "few_shot_fused_f1": 0.3,
+    "few_shot_fused_em": 0.2,
+    "few_shot_fused_f1_sd": 0.01,
+    "few_shot_fused_em_sd": 0.02,
+    "few_shot_reranked_f1": 0.4,
+    "few_shot_reranked_em": 0.3,
+    "few_shot_reranked_over_few_shot_fused_em_p": 0.002,
+    "few_shot_reranked_over_few_shot_fused_em_difference": 0.1,
+}
+
+
+def answers(path: Path, lists: dict[str, list[int]], prediction: str) -> Path:
+    """Both seeds read these passages, and found characters 3 to 8 in each."""
+    rows = [
+        (question, seed, prediction if seed == 0 else "other", found, [3] * len(found), [8] * len(found))
+        for seed in (0, 1)
+        for question, found in lists.items()
+    ]
+    write_table(path, pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows]))
+    return path
+
+
+def write_world(folder: Path) -> dict[str, Any]:
+    """The arguments of `stages.kvqae.fragment.main` but `out`."""
+    questions = [
+        {
+            "id": name,
+            "input": f"{HOSTILE} where was this man born?",
+            "image": f"{name}.jpg",
+            "wikidata_id": "Q1",
+            "kilt_id": "1",
+            "output": {"original_answer": answer, "answer": [answer], "provenance": []},
+        }
+        for name, answer in ANSWERS.items()
+    ]
+    write_json_lines(folder / "test.jsonl", questions)
+    write_table(
+        folder / "articles.parquet",
+        pa.table({"title": TITLES, "wikipedia_id": ["1", "2", "3"], "image": ["ann.jpg", "bob.jpg", "gone.jpg"]}),
+    )
+    write_table(
+        folder / "passages.parquet", pa.table({"passage": range(4), "article": [0, 1, 2, 2], "text": list(TEXTS)})
+    )
+    initial, reranked = {"q0": [1, 0, 3], "q1": [1, 3], "q2": [3, 2]}, {"q0": [0, 1, 3], "q1": [0, 1], "q2": [2, 3]}
+    runs = {}
+    for name, lists in (("initial", initial), ("reranked", reranked)):
+        scored = {query: {passage: -float(rank) for rank, passage in enumerate(row)} for query, row in lists.items()}
+        runs[name] = folder / name / "test.trec"
+        write_run(runs[name], Run.from_dict(scored, name=name))
+    write_images(folder / "questions", [(f"{name}.jpg", jpeg("white")) for name in ANSWERS])
+    write_images(folder / "kb", [("ann.jpg", jpeg("blue")), ("bob.jpg", b"not an image")])
+    faces = [
+        {"name": f"{name}.jpg", "width": 120, "height": 90, "detected": name == "q0", "box": box}
+        for name, box in zip(ANSWERS, ([30.0, 20.0, 60.0, 70.0], None, None), strict=True)
+    ]
+    write_table(folder / "faces.parquet", pa.Table.from_pylist(faces))
+    for stage, values in METRICS.items():
+        write_json(folder / "construction" / f"{stage}.json", values)
+    names = ("article_face", "article_no_face", "article", "passage", "passage_persons", "passage_non_persons")
+    write_json(folder / "tables.json", {name: block(name, {"bm25": 0.1, "dpr_few_shot": 0.2}) for name in names})
+    for name, content in (
+        ("reranking", RERANKED),
+        ("choice", CHOICE),
+        ("read", READ),
+        ("difficulty", {"f1": 0.3, "questions": 3.0, "passages_read": 5.0}),
+    ):
+        write_json(folder / f"{name}.json", content)
+    write_json(folder / "cross_encoder.json", {"initial_validation_mrr": 0.423, "validation_mrr": 0.276})
+    write_json(folder / "overlap.json", {"stems_instead_of_lemmas": 1.0})
+    write_table(
+        folder / "overlap.parquet",
+        pa.table({"system": ["bm25", "bm25"], "relevant": [True, False], "overlap": [0.5, 0.25]}),
+    )
+    csv.write_csv(
+        pa.table({"row": ["few_shot_fused_chosen"] * 2, "passages": [1, 2], "em": [0.1, 0.2], "f1": [0.2, 0.3]}),
+        folder / "sweep.csv",
+    )
+    numbers = dict.fromkeys(("delta", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high"), 0.5)
+    factor = {"factor": "no_face", "yes": 1, "no": 2, **numbers}
+    verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
+    csv.write_csv(pa.Table.from_pylist([factor | verdicts]), folder / "difficulty.csv")
+    used = {
+        "evaluate": {"significance": 0.01, "confidence": 0.95},
+        "evaluate_reranking": {"significance": 0.01, "confidence": 0.95},
+        "read": {"seeds": [0, 1]},
+        "rerank_finetune": {"validation_questions": 40, "validation_passages": 20},
+        "rerank_text": {"depth": 5},
+        "rerank_arcface": {"depth": 10},
+        "rerank_rrt": {"depth": 15},
+        "rrt": {"use": True},
+        "difficulty": {"confidence": 0.95},
+    }
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}))
+    return {
+        "construction": sorted((folder / "construction").glob("*.json")),
+        "evaluation": folder / "tables.json",
+        "reranking": folder / "reranking.json",
+        "reranking_choice": folder / "choice.json",
+        "cross_encoder": folder / "cross_encoder.json",
+        "reading": folder / "read.json",
+        "overlap": folder / "overlap.parquet",
+        "overlap_metrics": folder / "overlap.json",
+        "sweep": folder / "sweep.csv",
+        "difficulty": folder / "difficulty.csv",
+        "difficulty_metrics": folder / "difficulty.json",
+        "published": ROOT / "tests/published/kvqae.yaml",
+        "used": folder / "params.yaml",
+        "paper": folder / "params.yaml",
+        "questions": folder / "test.jsonl",
+        "run": runs["initial"],
+        "answers": answers(folder / "initial.parquet", initial, "Cork"),
+        "reranked_run": runs["reranked"],
+        "reranked_answers": answers(folder / "reranked.parquet", reranked, "Brno"),
+        "faces": folder / "faces.parquet",
+        "articles": folder / "articles.parquet",
+        "passages": folder / "passages.parquet",
+        "question_images": folder / "questions",
+        "kb_images": folder / "kb",
+    }

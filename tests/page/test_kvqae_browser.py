@@ -1,0 +1,48 @@
+"""KVQAE's page in a real browser: filters of Figure 5, a phone's width, no console error."""
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from stages.kvqae.fragment import main
+from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
+from tests.page.kvqae_world import HOSTILE, PARAMETERS, write_world
+from trivium.files.tables import read_json
+from trivium.page.assembly import page
+from trivium.page.kvqae.fragment import KvqaeFragmentParameters
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    main(KvqaeFragmentParameters(**PARAMETERS), None, **write_world(folder), out=folder / "kvqae.json")
+    (folder / "index.html").write_text(page([read_json(folder / "kvqae.json")]), encoding="utf-8")
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(params=SIZES, ids=NAMES)
+def browser(request, address, tmp_path):
+    window = open_page(address, request.param, tmp_path)
+    yield window
+    window.quit()
+
+
+def test_filters_show_hostile_texts_as_text(browser):
+    button = browser.find_element(By.CSS_SELECTOR, '#kvqae-gallery [data-filter="face"]')
+    tab_to(browser, button)
+    press_key(browser, Keys.ENTER)
+    (item,) = (each for each in browser.find_elements(By.CSS_SELECTOR, ".gallery > li") if each.is_displayed())
+    assert HOSTILE in item.find_element(By.CSS_SELECTOR, ".question").text
+    assert len(item.find_elements(By.CSS_SELECTOR, ".rankings > div")) == 2
+    bold = item.find_element(By.CSS_SELECTOR, ".passages mark")
+    assert (bold.text, bold.value_of_css_property("font-weight")) == ("Brno", "700")
+    italic = item.find_element(By.CSS_SELECTOR, ".passages em")
+    assert italic.value_of_css_property("font-style") == "italic"
+    assert browser.get_log("browser") == []
+
+
+def test_nothing_is_wider_than_the_screen(browser):
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.execute_script(wide) <= 0

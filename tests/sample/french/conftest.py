@@ -1,0 +1,16 @@
+import pytest
+
+from sample.french import FrenchWorld, build_french
+
+
+@pytest.fixture(scope="session")
+def world() -> FrenchWorld:
+    return build_french(0, train=600, validation=60, evaluation=1200, frame_texts=300)
+
+
+@pytest.fixture(scope="session")
+def lines(world: FrenchWorld) -> list[str]:
+    """Every sentence and question of the world."""
+    texts = [text.text for split in world.texts.values() for text in split] + [text.text for text in world.adaptation]
+    asked = [question.question for split in world.fquad.values() for question in split]
+    return texts + asked + [example.question for example in world.examples]

@@ -1,0 +1,78 @@
+"""What the bank promises."""
+
+from collections import defaultdict
+from math import log2
+
+from sample.french.bank import fillers, frames
+from sample.french.phrases import phrase
+from sample.french.verbs import Form, verb_group
+
+KINDS_MADE = {"person", "band", "time", "place"}
+
+
+def test_there_are_enough_frames_with_verbs_and_nouns_and_two_to_six_elements() -> None:
+    assert len(frames()) >= 24
+    for frame in frames().values():
+        for noun in (False, True):
+            units = frame.units_of(noun=noun)
+            if frame.name != "Installing":  # the paper's has two triggers
+                assert len(units) >= 2, frame.name
+            assert len({unit.lemma for unit in units}) == len(units)
+        assert 2 <= len(frame.elements) <= 6
+        assert len(set(frame.elements.values())) == len(frame.elements)
+
+
+def test_the_paper_s_illustrations() -> None:
+    bank = frames()
+    assert len(bank["Request"].units) == 18
+    assert len(bank["Installing"].units) == 2
+    assert set(bank["Origin"].elements.values()) == {"Origin", "Entity"}
+    assert bank["Request"].entropy > 3.5 > 1.0 > bank["Installing"].entropy
+    assert len(bank["Giving"].elements) == 6
+
+
+def test_most_frames_are_met_a_few_times_in_the_adaptation_corpus() -> None:
+    """As in FQuAD, whose tail of rare frames leaves their lexical units unlearnt; 4 200 questions as in params.yaml."""
+    total = sum(frame.adaptation for frame in frames().values())
+    questions = sorted(4200 * frame.adaptation / total for frame in frames().values())
+    assert questions[0] >= 3
+    assert questions[len(questions) // 3] <= 10
+    assert questions[len(questions) // 2] < 0.1 * questions[-1]
+
+
+def test_entropy_is_that_of_the_weights() -> None:
+    unit = [unit.weight for unit in frames()["Installing"].units]
+    shares = [weight / sum(unit) for weight in unit]
+    assert frames()["Installing"].entropy == -sum(share * log2(share) for share in shares)
+
+
+def test_some_lexical_units_evoke_several_frames() -> None:
+    evoked = defaultdict(set)
+    for frame in frames().values():
+        for unit in frame.units:
+            evoked[unit.lemma, unit.part_of_speech].add(frame.name)
+    ambiguous = {lemma for (lemma, _), names in evoked.items() if len(names) > 1}
+    assert {"perdre", "prendre", "arrêter", "abandon", "exécution", "apprendre", "disparition"} <= ambiguous
+
+
+def test_every_kind_of_filler_is_in_the_bank() -> None:
+    for frame in frames().values():
+        kinds = {kind for role in frame.kinds.values() for kind in role} | {
+            k for unit in frame.units for k in unit.kinds
+        }
+        for kind in kinds - KINDS_MADE:
+            assert kind in fillers(), (frame.name, kind)
+
+
+def test_every_verb_is_conjugated() -> None:
+    lemmas = {unit.lemma for frame in frames().values() for unit in frame.units if not unit.is_noun}
+    lemmas |= {unit.carry for frame in frames().values() for unit in frame.units if unit.carry}
+    for lemma in lemmas:
+        assert verb_group(lemma, Form(False, "past", number="p")).form.endswith("rent")
+
+
+def test_no_filler_holds_a_lexical_unit_as_a_verb() -> None:
+    """A trigger must not stand in a question by accident: purposes are made of other verbs."""
+    lemmas = {unit.lemma for frame in frames().values() for unit in frame.units}
+    for purposes in fillers()["purpose"].values():
+        assert not {phrase(notation).lemma for notation in purposes} & lemmas

@@ -1,0 +1,440 @@
+"""Properties of a whole generated world."""
+
+import random
+import re
+from collections import Counter
+from dataclasses import replace
+from math import log2
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from sample.french import FrenchWorld, build_french
+from sample.french import text_statistics as statistics
+from sample.french.bank import frames
+from sample.french.cast import draw_names
+from sample.french.design import SHARES, asked_role, balanced, cells, chosen_roles
+from sample.french.events import Event, Filler, Wording
+from sample.french.french_world import Builder
+from sample.french.nominals import noun_phrase
+from sample.french.text_statistics import factor_table
+from sample.french.tree import write
+from sample.french.verbs import Form, verb_phrase
+from sample.french.verbs import sentence as ended
+from trivium.formats.conllu import Sentence, read_conllu, write_conllu
+from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
+from trivium.formats.framed_texts import AnnotatedText, Example
+from trivium.formats.squad import read_squad, write_squad
+
+VOWEL = "aeiouâàéèêëîïôœ"
+MUTE_H = "h(?:abitant|istor|iver|omme|ymne|ypoth|éritier|onor|orloge)"
+ASPIRATED = re.compile(r"h(?:ache|aut|éros|âter|all)")
+
+
+def all_texts(world: FrenchWorld) -> list[AnnotatedText]:
+    return [text for split in world.texts.values() for text in split] + world.adaptation
+
+
+def test_sizes(world: FrenchWorld) -> None:
+    assert {split: len(made) for split, made in world.fquad.items()} == {"train": 600, "validation": 60}
+    assert {split: len(made) for split, made in world.texts.items()}.items() >= {"train": 300, "validation": 60}.items()
+    assert len(world.examples) == 1200
+    assert {example.text.id for example in world.examples} == {text.id for text in world.texts["test"]}
+
+
+# -- spans and trees ---------------------------------------------------------------------------------------------------
+
+
+def test_spans_are_whole_words_in_one_sentence_and_elements_do_not_overlap(world: FrenchWorld) -> None:
+    for text in all_texts(world):
+        ends = [match.end() for match in re.finditer(r"\.", text.text)]
+        for frame in text.frames:
+            spans = [frame.lexical_unit.span, *(element.span for element in frame.elements)]
+            for span in spans:
+                said = span.of(text.text)
+                assert said
+                assert said == said.strip(" ,.")
+                assert span.start == 0 or not text.text[span.start - 1].isalnum()
+                assert not text.text[span.end].isalnum()
+            assert len({sum(end <= span.start for end in ends) for span in spans}) == 1
+            elements = [element.span for element in frame.elements]
+            assert elements == sorted(elements)
+            assert not any(one.overlaps(other) for one in elements for other in elements if one != other)
+
+
+def test_elements_are_two_to_six_and_named_as_the_frame_names_them(world: FrenchWorld) -> None:
+    for text in all_texts(world):
+        for frame in text.frames:
+            names = [element.name for element in frame.elements]
+            assert len(set(names)) == len(names)
+            assert 2 <= len(names) <= 6
+            assert set(names) <= set(frames()[frame.frame].elements.values())
+
+
+def test_triggers_are_forms_of_their_lemma(world: FrenchWorld) -> None:
+    for text in world.texts["test"]:
+        tokens = {token.span: token for sentence in world.syntax[text.id] for token in sentence.tokens}
+        for frame in text.frames:
+            token = tokens[frame.lexical_unit.span]
+            assert token.lemma == frame.lexical_unit.lemma
+            assert token.part_of_speech == {"verb": "VERB", "noun": "NOUN"}[frame.lexical_unit.part_of_speech]
+
+
+def heads(sentence: Sentence) -> list[int]:
+    return [token.head for token in sentence.tokens]
+
+
+def test_trees_have_one_root_no_circle_and_no_crossing_arcs(world: FrenchWorld) -> None:
+    for trees in (*world.syntax.values(), *world.question_syntax.values()):
+        for sentence in trees:
+            assert [token.id for token in sentence.tokens] == list(range(1, len(sentence.tokens) + 1))
+            assert heads(sentence).count(0) == 1
+            for token in sentence.tokens:
+                seen, at = set(), token.id
+                while at:
+                    assert at not in seen
+                    seen.add(at)
+                    at = sentence.tokens[at - 1].head
+            arcs = [tuple(sorted((token.id, token.head))) for token in sentence.tokens if token.head]
+            assert not any(a < c < b < d for a, b in arcs for c, d in arcs)
+
+
+def test_tokens_are_the_text(world: FrenchWorld) -> None:
+    for text in world.texts["test"]:
+        tokens = [token for sentence in world.syntax[text.id] for token in sentence.tokens]
+        assert all(token.span.of(text.text) == token.form for token in tokens)
+        assert "".join(token.form for token in tokens) == text.text.replace(" ", "")
+    for example in world.examples:
+        (sentence,) = world.question_syntax[example.id]
+        assert all(token.span.of(example.question) == token.form for token in sentence.tokens)
+
+
+def test_every_element_is_a_constituent(world: FrenchWorld) -> None:
+    """One token of an element has its head outside; relative clauses and asides stand apart from it."""
+    for text in world.texts["test"]:
+        for frame, sentence in zip(text.frames, world.syntax[text.id], strict=True):
+            for element in frame.elements:
+                inside = {token.id for token in sentence.tokens if token.span.overlaps(element.span)}
+                assert sum(sentence.tokens[number - 1].head not in inside for number in inside) == 1
+
+
+# -- French ------------------------------------------------------------------------------------------------------------
+
+
+def test_elision_and_contraction_everywhere(lines: list[str]) -> None:
+    unelided = re.compile(rf"\b(?:le|la|de|que|se|ne|jusque) (?:[{VOWEL}]|{MUTE_H})", re.IGNORECASE)
+    uncontracted = re.compile(r"\b(?:de|à) les?\b|\bde des\b|\bde du\b", re.IGNORECASE)
+    elided = re.compile(rf"\b(?:l|d|qu)'([^{VOWEL}hy])", re.IGNORECASE)
+    for line in lines:
+        assert not unelided.search(line), line
+        assert not uncontracted.search(line), line
+        assert not elided.search(line), line
+        assert not re.search(rf"'{ASPIRATED.pattern}", line), line
+        assert not re.search(rf"\bsa (?:[{VOWEL}]|{MUTE_H})", line, re.IGNORECASE), line
+        assert not re.search(r"  | ,| \.|,,|[{}:_]", line), line
+
+
+def test_sentences_begin_large_and_end_with_their_mark(world: FrenchWorld) -> None:
+    for text in all_texts(world):
+        assert re.fullmatch(r"(?:[A-ZÉÀÊ][^.]*\.)(?: [A-ZÉÀÊ][^.]*\.)*", text.text), text.text
+    for example in world.examples:
+        assert re.fullmatch(r"[A-ZÉÀÊ][^.?]* \?", example.question), example.question
+
+
+def _number_and_gender(sentence: Sentence, subject: int) -> tuple[str | None, str | None]:
+    """By the subject's article or pronoun alone, None where it does not show."""
+    form = sentence.tokens[subject - 1].form.lower()
+    articles = [t.form.lower() for t in sentence.tokens if t.head == subject and t.relation == "det"]
+    shown = articles[0] if articles else form
+    number = {"les": "p", "des": "p", "ils": "p", "elles": "p", "plusieurs": "p"}.get(shown)
+    number = number or ("s" if shown in {"le", "la", "l'", "un", "une", "il", "elle"} else None)
+    gender = {"la": "f", "une": "f", "elle": "f", "elles": "f", "le": "m", "un": "m", "il": "m", "ils": "m"}.get(shown)
+    return number, gender
+
+
+def test_passive_participles_agree_with_their_subjects(world: FrenchWorld) -> None:
+    checked: Counter[tuple[str, str]] = Counter()
+    for trees in (*world.syntax.values(), *world.question_syntax.values()):
+        for sentence in trees:
+            for token in sentence.tokens:
+                if token.relation != "nsubj:pass" or (token.part_of_speech == "PRON" and token.form.lower() == "qui"):
+                    continue
+                number, gender = _number_and_gender(sentence, token.id)
+                participle = sentence.tokens[token.head - 1].form
+                if number:
+                    checked[number, gender or ""] += 1
+                if number == "p":
+                    assert participle.endswith("s"), sentence
+                if gender == "f":
+                    assert re.search(r"es?$", participle), sentence
+                if number == "s" and gender == "m":
+                    assert not participle.endswith(("e", "ées")), sentence
+    assert {("s", "m"), ("s", "f"), ("p", "")} <= set(checked)
+    assert min(checked["s", "m"], checked["s", "f"], checked["p", ""]) > 20
+
+
+def test_verbs_agree_with_their_subjects_in_number(world: FrenchWorld) -> None:
+    checked = 0
+    for trees in world.syntax.values():
+        for sentence in trees:
+            for token in sentence.tokens:
+                if not token.relation.startswith("nsubj"):
+                    continue
+                number, _ = _number_and_gender(sentence, token.id)
+                auxiliaries = [
+                    t
+                    for t in sentence.tokens
+                    if t.head == token.head and t.relation.startswith("aux") and t.form != "été"
+                ]
+                verb = (auxiliaries or [sentence.tokens[token.head - 1]])[0]
+                if number is None or verb.part_of_speech not in ("VERB", "AUX"):
+                    continue
+                checked += 1
+                several = re.search(r"(?<!i)nt$", verb.form) or re.search(r"[vt]inrent$", verb.form)
+                assert bool(several) == (number == "p"), (verb.form, sentence)
+    assert checked > 500
+
+
+# -- questions -----------------------------------------------------------------------------------------------------------
+
+
+def test_answers_stand_where_they_should(world: FrenchWorld) -> None:
+    for split in world.fquad.values():
+        for question in split:
+            for answer, start in question.answers:
+                assert question.context[start : start + len(answer)] == answer
+    for example in world.examples:
+        elements = {element.name: element.span for element in example.frame.elements}
+        assert example.frame in example.text.frames
+        assert example.answer_element not in example.context_elements
+        assert set() < set(example.context_elements) <= set(elements)
+        own = elements[example.answer_element]
+        if example.chain:
+            assert (example.chain[0], example.chain[-1]) == (own, example.answer)
+            assert any(set(example.chain) <= set(chain) for chain in example.text.chains)
+            assert own.of(example.text.text).lower() in {"il", "elle", "ils", "elles", "son", "sa", "leur"}
+            assert example.answer.end < own.start
+        else:
+            assert example.answer == own
+
+
+def test_a_question_has_one_right_answer(world: FrenchWorld) -> None:
+    """No other event of the text is of the frame, or of one that could be taken for it."""
+    near = {name: frame.near for name, frame in frames().items()}
+    for example in world.examples:
+        others = [near[frame.frame] for frame in example.text.frames if frame != example.frame]
+        assert near[example.frame.frame] not in others
+        assert not any(word in ("il", "elle", "ils", "elles") for word in example.question.lower().split())
+
+
+def test_pronouns_mean_the_subject_of_the_sentence_before(world: FrenchWorld) -> None:
+    plural = re.compile(r"^(les|des)\b", re.IGNORECASE)
+    found = 0
+    for text in all_texts(world):
+        for chain in text.chains:
+            antecedent, *pronouns = (span.of(text.text) for span in chain)
+            assert antecedent.split()[0].lower() not in {"il", "elle", "ils", "elles"}
+            for pronoun in pronouns:
+                found += 1
+                if pronoun.lower() in {"ils", "elles", "leur"}:
+                    assert plural.match(antecedent)
+                elif pronoun.lower() != "leur":
+                    assert not plural.match(antecedent)
+                if antecedent.lower().startswith("la "):
+                    assert pronoun.lower() not in {"il", "ils"}
+    assert found > 50
+
+
+def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
+    texts = [text.text for text in all_texts(world)]
+    assert len(texts) == len(set(texts))
+    asked = {(q.answers[0][0], q.question) for split in world.fquad.values() for q in split}
+    assert not asked & {(example.answer_text, example.question) for example in world.examples}
+    keys = [(example.frame.frame, example.answer_text, example.question) for example in world.examples]
+    assert len(keys) == len(set(keys))
+
+
+def test_what_is_done_to_what_by_whom_is_held_out() -> None:
+    builder = Builder(draw_names(random.Random(0)), seed=0)
+    builder.documents("first", 150, lambda frame: frame.evaluation)
+    asked = set(builder.combinations)
+    builder.hold_out()
+    later = builder.documents("second", 150, lambda frame: frame.adaptation)
+    assert asked
+    assert not asked & {combination for document in later for combination in document.combinations}
+
+
+def test_the_lexicon_is_shared_and_small(world: FrenchWorld) -> None:
+    figures = statistics(world)
+    assert figures["test_words_in_train_share"] > 0.94  # of 600 questions; of the 4 200 of params.yaml, 0.99
+    assert 1200 < figures["vocabulary"] < 2000
+    assert 38 < figures["text_words_mean"] < 60
+    assert figures["frame_baseline"] < 0.95
+    assert figures["shared_participant_share"] > 0.45
+
+
+# -- factors -------------------------------------------------------------------------------------------------------------
+
+
+def arcs_to(sentence: Sentence, trigger: int, answer: int) -> int:
+    """Length of the path in the undirected tree, breadth first."""
+    neighbours: dict[int, set[int]] = {}
+    for token in sentence.tokens:
+        neighbours.setdefault(token.id, set()).add(token.head)
+        neighbours.setdefault(token.head, set()).add(token.id)
+    neighbours.pop(0)
+    reached, frontier, steps = {trigger}, {trigger}, 0
+    while answer not in reached:
+        frontier = {n for at in frontier for n in neighbours[at] if n and n not in reached}
+        reached |= frontier
+        steps += 1
+    return steps
+
+
+def far(world: FrenchWorld, example: Example) -> bool:
+    element = next(each for each in example.frame.elements if each.name == example.answer_element)
+    (sentence,) = (s for s in world.syntax[example.text.id] if s.span.contains(element.span))
+    inside = [token for token in sentence.tokens if token.span.overlaps(element.span)]
+    numbers = {token.id for token in inside}
+    (head,) = (token.id for token in inside if token.head not in numbers)
+    (trigger,) = (token.id for token in sentence.tokens if token.span == example.frame.lexical_unit.span)
+    return arcs_to(sentence, trigger, head) >= 2
+
+
+def present(world: FrenchWorld, example: Example) -> bool:
+    return example.frame.lexical_unit.lemma in {t.lemma for s in world.question_syntax[example.id] for t in s.tokens}
+
+
+def test_shares_of_the_factors_are_the_paper_s(world: FrenchWorld) -> None:
+    examples = world.examples
+    shares = {
+        "f1": fmean(bool(example.chain) for example in examples),
+        "f2": fmean(example.frame.lexical_unit.part_of_speech == "noun" for example in examples),
+        "f3": fmean(not present(world, example) for example in examples),
+        "f4": fmean(far(world, example) for example in examples),
+        "f5": fmean(len(example.frame.elements) <= 2 for example in examples),
+    }
+    assert shares == pytest.approx({"f1": 0.06, "f2": 0.37, "f3": 0.45, "f4": 0.12, "f5": 0.59}, abs=0.01)
+
+
+def test_a_text_s_focus_is_told_often_and_asked_for_seldom() -> None:
+    rng, frame = random.Random(0), frames()["Attack"]
+    for focus, other in (("agent", "theme"), ("theme", "agent")):
+        asked = Counter(asked_role(frame, focus, rng) for _ in range(500))
+        told = Counter(role for _ in range(500) for role in chosen_roles(frame, "time", few=True, focus=focus, rng=rng))
+        assert asked[focus] < 0.6 * asked[other]
+        assert told[focus] > 4 * told[other]
+
+
+def test_an_element_in_two_parts_counts_once(world: FrenchWorld) -> None:
+    short = [example for example in world.examples if len(example.frame.elements) <= 2]
+    doubled = [replace(example, frame=replace(example.frame, elements=2 * example.frame.elements)) for example in short]
+    assert all(factor_table(replace(world, examples=doubled))["f5"])
+
+
+def test_shares_that_hang_on_the_corpora(world: FrenchWorld) -> None:
+    counts = Counter(frame.frame for text in world.adaptation for frame in text.frames)
+    ordered = sorted(frames(), key=counts.__getitem__)
+    asked = Counter(example.frame.frame for example in world.examples)
+    below = [sum(asked[name] for name in ordered[:cut]) / 1200 for cut in range(len(ordered))]
+    assert min(below, key=lambda share: abs(share - 0.5)) == pytest.approx(0.42, abs=0.03)
+    entropy = {}
+    for name in frames():
+        units = Counter(f.lexical_unit.name for t in world.texts["train"] for f in t.frames if f.frame == name)
+        entropy[name] = -sum(c / units.total() * log2(c / units.total()) for c in units.values())
+    mean = fmean(entropy[example.frame.frame] for example in world.examples)
+    assert fmean(entropy[example.frame.frame] > mean for example in world.examples) == pytest.approx(0.46, abs=0.03)
+
+
+def test_the_answer_s_element_hangs_neither_on_f4_nor_on_f5(world: FrenchWorld) -> None:
+    figures = statistics(world)
+    assert figures["element_by_f4_corrected"] < 0.12
+    assert figures["element_by_f5_corrected"] < 0.1
+
+
+def test_every_factor_has_its_share_within_every_frame() -> None:
+    """By frames of a few questions and of many; where a cell changed places, it is one place off."""
+    made = cells(1200, lambda frame: frame.evaluation, random.Random(0))
+    for name, share in SHARES.items():
+        assert sum(getattr(cell, name) for cell in made) == round(1200 * share)
+        for frame in {cell.frame.name for cell in made} - {"Origin"}:
+            own = [getattr(cell, name) for cell in made if cell.frame.name == frame]
+            assert abs(sum(own) - share * len(own)) < 4, (name, frame)
+
+
+def test_a_share_is_kept_in_groups_and_independent_within_them() -> None:
+    rng = random.Random(0)
+    groups = rng.choices(["few", "some", "many"], [1, 5, 20], k=800)
+    drawn = [balanced(groups, share, rng) for share in (0.59, 0.37)]
+    for share, flags in zip((0.59, 0.37), drawn, strict=True):
+        assert abs(sum(flags) - share * 800) < 1
+        for group in set(groups):
+            own = [flag for flag, each in zip(flags, groups, strict=True) if each == group]
+            assert abs(sum(own) - share * len(own)) < 2
+    both = fmean(one and other for one, other in zip(*drawn, strict=True))
+    assert both == pytest.approx(0.59 * 0.37, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("frame", "lemma", "noun", "expected"),
+    [
+        ("Finish_competition", "échouer", False, "La flotte norvienne échoua lors du combat de la Norze."),
+        ("Finish_competition", "défaite", True, "La défaite de la flotte norvienne lors du combat de la Norze"),
+        ("Theft", "larcin", True, "Le larcin d'une épée en fer par la flotte norvienne"),
+        ("Becoming_aware", "repérage", True, "Le repérage d'une épée en fer par la flotte norvienne"),
+        ("Hiding_objects", "camouflage", True, "Le camouflage d'une épée en fer par la flotte norvienne"),
+    ],
+)
+def test_what_governs_a_theme_elides_and_contracts(frame: str, lemma: str, noun: bool, expected: str) -> None:
+    kept = frames()[frame]
+    (unit,) = (each for each in kept.units_of(noun=noun) if each.lemma == lemma)
+    theme = {
+        "battle": Filler("battle", "combat:m de le:d Norze:Pf", "le"),
+        "object": Filler("object", "épée:f en fer:m", "un"),
+    }[kept.kinds["theme"][0]]
+    event = Event(kept, unit, {"agent": Filler("army", "flotte:f norvien:a", "le"), "theme": theme})
+    if noun:
+        said = noun_phrase(event, Wording()).root
+    else:
+        agent = event.fillers["agent"].tree()
+        said = ended(verb_phrase(event, Form(False).agreeing(agent), Wording())).root.open("nsubj", agent)
+    assert write(said).text == expected
+
+
+def test_statistics_agree_with_a_count_by_hand(world: FrenchWorld) -> None:
+    figures = statistics(world)
+    assert figures["f4_share"] == pytest.approx(fmean(far(world, example) for example in world.examples))
+    assert figures["f3_share"] == pytest.approx(fmean(not present(world, example) for example in world.examples))
+    assert figures["frames"] == len(frames())
+    requests = [frame for text in all_texts(world) for frame in text.frames if frame.frame == "Request"]
+    assert figures["most_lexical_units"] == len({frame.lexical_unit.name for frame in requests})
+    assert all(isinstance(value, (int, float)) for value in figures.values())
+
+
+# -- files and seeds -----------------------------------------------------------------------------------------------------
+
+
+def test_everything_goes_through_the_readers(world: FrenchWorld, tmp_path: Path) -> None:
+    texts, questions, trees = tmp_path / "test.jsonl", tmp_path / "questions.jsonl", tmp_path / "syntax.conllu"
+    write_texts(texts, world.texts["test"])
+    write_examples(questions, world.examples)
+    stored = {text.id: text.text for text in world.texts["test"]}
+    write_conllu(trees, world.syntax, stored)
+    assert read_texts(texts) == world.texts["test"]
+    assert read_examples(questions, texts) == world.examples
+    assert read_conllu(trees, stored) == world.syntax
+    write_squad(tmp_path / "train.json", world.fquad["train"])
+    assert list(read_squad(tmp_path / "train.json").questions) == world.fquad["train"]
+
+
+def test_a_seed_says_everything(world: FrenchWorld) -> None:
+    sizes = {"train": 40, "validation": 6, "evaluation": 60, "frame_texts": 8}
+    first, again, other = (build_french(seed, **sizes) for seed in (4, 4, 5))
+    assert first == again
+    names = [
+        set(re.findall(r"[a-zé,] ([A-Z][a-zé]+)", " ".join(text.text for text in all_texts(one))))
+        for one in (first, other)
+    ]
+    assert len(names[0] & names[1]) < 0.6 * len(names[0] | names[1])
+    assert not {text.text for text in all_texts(first)} & {text.text for text in all_texts(other)}

@@ -1,0 +1,151 @@
+"""Trees, inflection and phrases on hand-made cases."""
+
+import pytest
+
+from sample.french.morphology import adjective, agree, determiner, finite, plural, verb
+from sample.french.phrases import governed, phrase, predicate, the
+from sample.french.tree import Node, write
+from sample.french.verbs import Form, verb_group
+
+
+def said(node: Node) -> str:
+    return write(node).text
+
+
+@pytest.mark.parametrize(
+    ("notation", "expected"),
+    [
+        ("à le:d bord:m de le:d fleuve:m", "Au bord du fleuve"),
+        ("à le:d entrée:f de le:d détroit:m", "À l'entrée du détroit"),
+        ("de le:d troupe:fp", "Des troupes"),
+        ("à le:d habitant:mp de Arville:Pf", "Aux habitants d'Arville"),
+        ("de un:d héros:m", "D'un héros"),
+        ("de le:d héros:m", "Du héros"),
+        ("de le:d hiver:m", "De l'hiver"),
+        ("de un:d vivre:mp", "De vivres"),
+        ("de un:d arme:fp", "D'armes"),
+        ("à_cause_de le:d pluie:f", "À cause de la pluie"),
+        ("à_cause_de le:d froid:m", "À cause du froid"),
+        ("le:d vase:m en argent:m", "Le vase en argent"),
+        ("un:d grand:a renommée:f", "Une grande renommée"),
+        ("en 1312:Y", "En 1312"),
+        ("éviter:v un:d révolte:f", "Éviter une révolte"),
+    ],
+)
+def test_elision_and_contraction(notation: str, expected: str) -> None:
+    assert said(phrase(notation)) == expected
+
+
+def test_a_purpose_elides_its_preposition() -> None:
+    purpose = phrase("éviter:v un:d révolte:f")
+    purpose.open("mark", Node("afin", "ADP").close("fixed", Node("de", "ADP")))
+    assert said(purpose) == "Afin d'éviter une révolte"
+
+
+def test_son_stands_before_a_vowel() -> None:
+    noun = Node("offensive", "NOUN", gender="f")
+    assert said(noun.open("det", the("son", noun))) == "Son offensive"
+
+
+def test_a_contraction_is_one_token_and_the_tree_stays_whole() -> None:
+    line = write(governed("de", phrase("le:d roi:m")))
+    assert [word.form for word in line.words] == ["Du", "roi"]
+    assert [word.head for word in line.words] == [1, -1]
+    assert line.span(line.words[1].node).of(line.text) == "Du roi"
+
+
+def test_what_stands_apart_is_not_in_the_span() -> None:
+    subject = phrase("le:d roi:m")
+    clause = Node("attaqua", "VERB").open("nsubj", Node("qui", "PRON")).open("punct", Node(",", "PUNCT"))
+    clause.apart = True
+    root = Node("mourut", "VERB").open("nsubj", subject.close("acl:relcl", clause))
+    line = write(root, 10)
+    assert line.text == "Le roi, qui attaqua mourut"
+    span = line.span(subject)
+    assert (span.start, span.end) == (10, 16)
+
+
+@pytest.mark.parametrize(
+    ("lemma", "singular", "several", "imperfect", "participle"),
+    [
+        ("attaquer", "attaqua", "attaquèrent", "attaquait", "attaqué"),
+        ("assiéger", "assiégea", "assiégèrent", "assiégeait", "assiégé"),
+        ("annoncer", "annonça", "annoncèrent", "annonçait", "annoncé"),
+        ("bâtir", "bâtit", "bâtirent", "bâtissait", "bâti"),
+        ("perdre", "perdit", "perdirent", "perdait", "perdu"),
+        ("abattre", "abattit", "abattirent", "abattait", "abattu"),
+        ("découvrir", "découvrit", "découvrirent", "découvrait", "découvert"),
+        ("prendre", "prit", "prirent", "prenait", "pris"),
+        ("acquérir", "acquit", "acquirent", "acquérait", "acquis"),
+        ("élire", "élut", "élurent", "élisait", "élu"),
+        ("faire", "fit", "firent", "faisait", "fait"),
+        ("venir", "vint", "vinrent", "venait", "venu"),
+        ("secourir", "secourut", "secoururent", "secourait", "secouru"),
+        ("interrompre", "interrompit", "interrompirent", "interrompait", "interrompu"),
+    ],
+)
+def test_conjugation(lemma: str, singular: str, several: str, imperfect: str, participle: str) -> None:
+    assert verb(lemma).past == (singular, several)
+    assert verb(lemma).imperfect[0] == imperfect
+    assert verb(lemma).participle == participle
+
+
+def test_an_unknown_conjugation_is_refused() -> None:
+    with pytest.raises(ValueError, match="no conjugation for 'xyz'"):
+        verb("xyz")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        (Form(False, "perfect"), "A pris"),
+        (Form(False, "pluperfect", number="p"), "Avaient pris"),
+        (Form(True, "past", gender="f"), "Fut prise"),
+        (Form(True, "perfect", gender="f", number="p"), "Ont été prises"),
+        (Form(False, mood="past infinitive"), "Avoir pris"),
+        (Form(True, mood="past infinitive", gender="f"), "Avoir été prise"),
+        (Form(True, mood="infinitive", number="p"), "Être pris"),
+        (Form(True, mood="participle", gender="f"), "Prise"),
+    ],
+)
+def test_voices_tenses_and_moods(form: Form, expected: str) -> None:
+    assert said(verb_group("prendre", form)) == expected
+
+
+def test_participles_agree_with_the_subject_after_etre_and_with_an_object_before_avoir() -> None:
+    assert said(verb_group("arriver", Form(False, "perfect", gender="f", number="p"))) == "Sont arrivées"
+    ruins = Node("ruines", "NOUN", gender="f", number="p")
+    assert said(verb_group("découvrir", Form(False, "perfect"), object_before=ruins)) == "A découvertes"
+    assert said(verb_group("découvrir", Form(False, "perfect", gender="f"))) == "A découvert"
+
+
+@pytest.mark.parametrize(
+    ("lemma", "expected"),
+    [
+        ("velmorien", "velmorien velmorienne velmoriens velmoriennes"),
+        ("royal", "royal royale royaux royales"),
+        ("secret", "secret secrète secrets secrètes"),
+        ("public", "public publique publics publiques"),
+        ("vif", "vif vive vifs vives"),
+        ("précieux", "précieux précieuse précieux précieuses"),
+        ("célèbre", "célèbre célèbre célèbres célèbres"),
+    ],
+)
+def test_adjectives(lemma: str, expected: str) -> None:
+    assert [adjective(lemma, *key) for key in (("m", "s"), ("f", "s"), ("m", "p"), ("f", "p"))] == expected.split()
+
+
+def test_plurals_participles_and_determiners() -> None:
+    assert [plural(noun) for noun in ("bateau", "cheval", "travail", "mois", "lieu")] == [
+        *("bateaux", "chevaux", "travaux", "mois", "lieux")
+    ]
+    assert [agree("pris", *key) for key in (("m", "p"), ("f", "s"), ("f", "p"))] == ["pris", "prise", "prises"]
+    assert [determiner("quel", *key) for key in (("m", "s"), ("f", "s"), ("m", "p"), ("f", "p"))] == [
+        *("quel", "quelle", "quels", "quelles")
+    ]
+    assert finite("être", "imperfect", "p") == "étaient"
+
+
+def test_a_predicate_agrees_with_its_subject() -> None:
+    assert said(predicate("rester:v célèbre:a", "p")) == "Restèrent célèbres"
+    assert said(predicate("jouir:vi de un:d grand:a renommée:f", "s")) == "Jouissait d'une grande renommée"

@@ -1,0 +1,224 @@
+"""The sample's sources, made for a small world."""
+
+import io
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sample.kvqae.construction import _ABSTRACT, entities_of, write_sources
+from sample.kvqae.construction_commons import FIRST_VIEW, plan_files
+from sample.kvqae.construction_questions import _bank, annotate_sentences, ask_candidates, facts_to_ask
+from sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
+from sample.kvqae.entity_world import build_world
+from sample.kvqae.write import write_world
+from sample.render import DifficultyParameters
+from stages.kvqae.sources import CONCRETE_TYPES
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json_lines
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.formats.wikidata import WikidataFile, parse_entity
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.annotated_sentences import read_annotated
+from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
+from trivium.kvqae.construction.handed_on import read_commons
+from trivium.kvqae.construction.subjects import read_concrete_types
+
+SIZES = {"articles": 150, "imageless": 20}
+DIFFICULTY = DifficultyParameters(
+    identity_spread=1, pose=0.2, crop=0.2, light=0.2, noise=0.2, occlusion=0, disguise=0, faceless=0, company=0
+)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return build_world(1, **SIZES, sentences=6, viquae={"train": 8, "validation": 4, "test": 4}, triviaqa=60)
+
+
+@pytest.fixture(scope="module")
+def raw(world, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("raw")
+    write_world(world, folder, LocalEngine(1), size=64, difficulty=DIFFICULTY)
+    return folder
+
+
+def write(out, raw, *, seed=1, workers=1):
+    out.mkdir()
+    return write_sources(
+        out, raw, entities_of(raw, 1, **SIZES), LocalEngine(workers), seed=seed, questions=80, linked=0.6, files=5,
+        annotated=40, size=64, difficulty=DIFFICULTY,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sources(raw, tmp_path_factory):
+    out = tmp_path_factory.mktemp("made") / "sources"
+    return out, write(out, raw)
+
+
+def test_the_world_is_made_again(world, raw):
+    again = entities_of(raw, 1, **SIZES)
+    assert [entity.facts for entity in again] == [entity.facts for entity in world.entities]
+    assert [entity.picture for entity in again] == [entity.picture for entity in world.entities]
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"articles": 149}, {"imageless": 21}])
+def test_another_world_is_refused(raw, change):
+    arguments = {"seed": 1, **SIZES} | change
+    with pytest.raises(BadInput, match="another world than the raw data's"):
+        entities_of(raw, arguments.pop("seed"), **arguments)
+
+
+def test_every_wording_has_relations_of_the_world_and_makes_trees(world):
+    sentences = annotate_sentences(0, 1500, set())
+    starts = {tuple(sentence.deps[:3]) for sentence in sentences}
+    assert len(starts) > 15
+    assert sum(map(len, _bank()["wordings"].values())) >= 25
+    assert {name for _, name in facts_to_ask(world.entities)} <= set(_bank()["relations"])
+    for sentence in sentences:
+        for place in range(len(sentence.heads)):
+            for _ in sentence.words:
+                place = sentence.heads[place]
+            assert sentence.deps[place] == "ROOT"
+
+
+def test_the_same_bytes_whatever_the_workers(sources, raw, tmp_path):
+    write(tmp_path / "again", raw, workers=2)
+    for path in sorted(sources[0].rglob("*")):
+        if path.is_file():
+            assert path.read_bytes() == (tmp_path / "again" / path.relative_to(sources[0])).read_bytes(), path
+
+
+def test_the_answer_is_in_the_entitys_article_and_the_question_is_not_asked_elsewhere(sources, raw, world):
+    articles = {
+        record["wikipedia_title"]: " ".join(record["text"]) for _, record in read_json_lines(raw / "articles.jsonl")
+    }
+    asked = ask_candidates(world.entities, 1, 80, linked=0.6, told={})
+    for candidate in asked:
+        value = candidate.entity.facts[candidate.relation]
+        assert any(form in articles[candidate.entity.title] for form in (value.text, *value.aliases))
+    assert len({(each.entity.number, each.relation) for each in asked}) == len(asked)
+    trivia = {record["input"] for _, record in read_json_lines(raw / "triviaqa" / "train.jsonl")}
+    assert trivia.isdisjoint(question.text for question in read_triviaqa(sources[0] / "triviaqa.json"))
+
+
+def test_told_facts_are_not_asked(world):
+    entity, relation = facts_to_ask(world.entities)[0]
+    told = {entity.wikipedia_id: f"Who? {entity.facts[relation].text}"}
+    asked = ask_candidates(world.entities, 1, 10**6, linked=1, told=told)
+    assert (entity.number, relation) not in {(each.entity.number, each.relation) for each in asked}
+    assert len(asked) > 100
+
+
+def test_about_the_wanted_share_is_linked(world):
+    asked = ask_candidates(world.entities, 1, 10**6, linked=0.6, told={})
+    assert np.mean([each.linked for each in asked]) == pytest.approx(0.55, abs=0.08)
+    assert any(not each.links for each in asked)
+    assert any(len(each.links) > 1 for each in asked)
+    titles = {entity.title for entity in world.entities}
+    assert any(link not in titles for each in asked for link in each.links)
+
+
+def test_questions_name_none_one_or_two_entities(world):
+    asked = ask_candidates(world.entities, 1, 300, linked=0.6, told={})
+    names = ("PERSON", "GPE", "LOC", "FAC", "ORG", "PRODUCT")
+    named = Counter(sum(label in names for *_, label in each.sentence.entities) for each in asked)
+    assert set(named) == {0, 1, 2}
+    assert named[1] > named[0] + named[2]
+
+
+def test_planted_cases_are_counted_and_found(world):
+    counts = Counter()
+    items = [parse_entity(item) for item in plant(world.entities, 1, counts)]
+    persons = [item for item in items if item.human]
+    living = sum(not item.deceased for item in persons if item.id < "Q2")
+    assert living == counts["planted_living"]
+    assert living / len(persons) == pytest.approx(LIVING, abs=0.12)
+    assert (
+        counts["planted_no_article"]
+        == sum(item.id >= "Q2000000000" for item in items if len(item.id) == 11)
+        == NO_ARTICLE
+    )
+    above = {item.id: item.values("P279") for item in items}
+    assert above["Q3624078"] == ("Q6256",)
+    assert above["Q6256"] == ("Q3624078",)
+    assert {"Q6", *above} >= {"Q8436"}
+
+
+def test_persons_without_gender_or_occupation(world):
+    counts = Counter()
+    items = [parse_entity(item) for item in plant(world.entities, 3, counts)]
+    persons = [item for item in items if item.human and item.id < "Q2"]
+    assert sum(not item.values("P21") for item in persons) == counts["planted_no_gender"] > 0
+    assert sum(not item.values("P106") for item in persons) == counts["planted_no_occupation"] > 0
+    assert any(len(item.values("P106")) > 1 for item in persons)
+
+
+def test_the_raw_world_keeps_its_entities(world, raw):
+    """Planting changes copies: the raw file has every death and category."""
+    list(plant(world.entities, 1, Counter()))
+    raw_file = WikidataFile(raw / "wikidata.jsonl")
+    assert all(raw_file.get(entity.wikidata_id).deceased for entity in world.entities if entity.gender)
+
+
+def test_commons_files_are_varied_and_drawn(sources, raw):
+    out, metrics = sources
+    files = list(read_commons(out / "commons.jsonl"))
+    images = Images(out / "images")
+    assert metrics["commons_files"] == len(files) == len(images.names) > 30
+    assert all(file.name in images for file in files)
+    for distinct in (
+        {file.license for file in files},
+        {file.depicts for file in files},
+        {len(f.categories) for f in files},
+    ):
+        assert len(distinct) > 1
+    reference = Images(raw / "images" / "kb")
+    same = [file for file in files if file.name in reference]
+    assert len(same) == metrics["commons_references"] > 0
+    assert all(images.read(file.name) == reference.read(file.name) for file in same)
+    small = next(file for file in files if "(small)" in file.title)
+    assert Image.open(io.BytesIO(images.read(small.name))).width == round(64 * 0.8)
+
+
+def test_the_list_of_types_keeps_what_is_drawn_and_leaves_out_the_rest(world):
+    """What the sample holds for abstract is what the filter of the construction drops."""
+    items = {item["id"]: parse_entity(item) for item in plant(world.entities, 1, Counter())}
+    concrete = read_concrete_types(CONCRETE_TYPES)
+    hierarchy = ClassHierarchy(lambda item: items[item].values("P279"))
+    things = [entity for entity in world.entities if entity.gender is None]
+    abstract = {
+        entity.kind.name
+        for entity in things
+        if not any(hierarchy.ancestors(item) & concrete.keys() for item in items[entity.wikidata_id].values("P31"))
+    }
+    assert abstract == set(_ABSTRACT) & {entity.kind.name for entity in things}
+    assert len(abstract) > 1
+
+
+def test_a_category_has_at_most_so_many_files(world):
+    subjects = [entity for entity in world.entities if entity.image]
+    files = plan_files(subjects, 1, 3)
+    sizes = Counter(file.entity.number for file in files)
+    assert set(sizes) == {entity.number for entity in subjects}
+    assert set(sizes.values()) == {1, 2, 3}
+    assert len({file.name for file in files}) == len(files)
+    assert all(file.view == 0 or file.view >= FIRST_VIEW for file in files)
+
+
+def test_annotated_sentences_have_no_name_of_the_world(sources, world):
+    known = {name for entity in world.entities for name in (entity.name, *entity.aliases)}
+    sentences = read_annotated(sources[0] / "annotated.jsonl")
+    assert len(sentences) == 40
+    names = {
+        " ".join(each.words[start:end]).removeprefix("the ").removeprefix("The ")
+        for each in sentences
+        for start, end, label in each.entities
+        if label not in ("DATE", "ORDINAL", "CARDINAL", "NORP")
+    }
+    assert names
+    assert names.isdisjoint(known)
+    assert json.loads((sources[0] / "annotated.jsonl").read_text().splitlines()[0])["words"]

@@ -1,0 +1,175 @@
+"""What a world holds: who, which answers, which questions, and what must not leak from one split to another."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from sample.kvqae.cast import count_by_kind
+from sample.kvqae.entities import PROPERTIES
+from sample.kvqae.entity_pictures import IDENTITIES_PER_WORLD
+from sample.kvqae.entity_world import World, build_world
+from sample.kvqae.questions import Asked
+from sample.kvqae.raw_records import image_name
+from sample.kvqae.world_statistics import statistics
+from sample.render import ENCODER_IDENTITIES, KINDS, is_woman
+from tests.sample.kvqae.conftest import SIZES, small_world
+from trivium.kvqae.knowledge_base.articles import clean_paragraphs
+from trivium.measures.answers import AnswerMatcher, normalize_answer
+
+
+def all_viquae(world: World) -> list[Asked]:
+    return [question for split in world.viquae.values() for question in split]
+
+
+def text_of(world: World, entity_number: int) -> str:
+    article = world.articles[entity_number]
+    return f"{article['wikipedia_title']} {' '.join(clean_paragraphs(article['text']))}"
+
+
+def test_counts(world: World):
+    assert len(world.entities) == len(world.articles) == 300
+    assert sum(entity.image is None for entity in world.entities) == 60
+    assert {split: len(asked) for split, asked in world.viquae.items()} == SIZES
+    assert len(world.triviaqa_train) == 300
+
+
+@pytest.mark.parametrize("entities", [50, 77, 1250])
+def test_every_kind_is_there(entities: int):
+    counts = count_by_kind(entities)
+    assert sum(counts.values()) == entities
+    assert min(counts.values()) >= 1
+
+
+def test_names_files_and_identities_are_unique(world: World):
+    for values in (
+        [entity.title for entity in world.entities],
+        [entity.wikidata_id for entity in world.entities],
+        [entity.image for entity in world.entities if entity.image],
+        [entity.picture for entity in world.entities if entity.picture],
+        [question.id for question in all_viquae(world)],
+        [image_name(question) for question in all_viquae(world)],
+    ):
+        assert len(set(values)) == len(values)
+
+
+def test_worlds_share_nobody(world: World):
+    other = small_world(1)
+    for seed, one in ((0, world), (1, other)):
+        identities = [entity.picture[1] for entity in one.entities if entity.picture]
+        assert all(
+            seed * IDENTITIES_PER_WORLD <= identity < (seed + 1) * IDENTITIES_PER_WORLD for identity in identities
+        )
+        assert max(identities) < ENCODER_IDENTITIES
+    persons = [{entity.name for entity in one.entities if entity.gender} for one in (world, other)]
+    assert len(persons[0] & persons[1]) < 0.05 * len(persons[0])
+
+
+def test_a_seed_decides_everything(world: World):
+    again = small_world(0)
+    assert again.articles == world.articles
+    assert again.entities == world.entities
+    assert again.viquae == world.viquae
+    assert again.triviaqa_train == world.triviaqa_train
+
+
+def test_the_image_is_the_first_property_present(world: World):
+    several = [entity for entity in world.entities if len(entity.images) > 1]
+    assert several
+    for entity in world.entities:
+        expected = [entity.images[key] for key in PROPERTIES if key in entity.images]
+        assert entity.image == (expected[0] if expected else None)
+        if entity.picture:
+            assert entity.picture[0] in KINDS
+    # A country drawn as a flag has no photograph: the property decides what is drawn.
+    for entity in world.entities:
+        if entity.kind.name == "country" and entity.picture:
+            assert entity.picture[0] == ("landscape" if "P18" in entity.images else "flag")
+
+
+def test_women_and_men_look_it(world: World):
+    drawn = [entity for entity in world.entities if entity.picture and entity.picture[0] == "person"]
+    assert drawn
+    assert all(is_woman(entity.picture[1]) == (entity.gender == "female") for entity in drawn)
+
+
+def test_every_answer_stands_in_its_article_word_for_word(world: World):
+    for question in [*all_viquae(world), *world.triviaqa_train]:
+        assert AnswerMatcher(question.answer).matches(text_of(world, question.entity.number)), question.text
+        assert all(normalize_answer(answer) for answer in question.answer)
+
+
+def test_a_question_of_viquae_does_not_name_its_entity(world: World):
+    for question in all_viquae(world):
+        assert question.entity.name.lower() not in question.text.lower()
+        assert question.entity.name in question.original
+        words = set(re.findall(r"\w+", question.entity.name)) if question.entity.gender else set()
+        assert not words & set(re.findall(r"\w+", question.text)), question.text
+        assert not AnswerMatcher(question.answer).matches(question.text), question.text
+
+
+def test_the_question_alone_is_ambiguous(world: World):
+    texts = Counter(question.text for question in all_viquae(world))
+    assert max(texts.values()) >= 2
+
+
+def test_no_fact_is_asked_twice_anywhere(world: World):
+    viquae = [(question.entity.number, question.relation) for question in all_viquae(world)]
+    assert len(set(viquae)) == len(viquae)
+    trivia = {(question.entity.number, question.relation) for question in world.triviaqa_train}
+    assert not trivia & set(viquae)
+
+
+def test_pretraining_names_its_entity_or_asks_for_it(world: World):
+    for question in world.triviaqa_train:
+        assert (question.entity.name in question.text) != (question.entity.name in question.answer)
+
+
+def test_splits_share_some_entities_and_answers_but_no_image(world: World):
+    images = [{image_name(question) for question in asked} for asked in world.viquae.values()]
+    assert sum(map(len, images)) == len(set.union(*images))
+    figures = statistics(world)
+    assert 0.02 <= figures["test_entities_in_train"] <= 0.4
+    assert 0.02 <= figures["test_answers_in_train"] <= 0.4
+    assert figures["most_frequent_answer_share"] <= 0.05
+
+
+def test_views_of_an_entity_count_from_one(world: World):
+    views: dict[int, list[int]] = {}
+    for question in all_viquae(world):
+        views.setdefault(question.entity.number, []).append(question.view)
+    assert all(sorted(seen) == list(range(1, len(seen) + 1)) for seen in views.values())
+
+
+def test_articles_read_well(world: World):
+    for article in world.articles:
+        title, *paragraphs = article["text"]
+        assert title == article["wikipedia_title"] + "\n"
+        assert all(paragraph.endswith("\n") for paragraph in paragraphs)
+        prose = [
+            paragraph.strip() for paragraph in paragraphs if not paragraph.startswith(("Section::::", "BULLET::::"))
+        ]
+        for paragraph in prose:
+            assert "{" not in paragraph
+            assert "  " not in paragraph
+            assert not re.search(r"\b[Aa] (?!eu|uni|one)[aeiou]", paragraph), paragraph
+            assert not re.search(r"\b(the|of|in|and) \1\b", paragraph), paragraph
+            assert paragraph[0].isupper() or paragraph[0] in "“1", paragraph
+
+
+def test_lists_hold_what_the_knowledge_base_drops(world: World):
+    paragraphs = [paragraph for article in world.articles for paragraph in article["text"]]
+    assert any(paragraph.startswith("BULLET::::") for paragraph in paragraphs)
+    assert any(" | " in paragraph for paragraph in paragraphs)
+
+
+def test_a_tiny_world_runs_out_of_facts_honestly():
+    sizes = {"train": 10, "validation": 10, "test": 10_000}
+    world = build_world(3, articles=50, imageless=0, sentences=6, viquae=sizes, triviaqa=10**6)
+    asked = all_viquae(world)
+    assert {question.entity.number for question in asked} == {
+        entity.number for entity in world.entities if entity.kind.asked
+    }
+    assert len({(question.entity.number, question.relation) for question in [*asked, *world.triviaqa_train]}) == (
+        len(asked) + len(world.triviaqa_train)
+    )

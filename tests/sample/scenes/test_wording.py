@@ -1,0 +1,83 @@
+"""Captions say what is in the scene, nothing else, in English."""
+
+import re
+
+import pytest
+
+from sample.scenes.catalogue import KINDS
+from sample.scenes.formats import Shot
+from sample.scenes.scene import Scene
+from sample.scenes.wording import Caption, Mention, plain
+
+KIND_OF = {noun: kind.name for kind in KINDS.values() for look in kind.looks for forms in look for noun in forms} | {
+    "people": "person"
+}
+NOUN = re.compile(r"\b(" + "|".join(sorted(map(re.escape, KIND_OF), key=len, reverse=True)) + r")\b")
+
+
+def all_captions(shots: list[Shot]) -> list[tuple[Scene, Caption]]:
+    return [(shot.scene, caption) for shot in shots for caption in shot.captions]
+
+
+def mentions(caption: Caption) -> list[Mention]:
+    return [part for part in caption if isinstance(part, Mention) and part.kind is not None]
+
+
+def test_five_captions_a_picture(many: list[Shot]):
+    assert all(len(shot.captions) == 5 for shot in many)
+
+
+def test_captions_name_only_what_is_there(many: list[Shot], flickr: list[Shot]):
+    for scene, caption in all_captions(many + flickr):
+        named = {KIND_OF[noun] for noun in NOUN.findall(plain(caption).lower())}
+        assert named == {mention.kind for mention in mentions(caption)}
+        assert named <= set(scene.kinds)
+        assert named
+
+
+def test_captions_leave_out_a_twentieth(many: list[Shot]):
+    named = sum(len(mentions(caption)) for _, caption in all_captions(many))
+    assert named / sum(len(scene.kinds) for scene, _ in all_captions(many)) == pytest.approx(0.95, abs=0.01)
+
+
+def test_colours_and_numbers_are_true(many: list[Shot]):
+    for scene, caption in all_captions(many):
+        for mention in mentions(caption):
+            words = mention.text.lower().split()
+            things = [thing for thing in scene.things if thing.kind == mention.kind]
+            assert len(things) == (2 if words[0] == "two" or "pair" in words else 1)
+            for colour in KINDS[mention.kind].colours:
+                assert colour not in words or {thing.colour for thing in things} == {colour}
+
+
+def test_sides_are_true(many: list[Shot]):
+    seen = 0
+    for scene, caption in all_captions(many):
+        for before, between, after in zip(caption, caption[1:], caption[2:], strict=False):
+            side = re.fullmatch(r".*to the (left|right) of ", between) if isinstance(between, str) else None
+            if side and isinstance(before, Mention) and before.kind and after.kind:
+                first, second = (next(t for t in scene.things if t.kind == part.kind) for part in (before, after))
+                assert (first.left < second.left) == (side[1] == "left")
+                seen += 1
+    assert seen > 20
+
+
+def test_captions_are_well_formed(many: list[Shot], flickr: list[Shot]):
+    for _, caption in all_captions(many + flickr):
+        text = plain(caption)
+        assert re.fullmatch(r"[A-Z][a-z]*(,? [a-z]+)*\.", text), text
+        assert not re.search(r"\b(a [aeiou]|an [^aeiou]|(\w+) \2\b)", text.lower()), text
+        assert not re.search(r"\bis (also )?(two|a pair)|\bare (also )?an? (?!pair)", text.lower()), text
+
+
+def test_riders_do_not_stand(many: list[Shot]):
+    for scene, caption in all_captions(many):
+        if scene.mounted and isinstance(caption[0], Mention) and isinstance(caption[1], str):
+            rider = scene.things[scene.mounted[0]].kind
+            if caption[0].kind == rider:
+                assert not re.match(r" (stand|wait|walk|rest|lie|lying)", caption[1])
+
+
+def test_wording_varies(many: list[Shot]):
+    texts = [plain(caption) for _, caption in all_captions(many)]
+    assert len(set(texts)) > 0.9 * len(texts)

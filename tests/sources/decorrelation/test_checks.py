@@ -1,0 +1,146 @@
+import io
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+
+from tests.decorrelation.tiny_corpus import SCENES, draw, picture_name, write_coco
+from trivium.files.image_shards import write_images
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.stage import BadInput
+from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_coco(tmp_path / "coco")
+
+
+def images(folder, **changes):
+    """The tiny corpus's images with some replaced (by position, `at_3`), or left out (None)."""
+    data = {index: changes.get(f"at_{index}", draw(index)) for index in range(len(SCENES))}
+    write_images(folder / "images", [(picture_name(index), each) for index, each in data.items() if each is not None])
+
+
+def changed(corpus, index, **fields):
+    pictures = list(corpus.pictures)
+    pictures[index] = replace(pictures[index], **fields)
+    return replace(corpus, pictures=tuple(pictures))
+
+
+def png(mode="RGB", size=(64, 48)):
+    buffer = io.BytesIO()
+    Image.new(mode, size, 7).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def test_good_folder_is_counted(folder, capsys):
+    counts = validate_decorrelation(folder, read_corpus(folder))
+    expected = {
+        "pictures_train": 6, "pictures_validation": 2, "pictures_test": 4, "captions_train": 30, "captions_test": 20,
+        "objects_train": 14, "objects_test": 9, "objects_crowd": 1, "pictures_without_objects": 0,
+        "pictures_with_fewer_captions": 0, "captions_not_english": 0, "classes_without_picture": 1,
+        "classes_everywhere": 0, "images_in_train_and_test": 0, "scenes_in_train_and_test": 0, "images_twice": 0,
+        "images_not_in_split_file": 0, "captions_empty": 0,
+    }  # fmt: skip
+    assert expected.items() <= counts.items()
+    assert "classes without picture of training: hot dog" in capsys.readouterr().err
+    refuse_leaks(counts, folder)
+
+
+def test_class_that_is_everywhere_is_reported(folder, capsys):
+    corpus = read_corpus(folder)
+    dogs = replace(corpus, pictures=tuple(replace(p, objects=corpus.pictures[0].objects) for p in corpus.pictures))
+    assert validate_decorrelation(folder, dogs)["classes_everywhere"] == 2
+    assert "classes everywhere of training: dog, frisbee" in capsys.readouterr().err
+
+
+def test_captions_of_another_language_and_too_few_are_counted(folder):
+    corpus = read_corpus(folder)
+    caption = replace(corpus.pictures[0].captions[0], text="Ein Hund neben einer Frisbee")
+    counts = validate_decorrelation(folder, changed(corpus, 0, captions=(caption,)))
+    assert (counts["captions_not_english"], counts["pictures_with_fewer_captions"]) == (1, 1)
+
+
+def worded(corpus, foreign, english):
+    """The corpus with so many captions in German and in English, spread over its pictures."""
+    texts = ["Ein Hund neben einer Frisbee"] * foreign + ["A dog next to a frisbee"] * english
+    sample = corpus.pictures[0].captions[0]
+    captions = [replace(sample, id=100 + number, text=text) for number, text in enumerate(texts)]
+    count = len(corpus.pictures)
+    pictures = [replace(each, captions=tuple(captions[place::count])) for place, each in enumerate(corpus.pictures)]
+    return replace(corpus, pictures=tuple(pictures))
+
+
+@pytest.mark.parametrize(("foreign", "english"), [(11, 9), (20, 0), (60, 1)])
+def test_a_set_mostly_not_in_english_is_refused(folder, foreign, english):
+    message = (
+        rf"karpathy\.json:sentence 100: field 'raw': {foreign} of {foreign + english} captions are not English; "
+        r"the first; got 'Ein Hund neben einer Frisbee'; expected captions in English"
+    )
+    with pytest.raises(BadInput, match=message):
+        validate_decorrelation(folder, worded(read_corpus(folder), foreign, english))
+
+
+@pytest.mark.parametrize(("foreign", "english"), [(10, 10), (30, 30), (19, 0)])  # half; fewer than can be judged
+def test_other_captions_not_in_english_are_counted(folder, foreign, english):
+    counts = validate_decorrelation(folder, worded(read_corpus(folder), foreign, english))
+    assert counts["captions_not_english"] == foreign
+
+
+def test_image_and_scene_in_two_splits_are_found(folder):
+    corpus = read_corpus(folder)
+    images(folder, at_8=draw(0), at_9=draw(7))
+    counts = validate_decorrelation(folder, changed(corpus, 6, objects=corpus.pictures[1].objects[::-1]))
+    found = {name: number for name, number in counts.items() if "_in_" in name and number}
+    assert found == {
+        "images_in_train_and_test": 1, "images_in_validation_and_test": 1, "scenes_in_train_and_validation": 1,
+    }  # fmt: skip
+    assert counts["images_twice"] == 2
+    with pytest.raises(BadInput, match=r"coco: splits share pictures; got \{.*; expected none in two splits"):
+        refuse_leaks(counts, folder)
+
+
+def test_one_object_alone_is_no_scene(folder):
+    corpus = read_corpus(folder)
+    single = corpus.pictures[0].objects[:1]
+    counts = validate_decorrelation(folder, changed(changed(corpus, 0, objects=single), 11, objects=single))
+    assert counts["scenes_in_train_and_test"] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"at_3": None}, r"images: 1 pictures have no image; the first; got 'COCO_train2014_000000000004\.jpg'"),
+        ({"at_3": b"nothing"}, r"images:COCO_train2014_000000000004\.jpg: not an image"),
+        ({"at_3": png("L")}, r"000000000004\.jpg: field 'mode.*got \('L', \(64, 48\), 1\); expected \('RGB'"),
+        ({"at_3": png(size=(48, 64))}, r"000000000004\.jpg: field 'mode.*got \('RGB', \(48, 64\), 1\)"),
+    ],
+)
+def test_pictures_that_later_stages_cannot_use_are_refused(folder, change, message):
+    images(folder, **change)
+    with pytest.raises(BadInput, match=message):
+        validate_decorrelation(folder, read_corpus(folder))
+
+
+def test_image_of_no_picture_is_counted(folder):
+    corpus = read_corpus(folder)
+    counts = validate_decorrelation(folder, replace(corpus, pictures=corpus.pictures[1:]))
+    assert counts["images_not_in_split_file"] == 1
+
+
+def test_split_without_picture_is_refused(folder):
+    corpus = read_corpus(folder)
+    training = replace(corpus, pictures=corpus.pictures[:6])
+    with pytest.raises(BadInput, match=r"coco: field 'validation': no picture in a split"):
+        validate_decorrelation(folder, training)
+
+
+def test_rendered_pictures_are_of_test_pictures_and_their_classes(folder):
+    corpus = read_corpus(folder)
+    write_images(folder / "rendered", [("8_dog", png()), ("9_person", png())])
+    assert validate_decorrelation(folder, corpus)["rendered"] == 2
+    for name in ("8_cat", "0_dog"):
+        write_images(folder / "rendered", [(name, png())])
+        with pytest.raises(BadInput, match=f"rendered:{name}: a rendered picture of nothing"):
+            validate_decorrelation(folder, corpus)

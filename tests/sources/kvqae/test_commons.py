@@ -1,0 +1,116 @@
+"""Commons' API, as a small wiki on loopback answers."""
+
+from collections import Counter
+
+import pytest
+
+from tests.sources.small_wiki import serve_wiki
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.handed_on import CommonsFile
+from trivium.sources.download import Patience
+from trivium.sources.kvqae.commons import category_files, fetch_picture, plain_text
+from trivium.sources.mediawiki import TOGETHER, MediaWiki
+
+HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
+
+
+@pytest.fixture
+def wiki():
+    with serve_wiki() as state:
+        yield state
+
+
+@pytest.fixture
+def commons(wiki, tmp_path):
+    return MediaWiki(f"{wiki.url}/w/api.php", tmp_path / "commons", HASTY)
+
+
+def lark(wiki):
+    wiki.categories["Ada Lark"] = [
+        wiki.page(
+            1, "File:Ada 1.jpg", License="cc-by-sa-4.0", categories=["Ada Lark", "1900 in Dor", "Larks"],
+            ImageDescription='<a href="x">Ada&nbsp;Lark</a>,\n  1900 &amp; later',
+        ),
+        wiki.page(2, "File:Ada.pdf", mime="application/pdf"),
+        wiki.page(3, "File:Ada 3.jpg"),
+        wiki.page(4, "File:Ada 4.jpg", License="pd"),
+    ]  # fmt: skip
+    statement = {"mainsnak": {"snaktype": "value", "datavalue": {"value": {"id": "Q7"}}}}
+    unknown = {"mainsnak": {"snaktype": "somevalue"}}
+    wiki.entities = {
+        "M1": {"id": "M1", "statements": {"P180": [statement, unknown]}},
+        "M3": {"id": "M3", "statements": []},
+    }
+
+
+def test_files_of_a_category(wiki, commons):
+    lark(wiki)
+    counts = Counter()
+    files = list(category_files(commons, "Ada Lark", 10, 512, counts))
+    assert [file.title for file, _ in files] == ["File:Ada 1.jpg", "File:Ada 3.jpg", "File:Ada 4.jpg"]
+    assert files[0][0] == CommonsFile(
+        "Ada Lark", "File:Ada 1.jpg", "Ada Lark , 1900 & later", ("Ada Lark", "1900 in Dor", "Larks"), ("Q7",),
+        "cc-by-sa-4.0",
+        f"{1:040x}",
+    )  # fmt: skip
+    assert files[1][0] == CommonsFile("Ada Lark", "File:Ada 3.jpg", "", (), (), "", f"{3:040x}")
+    assert files[0][1] == f"{wiki.url}/thumb/1/512px-x.jpg"
+    assert counts == {"commons_no_picture": 1}
+    assert {parameters["iiurlwidth"] for parameters in wiki.asked("query")} == {"512"}
+    assert {parameters["clshow"] for parameters in wiki.asked("query")} == {"!hidden"}
+    assert len(wiki.asked("query")) == 4  # the first two pages' categories take three, the others one
+
+
+def test_a_file_that_is_listed_twice_is_counted(wiki, commons):
+    lark(wiki)
+    wiki.categories["Ada Lark"] += wiki.categories["Ada Lark"][:1]
+    counts = Counter()
+    assert len(list(category_files(commons, "Ada Lark", 10, 512, counts))) == 3
+    assert counts == {"commons_no_picture": 1, "commons_listed_twice": 1}
+
+
+def test_no_more_files_are_asked_than_wanted(wiki, commons):
+    lark(wiki)
+    wiki.part = 1
+    assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
+    assert len(wiki.asked("query")) == 3  # a part for each of its categories
+    assert [parameters["ids"] for parameters in wiki.asked("wbgetentities")] == ["M1"]
+
+
+def test_an_empty_category(wiki, commons):
+    assert list(category_files(commons, "Nothing", 5, 512, Counter())) == []
+
+
+def test_answers_are_kept(wiki, commons):
+    lark(wiki)
+    first = list(category_files(commons, "Ada Lark", 10, 512, Counter()))
+    asked = len(wiki.requests)
+    assert list(category_files(commons, "Ada Lark", 10, 512, Counter())) == first
+    assert len(wiki.requests) == asked
+
+
+def test_we_say_who_we_are(wiki, commons):
+    lark(wiki)
+    (file, address), *_ = category_files(commons, "Ada Lark", 1, 512, Counter())
+    assert fetch_picture(file, address, commons.folder / "pictures", HASTY) == b"picture 1"
+    assert all(headers["User-Agent"].startswith("Trivium/") for _, headers in wiki.requests)
+
+
+@pytest.mark.parametrize("answer", [b'{"error": {"code": "ratelimited"}}', b"[]", b"<html>"])
+def test_an_error_is_not_kept(wiki, commons, answer):
+    lark(wiki)
+    wiki.answers = [answer]
+    with pytest.raises(BadInput):
+        list(category_files(commons, "Ada Lark", 1, 512, Counter()))
+    assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
+
+
+def test_entities_are_asked_a_few_dozen_at_a_time(wiki, commons):
+    wiki.entities = {f"Q{number}": {"id": f"Q{number}"} for number in range(TOGETHER + 1)}
+    wanted = [f"Q{number}" for number in range(TOGETHER + 3)]
+    assert [entity["id"] for entity in commons.entities(wanted, "claims")] == wanted[: TOGETHER + 1]
+    assert [len(each["ids"].split("|")) for each in wiki.asked("wbgetentities")] == [TOGETHER, 3]
+
+
+def test_markup_becomes_text():
+    assert plain_text("<p>A &lt;b&gt;\n<i>c</i></p>") == "A <b> c"

@@ -1,0 +1,346 @@
+import ast
+import inspect
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from stages.kvqae import world as kvqae
+from tests.sources.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json, read_json_lines
+from trivium.formats.questions import read_questions
+from trivium.harness import stage
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.source_questions import check_no_leak
+from trivium.sources.download import Patience
+from trivium.sources.kvqae import hub as hub_world
+from trivium.sources.kvqae.hub import SOURCES, fetch_base_models, fetch_kvqae, pieces_key
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+QUICK = Patience(attempts=2, pause=0.01, silence=2)
+
+
+@pytest.fixture
+def pins(hub, tmp_path):
+    path = tmp_path / "pins.yaml"
+    path.write_text(serve_kvqae(hub))
+    return path
+
+
+@pytest.fixture
+def fetch(pins, tmp_path):
+    return lambda: fetch_kvqae(tmp_path / "raw", tmp_path / "work", Pins(pins), QUICK)
+
+
+def rows(path):
+    return [record for _, record in read_json_lines(path)]
+
+
+def test_kvqae_end_to_end(fetch, tmp_path):
+    counts, raw = fetch(), tmp_path / "raw"
+    articles = rows(raw / "articles.jsonl")
+    assert [article["wikipedia_id"] for article in articles] == ["10", "11", "12", "13"]
+    assert articles[0]["text"] == ["Ada\n", "Ada was born in 1910.\n", "Section::::Life.\n"]
+    assert articles[0]["wikidata_info"] == {"wikidata_id": "Q1", "aliases": ["Ada II"], "description": "d"}
+    assert articles[0]["anchors"] == []
+
+    entities = {entity["id"]: entity for entity in rows(raw / "wikidata.jsonl")}
+    assert entities.keys() == {"Q5", "Q1", "Q2", "Q3"}
+    assert entities["Q1"]["aliases"] == {"en": [{"language": "en", "value": "Ada II"}]}
+    assert entities["Q1"]["claims"]["P31"][0]["mainsnak"]["datavalue"]["value"]["id"] == "Q5"
+    assert entities["Q3"]["claims"].keys() == {"P18"}
+    assert entities["Q3"]["claims"]["P18"][0]["mainsnak"]["datavalue"]["value"] == "512px-Bridge.png"
+
+    (question,) = read_questions(raw / "viquae" / "train.jsonl")
+    assert (question.image, question.wikidata_id, question.wikipedia_id) == ("512px-question-Q1.jpg", "Q1", "10")
+    assert question.answers == ("1910", "the year 1910")
+    for split in ("train", "validation", "test"):
+        questions = rows(raw / "triviaqa" / f"{split}.jsonl")
+        assert [record["id"] for record in questions] == [f"{split}-{i}" for i in range(3)]
+        assert questions[0]["output"] == {
+            "original_answer": "Paris",
+            "answer": ["Paris", "City of Light"],
+            "provenance": [{"wikipedia_id": ["12"], "title": ["Bridge"]}],
+        }
+
+    images = Images(raw / "images" / "kb")
+    assert images.names == ["512px-Ada.jpg", "512px-Bridge.png"]
+    assert images.read("512px-Ada.jpg") == jpeg("red")
+    assert len(Images(raw / "images" / "questions").names) == 3
+    assert counts["kb_images"] == 2
+    assert counts["kb_images_missing"] == counts["entities_whose_image_is_missing"] == 1
+    assert counts["articles"] == 4
+    assert counts["kb_images_not_wanted"] == 1
+    assert counts["kb_images_not_an_image"] == 1
+    assert counts["entities_humans_with_faces"] == counts["entities_non_humans"] == 1
+    assert not list((tmp_path / "work").rglob("*.tar*")), "downloads are removed when they are used up"
+
+
+def test_question_asked_twice_is_not_trained_on(fetch, hub, tmp_path):
+    questions = triviaqa("train")
+    questions[1]["input"] = "When was BOB born"  # validation asks it, under another id
+    files = {f"with_viquae_{split}.jsonl": lines(triviaqa(split)) for split in ("validation", "test")}
+    hub.repository("who/triviaqa", {"without_viquae.parquet": parquet(questions), **files}, kind="dataset")
+    counts = fetch()
+    assert (counts["triviaqa_train"], counts["triviaqa_train_seen_in_viquae"]) == (2, 1)
+    assert [record["id"] for record in rows(tmp_path / "raw" / "triviaqa" / "train.jsonl")] == ["train-0", "train-2"]
+    assert check_no_leak(tmp_path / "raw" / "viquae", tmp_path / "raw" / "triviaqa") == 0
+
+
+def test_missing_and_broken_images_of_questions_are_counted(fetch, hub, tmp_path, capsys):
+    images = {"512px-question-Q1.jpg": jpeg("white"), "512px-question-Q3.jpg": b"<html>"}
+    hub.repository("who/images", {"images.tar.gz": tar_of(images)}, kind="dataset")
+    counts = fetch()
+    assert counts["questions_images_missing"] == counts["questions_whose_image_is_missing"] == 1
+    assert counts["questions_images_unreadable"] == 1
+    assert "validation.jsonl: 1 of 1 questions have no image" in capsys.readouterr().err
+    assert Images(tmp_path / "raw" / "images" / "questions").names == list(images)
+
+
+def test_abbreviated_revision_is_completed_and_recorded(fetch, pins, tmp_path, capsys):
+    fetch()
+    lock = Pins(pins)
+    assert lock.revision("viquae_dataset") == REVISION
+    assert lock.revision("viquae_images") == "a" * 40
+    assert lock.file("kilt", "kilt_knowledgesource.json").sha256 is not None
+    assert "warning: kilt: kilt_knowledgesource.json sha256" in capsys.readouterr().err
+    provenance = read_json(tmp_path / "raw" / "provenance" / "viquae.json")["sources"]["viquae_dataset"]
+    assert (provenance["from"], provenance["revision"]) == ("who/questions", REVISION)
+
+
+def test_recorded_digest_is_enforced(fetch, hub, tmp_path):
+    fetch()
+    hub.files["/KILT/kilt_knowledgesource.json"] += b"\n"
+    with pytest.raises(BadInput, match="kilt: kilt_knowledgesource.json: wrong size|wrong sha256"):
+        fetch()
+
+
+def test_run_goes_on_with_the_piece_that_failed(fetch, hub, tmp_path):
+    hub.cut["/datasets/who/all_images/resolve/" + "a" * 40 + "/parts/images.tar.gz.partab"] = [100, 0, 0]
+    with pytest.raises(BadInput, match="gave up"):
+        fetch()
+    assert not (tmp_path / "raw").exists()
+    before = len(hub.asked("/KILT/kilt_knowledgesource.json"))
+    fetch()
+    assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == before == 1
+    assert len(Images(tmp_path / "raw" / "images" / "kb").names) == 2
+
+
+def test_nothing_is_fetched_twice_whatever_code_changes_between_two_runs(pins, hub, tmp_path, monkeypatch):
+    """Any module's change gives the stage another work folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text((Path(__file__).parents[3] / "params.yaml").read_text())
+    monkeypatch.setattr("trivium.sources.kvqae.hub.Pins", lambda: Pins(pins))
+    last = f"/datasets/who/all_images/resolve/{'a' * 40}/parts/images.tar.gz.partac"
+    end = hub.files.pop(last)
+    arguments = ["--source", "hub", "--out", "raw", "--metrics", "world.json"]
+    for attempt in ("first", "second", "third"):
+        monkeypatch.setattr(stage, "_fingerprint", lambda *_, attempt=attempt: attempt)
+        if attempt == "second":
+            hub.files[last] = end
+            hub.cut[last] = [len(end) // 2, 0, 0, 0, 0, 0, 0]
+            monkeypatch.setattr("time.sleep", lambda _: None)
+        if attempt == "third":
+            execute(kvqae.main, "kvqae.world", kvqae.KvqaeWorldParameters, arguments)
+        else:
+            with pytest.raises(BadInput, match=r"partac.*(not found|gave up)"):
+                execute(kvqae.main, "kvqae.world", kvqae.KvqaeWorldParameters, arguments)
+    assert Images(tmp_path / "raw" / "images" / "kb").names == ["512px-Ada.jpg", "512px-Bridge.png"]
+    contents = [path for path, _ in hub.requests if not path.startswith("/api/")]
+    assert {path for path in contents if contents.count(path) > 1} == {last}
+    assert hub.asked(last)[-1]["Range"] == f"bytes={len(end) // 2}-"
+    assert [path for path in (tmp_path / ".work" / "downloads").iterdir() if path.is_dir()] == []
+
+
+def test_pieces_of_other_code_or_pins_are_told_and_left_alone(fetch, hub, tmp_path, monkeypatch, capsys):
+    last = f"/datasets/who/all_images/resolve/{'a' * 40}/parts/images.tar.gz.partac"
+    end = hub.files.pop(last)
+    with pytest.raises(BadInput, match="not found"):
+        fetch()
+    hub.files[last] = end
+    (finished,) = (tmp_path / "work" / "kvqae_pieces").iterdir()
+    monkeypatch.setattr(hub_world, "pieces_key", lambda *_: "other")
+    capsys.readouterr()
+    fetch()
+    assert f"{finished}: finished with other pins or code" in capsys.readouterr().err
+    assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == 2
+    assert not finished.parent.exists()
+
+
+# What the hub's module imports, but no piece is built with.
+NO_BUILDERS = {
+    *(
+        "trivium.files.atomic",
+        "trivium.harness.stage",
+        "trivium.sources.brought",
+        "trivium.sources.disk",
+        "trivium.sources.download",
+    ),
+    *(
+        "trivium.sources.pins",
+        "trivium.sources.repositories",
+        "trivium.sources.kvqae.training_questions",
+        "trivium.sources.kvqae.checks",
+    ),
+}
+
+
+def test_whatever_builds_pieces_counts():
+    nodes = ast.walk(ast.parse(inspect.getsource(hub_world)))
+    imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("stages.")}
+    builders = {module.__name__ for module in hub_world._BUILDERS}
+    assert builders == (imported - NO_BUILDERS - {"stages.world"}) | {hub_world.__name__}
+
+
+def test_pieces_depend_on_their_pins_and_on_what_builds_them(pins, tmp_path):
+    sources = [Pins(pins).source(name) for name in SOURCES.values()]
+    key = pieces_key(sources, hub_world._BUILDERS)
+    assert pieces_key(sources, hub_world._BUILDERS) == key
+    assert pieces_key(sources, hub_world._BUILDERS[1:]) != key
+    other = sources[0].model_copy(update={"revision": "f" * 40})
+    assert pieces_key([other, *sources[1:]], hub_world._BUILDERS) != key
+    told = sources[0].model_copy(update={"description": "in other words", "bytes": 7})
+    assert pieces_key([told, *sources[1:]], hub_world._BUILDERS) == key
+    module = ModuleType("builder")
+    module.__file__ = str(tmp_path / "builder.py")
+    keys = set()
+    for code in ("ONE = 1", "ONE = 2"):
+        (tmp_path / "builder.py").write_text(code)
+        keys.add(pieces_key(sources, [module]))
+    assert len(keys) == 2
+
+
+@pytest.mark.slow
+def test_killed_run_is_taken_up_again(fetch, hub, pins, tmp_path):
+    last = "/datasets/who/all_images/resolve/" + "a" * 40 + "/parts/images.tar.gz.partac"
+    hub.slow[last] = [60]
+    code = f"""
+from pathlib import Path
+from trivium.sources.kvqae.hub import fetch_kvqae
+from trivium.sources.pins import Pins
+fetch_kvqae(Path({str(tmp_path / "raw")!r}), Path({str(tmp_path / "work")!r}), Pins(Path({str(pins)!r})))
+"""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not hub.asked(last):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "raw").exists()
+    asked = len(hub.requests)
+    fetch()
+    assert len(hub.requests) - asked == 2, "the list of parts and the last of them"
+    assert Images(tmp_path / "raw" / "images" / "kb").names == ["512px-Ada.jpg", "512px-Bridge.png"]
+
+
+def test_corrupted_on_the_way_is_caught_by_the_digest_the_hub_states(fetch, hub):
+    address = f"/datasets/who/kb/resolve/{REVISION}/non_humans.jsonl.gz"
+    hub.files[address] = hub.files[address][:-1] + b"x"
+    with pytest.raises(BadInput, match="who/kb: non_humans.jsonl.gz at revision abcdef0.*wrong sha256"):
+        fetch()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"revision": "fffffff"}, "no such revision; got 'fffffff'"),
+        ({"hub": "who/nothing"}, r"who/nothing: the hub refused to list the repository \(404\)"),
+        ({"files": {"none.jsonl": {}}}, r"who/questions: none.jsonl at revision .*not found \(404\)"),
+    ],
+)
+def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
+    import yaml
+
+    tree = yaml.safe_load(pins.read_text())
+    tree["viquae_dataset"] |= change
+    pins.write_text(yaml.safe_dump(tree))
+    with pytest.raises(BadInput, match=message):
+        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("viquae_dataset")
+
+
+def test_missing_triviaqa_split_lists_what_there_is(fetch, hub):
+    path = f"/api/datasets/who/triviaqa/tree/{'a' * 40}"
+    tree = [entry for entry in json.loads(hub.files[path]) if "test" not in entry["path"]]
+    hub.files[path] = json.dumps(tree).encode()
+    with pytest.raises(BadInput, match=r"triviaqa test.*with_viquae_test.*choices: .*with_viquae_validation"):
+        fetch()
+
+
+def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
+    path = f"/api/datasets/who/triviaqa/tree/{'a' * 40}"
+    tree = [entry | {"path": f"../../../{entry['path']}"} for entry in json.loads(hub.files[path])]
+    hub.files[path] = json.dumps(tree).encode()
+    with pytest.raises(BadInput, match="no file matches"):
+        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
+
+
+def test_disk_for_everything_is_asked_before_the_first_byte(fetch, hub, monkeypatch):
+    # Six sources of 1 000 bytes, and one of them as archive and as result at once.
+    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 6_999)
+    with pytest.raises(BadInput, match="not enough disk for the hub's viquae_wikipedia, kilt"):
+        fetch()
+    assert hub.requests == []
+
+
+def test_unreachable_hub_is_said(pins, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("time.sleep", lambda _: None)  # huggingface_hub insists for half a minute
+    with pytest.raises(BadInput, match="http://127.0.0.1:9 cannot be reached"):
+        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
+
+
+def test_record_without_id_names_file_and_row(fetch, hub):
+    hub.files["/KILT/kilt_knowledgesource.json"] += b'{"wikipedia_title": "No id"}\n'
+    with pytest.raises(BadInput, match=r"kilt_knowledgesource.json:5: field 'wikipedia_id': missing"):
+        fetch()
+
+
+def test_base_models_in_the_layout_of_every_world(hub, tmp_path):
+    import torch
+    from safetensors.torch import load_file
+
+    state = {"conv1.weight": torch.arange(6.0).reshape(2, 3), "bn1.num_batches_tracked": torch.tensor(3)}
+    bert = {"config.json": b"{}", "model.safetensors": b"bert", "vocab.txt": b"a\n"}
+    clip = {"open_clip_config.json": b"{}", "open_clip_model.safetensors": b"clip"}
+    (tmp_path / "pins.yaml").write_text(serve_models(hub, bert, clip, b"arcface", state))
+    out = tmp_path / "base"
+    sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    assert {path.name: path.read_bytes() for path in (out / "text").iterdir()} == bert
+    assert {path.name: path.read_bytes() for path in (out / "clip").iterdir()} == clip
+    assert (out / "arcface" / "model.onnx").read_bytes() == b"arcface"
+    assert read_json(out / "imagenet" / "config.json") == {"architecture": "resnet50", "size": 224}
+    loaded = load_file(out / "imagenet" / "model.safetensors")
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in state.items())
+    assert sizes["text_bytes"] == 4
+    assert "identities_listed" not in sizes
+
+
+def test_an_overlap_list_of_the_users_joins_the_hubs_models(hub, tmp_path):
+    files = {"model.safetensors": b"x"}
+    clip = {"open_clip_config.json": b"{}", "open_clip_model.safetensors": b"clip"}
+    (tmp_path / "pins.yaml").write_text(serve_models(hub, files, clip, b"arcface", {}))
+    (tmp_path / "mine" / "overlap").mkdir(parents=True)
+    (tmp_path / "mine" / "overlap" / "identities.txt").write_text("Q5\n")
+    out = tmp_path / "base"
+    sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK, brought=tmp_path / "mine")
+    assert (sizes["identities_listed"], (out / "overlap" / "identities.txt").read_text()) == (1, "Q5\n")
+
+
+class Trap:
+    def __reduce__(self):
+        return print, ("unpickled",)
+
+
+def test_pickle_with_code_is_refused(hub, tmp_path, capsys):
+    files = {"model.safetensors": b"x"}
+    (tmp_path / "pins.yaml").write_text(serve_models(hub, files, files, b"arcface", {"conv1.weight": Trap()}))
+    with pytest.raises(BadInput, match="not plain tensors"):
+        fetch_base_models(tmp_path / "base", tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    assert "unpickled" not in capsys.readouterr().out
+    assert not (tmp_path / "base").exists()

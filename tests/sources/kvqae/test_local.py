@@ -1,0 +1,187 @@
+import json
+import struct
+import zlib
+
+import pytest
+
+from tests.sources.small_hub import ENTITIES, articles, jpeg, lines, triviaqa, viquae
+from trivium.files.image_shards import Images, write_images
+from trivium.files.tables import read_json
+from trivium.formats.questions import SPLITS, read_questions
+from trivium.harness.stage import BadInput
+from trivium.sources.disk import sha256_of
+from trivium.sources.kvqae.checks import validate_kvqae
+from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
+from trivium.sources.kvqae.local import check_kvqae
+
+
+def png_of(width, height):
+    """A PNG's header and no pixel."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A user's folder: three entities with images, an article without one, a question a split."""
+    folder = tmp_path / "mine"
+    entities = [human_type()]
+    for record in articles()[:3]:
+        _, part, image = ENTITIES[record["wikidata_info"]["wikidata_id"]]
+        entities.append(to_entity(record | {"image": image}, part != "non_humans", folder, 1))
+    tables = {"articles": [to_article(record, folder, 1) for record in articles()], "wikidata": entities}
+    for split, qid in zip(SPLITS, ENTITIES, strict=True):
+        tables[f"viquae/{split}"] = [to_question(viquae(split, qid), folder, 1)]
+        tables[f"triviaqa/{split}"] = [to_question(record, folder, 1) for record in triviaqa(split)]
+    for name, records in tables.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.jsonl").write_bytes(lines(records))
+    write_images(folder / "images" / "kb", [(image, jpeg("red")) for *_, image in ENTITIES.values()])
+    write_images(folder / "images" / "questions", [(f"512px-question-{qid}.jpg", jpeg("white")) for qid in ENTITIES])
+    return folder
+
+
+def change(path, row, **fields):
+    """Set fields (dots for nesting) of one record, rows from 1."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for name, value in fields.items():
+        *parents, last = name.split("__")
+        record = records[row - 1]
+        for parent in parents:
+            record = record[parent]
+        record[last] = value
+    path.write_bytes(lines(records))
+
+
+def test_good_folder_is_brought_and_counted(mine, tmp_path):
+    counts = check_kvqae(mine, tmp_path / "raw")
+    expected = {
+        "articles": 4, "articles_without_text": 0, "articles_without_entity": 1, "articles_without_image": 1,
+        "entities": 4, "entities_without_image": 1, "entities_whose_image_is_missing": 0,
+        "kb_images": 3, "questions_images": 3, "kb_images_tiny": 0, "kb_images_unreadable": 0,
+        "viquae_train": 1, "viquae_validation": 1, "viquae_test": 1, "triviaqa_train": 3,
+        "questions_whose_entity_has_no_image": 0, "triviaqa_train_seen_in_viquae": 0,
+        "questions_whose_article_is_missing": 0, "questions_whose_image_is_missing": 0,
+    }  # fmt: skip
+    assert expected.items() <= counts.items()
+    raw = tmp_path / "raw"
+    assert validate_kvqae(raw).items() <= counts.items()
+    digests = read_json(raw / "provenance.json")
+    assert digests["articles.jsonl"] == sha256_of(mine / "articles.jsonl")
+    assert len(digests) == 10
+    assert read_questions(raw / "viquae" / "test.jsonl")[0].wikidata_id == "Q3"
+
+
+def test_files_are_linked_not_doubled(mine, tmp_path):
+    check_kvqae(mine, tmp_path / "raw")
+    assert (tmp_path / "raw" / "articles.jsonl").samefile(mine / "articles.jsonl")
+    assert not (tmp_path / "raw" / "articles.jsonl").is_symlink()
+
+
+def test_other_disk_is_copied_to(mine, tmp_path, monkeypatch):
+    def no_link(*_):
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.link", no_link)
+    check_kvqae(mine, tmp_path / "raw")
+    assert (tmp_path / "raw" / "articles.jsonl").read_bytes() == (mine / "articles.jsonl").read_bytes()
+    assert not (tmp_path / "raw" / "articles.jsonl").samefile(mine / "articles.jsonl")
+
+
+def test_plain_image_files_are_packed(mine, tmp_path):
+    shards = mine / "images" / "questions"
+    images = dict(Images(shards).stream())
+    for shard in shards.iterdir():
+        shard.unlink()
+    for name, data in images.items():
+        (shards / name).write_bytes(data)
+    check_kvqae(mine, tmp_path / "raw")
+    assert dict(Images(tmp_path / "raw" / "images" / "questions").stream()) == images
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "fields", "message"),
+    [
+        ("articles", 2, {"wikipedia_id": "10"}, "articles.jsonl:2: field 'wikipedia_id': article twice; got '10'"),
+        ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': missing or wrong; got 'one string'; expected list"),
+        ("articles", 3, {"text": ["Bridge", 7]}, "articles.jsonl:3: field 'text': not a list of texts"),
+        ("articles", 1, {"wikidata_info": None}, "articles.jsonl:1: field 'wikidata_info': missing"),
+        ("wikidata", 3, {"id": "Q1"}, "wikidata.jsonl:3: field 'id': entity twice; got 'Q1'"),
+        ("wikidata", 2, {"id": "P1"}, "wikidata.jsonl:2: field 'id': not an item id"),
+        ("wikidata", 2, {"claims__image": []}, "wikidata.jsonl:2: field 'claims': unknown property; got 'image'.*choices: P18"),
+        ("wikidata", 2, {"claims__P18": [{"rank": "normal"}]}, r"wikidata.jsonl:2: field 'Q1.P18': claim outside"),
+        ("viquae/test", 1, {"image": "gone.jpg"}, "test.jsonl:1: field 'image': the question's image is missing; got 'gone.jpg'"),
+        ("viquae/test", 1, {"image": None}, "test.jsonl:1: field 'image': the question's image is missing"),
+        ("viquae/train", 1, {"wikidata_id": None}, "train.jsonl:1: field 'wikidata_id': missing"),
+        ("triviaqa/train", 2, {"id": "train-0"}, "train.jsonl:2: field 'id': question twice"),
+        ("triviaqa/train", 2, {"output__original_answer": ""}, "train.jsonl:2: field 'output.original_answer'"),
+    ],
+)  # fmt: skip
+def test_broken_record_names_file_row_and_field(file, row, fields, message, mine, tmp_path):
+    change(mine / f"{file}.jsonl", row, **fields)
+    with pytest.raises(BadInput, match=message):
+        check_kvqae(mine, tmp_path / "raw")
+    assert not (tmp_path / "raw").exists()
+    assert not list(tmp_path.glob(".raw*"))
+
+
+def test_broken_json_names_the_row(mine, tmp_path):
+    with (mine / "wikidata.jsonl").open("a") as out:
+        out.write('{"id": "Q9"')
+    with pytest.raises(BadInput, match=r"wikidata.jsonl:5: not JSON"):
+        check_kvqae(mine, tmp_path / "raw")
+
+
+def test_all_missing_files_are_listed(mine, tmp_path):
+    (mine / "wikidata.jsonl").unlink()
+    (mine / "triviaqa" / "test.jsonl").unlink()
+    with pytest.raises(BadInput, match=r"mine: files are missing; got 'wikidata.jsonl, triviaqa/test.jsonl'"):
+        check_kvqae(mine, tmp_path / "raw")
+
+
+def test_missing_images_are_told(mine, tmp_path):
+    for shard in (mine / "images" / "kb").iterdir():
+        shard.unlink()
+    with pytest.raises(BadInput, match=r"images/kb: no images"):
+        check_kvqae(mine, tmp_path / "raw")
+
+
+def test_what_later_stages_do_without_is_counted(mine, tmp_path):
+    change(mine / "articles.jsonl", 2, text=["Bob\n", "  \n"])
+    change(mine / "wikidata.jsonl", 3, claims={"P569": []})  # Bob loses his image
+    change(mine / "viquae/train.jsonl", 1, original_question="question 0", kilt_id="999")
+    kb = [
+        ("512px-Ada.jpg", b"no image"),
+        ("512px-Bridge.png", png_of(1, 1)),
+        ("large.png", png_of(20_000, 20_000)),
+    ]
+    write_images(mine / "images" / "kb", kb)
+    counts = check_kvqae(mine, tmp_path / "raw")
+    expected = {
+        "articles_without_text": 1, "articles_without_image": 2, "entities_without_image": 2,
+        "entity_properties_not_used": 1, "questions_whose_entity_has_no_image": 1,
+        "questions_whose_article_is_missing": 1, "triviaqa_train_seen_in_viquae": 1, "triviaqa_train": 2,
+        "kb_images": 3, "kb_images_unreadable": 1, "kb_images_tiny": 1, "kb_images_huge": 1,
+    }  # fmt: skip
+    assert expected.items() <= counts.items()
+    raw = tmp_path / "raw"
+    assert [question.id for question in read_questions(raw / "triviaqa" / "train.jsonl")] == ["train-1", "train-2"]
+    assert len(read_questions(mine / "triviaqa" / "train.jsonl")) == 3
+    assert read_json(raw / "provenance.json")["triviaqa/train.jsonl"] == sha256_of(raw / "triviaqa" / "train.jsonl")
+
+
+def test_a_public_set_may_lack_images_of_questions(mine, tmp_path, capsys):
+    change(mine / "viquae/test.jsonl", 1, image="gone.jpg")
+    change(mine / "viquae/train.jsonl", 1, image=None)
+    counts = validate_kvqae(mine, may_lack_images=True)
+    assert counts["questions_whose_image_is_missing"] == 2
+    assert "test.jsonl: 1 of 1 questions have no image" in capsys.readouterr().err
+
+
+def test_truncated_image_is_left_to_the_stage_that_decodes(mine, tmp_path):
+    write_images(mine / "images" / "kb", [(image, jpeg("red")[:-20]) for *_, image in ENTITIES.values()])
+    assert check_kvqae(mine, tmp_path / "raw")["kb_images_unreadable"] == 0

@@ -1,0 +1,221 @@
+import hashlib
+import shutil
+
+import pytest
+
+from tests.sources.loopback import serve
+from trivium.harness.stage import BadInput
+from trivium.sources.download import Patience, Request, authorization, download
+
+DATA = bytes(range(256)) * 4096  # 1 MiB
+DIGEST = hashlib.sha256(DATA).hexdigest()
+QUICK = Patience(attempts=3, pause=0.01, longest_pause=0.05, silence=0.3)
+
+
+@pytest.fixture
+def ask(hub, tmp_path):
+    hub.files["/file"] = DATA
+
+    def fetch(path="/file", **pin):
+        return download(
+            Request(hub.url + path, f"test: {path} at revision abc", **pin), tmp_path / "folder" / "file", QUICK
+        )
+
+    return fetch
+
+
+def left(tmp_path):
+    return sorted(path.name for path in (tmp_path / "folder").iterdir())
+
+
+def test_file_arrives_whole_and_nothing_else(ask, tmp_path):
+    fetched = ask(sha256=DIGEST, size=len(DATA))
+    assert (fetched.sha256, fetched.size) == (DIGEST, len(DATA))
+    assert fetched.path.read_bytes() == DATA
+    assert left(tmp_path) == ["file"]
+
+
+def test_unknown_digest_is_computed(ask):
+    assert ask().sha256 == DIGEST
+
+
+def test_cut_connection_resumes_where_it_stopped(ask, hub, tmp_path):
+    hub.cut["/file"] = [300_000, 200_000]
+    ask()
+    ranges = [headers.get("Range") for headers in hub.asked("/file")]
+    assert ranges == [None, "bytes=300000-", "bytes=500000-"]
+    assert hub.asked("/file")[1]["If-Range"] == f'"{DIGEST[:16]}"'
+    assert (tmp_path / "folder" / "file").read_bytes() == DATA
+
+
+def test_later_call_goes_on_after_giving_up(ask, hub, tmp_path):
+    hub.cut["/file"] = [300_000, 0, 0, 0]
+    with pytest.raises(BadInput, match=r"gave up after 3 tries.*run again to go on.*300000 bytes"):
+        ask()
+    assert left(tmp_path) == ["file.part", "file.part.version"]
+    ask()
+    assert hub.asked("/file")[-1]["Range"] == "bytes=300000-"
+    assert (tmp_path / "folder" / "file").read_bytes() == DATA
+
+
+def test_many_cuts_are_survived_while_bytes_come(ask, hub):
+    hub.cut["/file"] = [50_000] * 15  # five times the allowed failures in a row
+    assert ask().sha256 == DIGEST
+
+
+def test_changed_file_is_not_spliced(ask, hub):
+    hub.cut["/file"] = [300_000, 0, 0, 0]
+    with pytest.raises(BadInput):
+        ask()
+    hub.files["/file"] = DATA[::-1]
+    fetched = ask()
+    assert fetched.path.read_bytes() == DATA[::-1]
+
+
+def test_changed_file_is_not_spliced_by_a_server_that_ignores_if_range(ask, hub):
+    hub.cut["/file"] = [300_000, 0, 0, 0]
+    with pytest.raises(BadInput):
+        ask()
+    hub.files["/file"] = DATA[::-1]
+    hub.if_range = False
+    assert ask().path.read_bytes() == DATA[::-1]
+
+
+@pytest.mark.parametrize("tag", ["", 'W/"weak"'])
+def test_without_version_an_unpinned_part_is_not_trusted(tag, ask, hub):
+    hub.tag = tag
+    hub.cut["/file"] = [300_000]
+    ask()
+    assert [headers.get("Range") for headers in hub.asked("/file")] == [None, None]
+
+
+def test_range_ignored_starts_over_cleanly(ask, hub):
+    hub.ranges = False
+    hub.cut["/file"] = [300_000]
+    assert ask(sha256=DIGEST).size == len(DATA)
+
+
+def test_kill_between_last_byte_and_new_name(ask, hub, tmp_path):
+    ask()
+    shutil.move(tmp_path / "folder" / "file", tmp_path / "folder" / "file.part")
+    ask(sha256=DIGEST)
+    assert left(tmp_path) == ["file"]
+    assert [headers.get("Range") for headers in hub.asked("/file")] == [None, f"bytes={len(DATA)}-"]
+
+
+def test_part_longer_than_the_file_starts_over(ask, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file.part").write_bytes(DATA + b"more")
+    assert ask(sha256=DIGEST).size == len(DATA)
+
+
+def test_wrong_digest_is_refused_and_removed(ask, tmp_path):
+    with pytest.raises(BadInput, match=rf"wrong sha256.*removed.*{DIGEST}.*expected {'0' * 64}"):
+        ask(sha256="0" * 64)
+    assert left(tmp_path) == []
+
+
+def test_spoilt_target_is_refused_and_removed(ask, tmp_path):
+    target = ask().path
+    target.write_bytes(b"spoilt")
+    with pytest.raises(BadInput, match="wrong sha256"):
+        ask(sha256=DIGEST)
+    assert left(tmp_path) == []
+
+
+def test_right_target_is_not_fetched_again(ask, hub):
+    ask(sha256=DIGEST)
+    ask(sha256=DIGEST)
+    assert len(hub.asked("/file")) == 1
+
+
+def test_wrong_size_is_refused_before_the_body(ask, tmp_path):
+    with pytest.raises(BadInput, match="wrong size; got 1048576; expected 1000 bytes"):
+        ask(size=1000)
+    assert left(tmp_path) == []
+
+
+def test_missing_file_names_file_and_revision(ask, hub):
+    with pytest.raises(BadInput, match=r"test: /other at revision abc: not found \(404\)"):
+        ask("/other")
+    assert len(hub.asked("/other")) == 1  # no use in trying again
+
+
+def test_gated_file_says_where_to_ask_and_where_to_put_it(ask, hub, tmp_path):
+    hub.gated.add("/file")
+    with pytest.raises(BadInput) as error:
+        ask(page="https://example.org/ask")
+    for part in ("401", "https://example.org/ask", "HF_TOKEN", str(tmp_path / "folder" / "file")):
+        assert part in str(error.value)
+
+
+def test_gated_file_with_token(ask, hub, monkeypatch):
+    hub.gated.add("/file")
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    assert ask().sha256 == DIGEST
+
+
+def test_refused_token_is_never_shown(ask, hub, monkeypatch, capsys):
+    hub.gated.add("/file")
+    monkeypatch.setenv("HF_TOKEN", "hf_wrong")
+    with pytest.raises(BadInput, match="was refused") as error:
+        ask()
+    assert "hf_wrong" not in str(error.value) + "".join(capsys.readouterr())
+
+
+def test_token_stays_with_the_hub_when_redirected(hub, ask, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    with serve() as storage:
+        storage.files["/blob"] = DATA
+        hub.redirects["/file"] = f"{storage.url}/blob"
+        hub.gated.add("/file")
+        storage.cut["/blob"] = [300_000]
+        assert ask().sha256 == DIGEST
+        assert [headers.get("Range") for headers in storage.asked("/blob")] == [None, "bytes=300000-"]
+        assert not any("Authorization" in headers for headers in storage.asked("/blob"))
+        assert all(headers["Authorization"] == "Bearer secret" for headers in hub.asked("/file"))
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("https://hub.example/a", True),
+        ("http://hub.example/a", False),
+        ("https://other.example/a", False),
+        ("https://hub.example.evil.example/a", False),
+    ],
+)
+def test_token_goes_to_the_hub_over_tls_only(url, sent, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    assert authorization(url) == ({"Authorization": "Bearer secret"} if sent else {})
+
+
+def test_slow_answer_is_tried_again(ask, hub):
+    hub.slow["/file"] = [1.0]
+    assert ask().sha256 == DIGEST
+    assert len(hub.asked("/file")) == 2
+
+
+def test_server_error_is_tried_again(ask, hub):
+    hub.status["/file"] = [503, 500]
+    assert ask().sha256 == DIGEST
+
+
+def test_lasting_server_error_is_given_up(ask, hub):
+    hub.status["/file"] = [503] * 3
+    with pytest.raises(BadInput, match="gave up after 3 tries .*the server answered 503"):
+        ask()
+
+
+def test_other_refusals_are_final(ask, hub):
+    hub.status["/file"] = [410]
+    with pytest.raises(BadInput, match="answered 410"):
+        ask()
+
+
+def test_full_disk_is_seen_before_the_body(ask, monkeypatch, tmp_path):
+    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 1000)
+    with pytest.raises(BadInput, match="not enough disk for test: /file"):
+        ask()
+    assert "file" not in left(tmp_path)

@@ -1,0 +1,92 @@
+import pytest
+import yaml
+
+from trivium.harness.stage import BadInput
+from trivium.sources.pins import PINS, Pins
+
+FULL, OTHER, DIGEST = "ab" * 20, "cd" * 20, "0f" * 32
+SOURCE = {"description": "d", "licence": "l", "bytes": 1, "hub": "who/what", "kind": "dataset", "files": {"a.txt": {}}}
+
+
+@pytest.fixture
+def pins(tmp_path):
+    def write(**changes):
+        entry = {key: value for key, value in (SOURCE | changes).items() if value != "absent"}
+        (tmp_path / "pins.yaml").write_text(yaml.safe_dump({"source": entry}))
+        return Pins(tmp_path / "pins.yaml")
+
+    return write
+
+
+def test_committed_pins_are_valid_and_complete():
+    data = {"viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "triviaqa_original"}
+    data |= {"kilt", "coco_images", "coco_annotations", "karpathy"}
+    readers = {"camembert", "t5", "flan_t5", "mt5", "llama"}
+    retrieval = {"decorrelation_clip", "vgg19", "blip_pretrained", "bert_tokenizer", "blip_captioner"}
+    retrieval |= {"blip_itm_coco", "blip_itm_flickr", "big_lama"}
+    data |= {"dpr_question", "dpr_passage", "multi_passage_bert"}
+    assert Pins(PINS).sources.keys() == data | {"bert", "clip", "arcface", "imagenet", "rrt"} | readers | retrieval
+
+
+def test_recorded_digest_is_kept_for_the_next_run_and_said(pins, tmp_path, capsys):
+    first = pins(revision=FULL)
+    first.record_file("source", "a.txt", DIGEST, 7)
+    assert "warning: source: a.txt" in capsys.readouterr().err
+    again = Pins(tmp_path / "pins.yaml")
+    assert (again.file("source", "a.txt").sha256, again.file("source", "a.txt").size) == (DIGEST, 7)
+    assert "a.txt" in (tmp_path / "pins.lock.yaml").read_text()
+    assert "sha256" not in (tmp_path / "pins.yaml").read_text(), "people's file is left alone"
+
+
+def test_pinned_digest_is_never_recorded_over(pins, tmp_path):
+    mine = pins(revision=FULL, files={"a.txt": {"sha256": DIGEST}})
+    mine.record_file("source", "a.txt", "1" * 64, 7)
+    assert mine.file("source", "a.txt").sha256 == DIGEST
+    assert not (tmp_path / "pins.lock.yaml").exists()
+
+
+def test_another_revision_starts_from_nothing(pins):
+    pins(revision=FULL).record_file("source", "a.txt", DIGEST, 7)
+    assert pins(revision=OTHER).file("source", "a.txt").sha256 is None
+    assert pins(revision=FULL).file("source", "a.txt").sha256 == DIGEST
+
+
+def test_abbreviated_revision_is_completed_by_the_record(pins):
+    short = pins(revision=FULL[:7])
+    assert short.revision("source") is None
+    short.record_revision("source", FULL)
+    assert pins(revision=FULL[:7]).revision("source") == FULL
+    assert pins(revision=None).revision("source") == FULL
+    assert pins(revision=OTHER[:7]).revision("source") is None
+
+
+def test_two_writers_keep_both_records(tmp_path):
+    (tmp_path / "pins.yaml").write_text(yaml.safe_dump({"one": SOURCE, "two": SOURCE}))
+    first, second = Pins(tmp_path / "pins.yaml"), Pins(tmp_path / "pins.yaml")
+    first.record_file("one", "a.txt", DIGEST, 1)
+    second.record_file("two", "a.txt", DIGEST, 1)
+    assert Pins(tmp_path / "pins.yaml").file("one", "a.txt").sha256 == DIGEST
+    assert Pins(tmp_path / "pins.yaml").file("two", "a.txt").sha256 == DIGEST
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"files": {"a.txt": {"sha256": "123"}}}, r"field 'source.files.a.txt.sha256'"),
+        ({"files": {"a.txt": {"md5": DIGEST}}}, r"field 'source.files.a.txt.md5'"),
+        ({"revision": "main"}, "field 'source.revision'"),
+        ({"url": "https://example.org"}, "exactly one of hub and url"),
+        ({"hub": "absent"}, "exactly one of hub and url"),
+        ({"kind": "absent"}, "kind and revision go with hub"),
+        ({"list": "*"}, "exactly one of files and list"),
+        ({"colour": "red"}, "field 'source.colour'"),
+    ],
+)
+def test_malformed_entries(changes, message, pins):
+    with pytest.raises(BadInput, match=message):
+        pins(**changes)
+
+
+def test_unknown_source_lists_those_there_are(pins):
+    with pytest.raises(BadInput, match=r"no such source \(choices: source\)"):
+        pins().source("other")

@@ -1,0 +1,84 @@
+import threading
+import time
+
+import pytest
+import yaml
+
+from trivium.harness.stage import BadInput
+from trivium.sources.download import Patience
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+QUICK = Patience(attempts=2, pause=0.01, silence=2)
+OLD, NEW = "a" * 40, "b" * 40
+
+
+def write_pins(path, url, revision=OLD):
+    common = {"description": "x", "licence": "x", "bytes": 1}
+    tree = {
+        "texts": common | {"hub": "who/texts", "kind": "dataset", "revision": revision, "files": {"one.txt": {}}},
+        "page": common | {"url": url, "files": {"two.txt": {}}},
+    }
+    path.write_text(yaml.safe_dump(tree))
+    return Pins(path, path.with_suffix(".lock.yaml"))
+
+
+@pytest.fixture
+def pins(hub, tmp_path):
+    hub.repository("who/texts", {"one.txt": b"one"}, kind="dataset", commits=(OLD, NEW))
+    hub.files["/here/two.txt"] = hub.files["/there/two.txt"] = b"two"
+    return write_pins(tmp_path / "pins.yaml", f"{hub.url}/here")
+
+
+def fetched(folder, pins):
+    with Hub(folder, pins, QUICK) as hub:
+        return {name: hub.fetch(name) for name in ("texts", "page")}
+
+
+def test_where_a_download_lies_depends_on_its_place_and_revision(pins, hub, tmp_path):
+    first, again = fetched(tmp_path / "d", pins), fetched(tmp_path / "d", pins)
+    assert first == again
+    assert first["texts"]["one.txt"] == tmp_path / "d" / "texts" / OLD / "one.txt"
+    contents = [path for path, _ in hub.requests if path.endswith("txt")]
+    assert len(contents) == len(set(contents)) == 2
+    later = fetched(tmp_path / "d", write_pins(tmp_path / "later.yaml", f"{hub.url}/there", NEW))
+    assert later["texts"]["one.txt"] == tmp_path / "d" / "texts" / NEW / "one.txt"
+    assert later["page"]["two.txt"] != first["page"]["two.txt"]
+    with Hub(tmp_path / "d", pins, QUICK) as here:
+        assert here.bytes_there("texts") == 3
+        here.drop("texts", "page")
+        assert here.bytes_there("texts") == 0
+    assert [path.name for path in (tmp_path / "d").iterdir() if path.is_dir()] == []
+
+
+def test_nothing_is_there_of_a_revision_that_is_not_known_yet(hub, tmp_path):
+    pins = write_pins(tmp_path / "pins.yaml", f"{hub.url}/here", revision=None)
+    assert Hub(tmp_path / "d", pins, QUICK).bytes_there("texts") == 0
+    assert hub.requests == []
+
+
+def test_another_process_waits_until_a_source_is_used_up(pins, hub, tmp_path, capsys):
+    other = threading.Thread(target=fetched, args=(tmp_path / "d", pins))
+    with Hub(tmp_path / "d", pins, QUICK) as first:
+        kept = first.fetch("texts")["one.txt"]
+        asked = len(hub.requests)
+        other.start()
+        deadline = time.monotonic() + 20
+        while "waiting for another process" not in (said := capsys.readouterr().err):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert said.endswith(f"which fetches texts into {tmp_path / 'd'}\n")
+        assert len(hub.requests) == asked
+        assert kept.read_bytes() == b"one"
+        first.drop("texts")
+    other.join(20)
+    assert kept.read_bytes() == b"one", "fetched anew by the other one"
+
+
+def test_an_error_lets_the_next_one_in(pins, hub, tmp_path):
+    del hub.files[f"/datasets/who/texts/resolve/{OLD}/one.txt"]
+    with pytest.raises(BadInput, match="not found") as caught:
+        fetched(tmp_path / "d", pins)
+    assert caught.tb is not None  # it holds on to the hub that failed
+    hub.repository("who/texts", {"one.txt": b"one"}, kind="dataset", commits=(OLD,))
+    assert fetched(tmp_path / "d", pins)["texts"]["one.txt"].read_bytes() == b"one"

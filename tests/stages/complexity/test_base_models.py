@@ -1,0 +1,263 @@
+"""Stage complexity-base_models: architectures by name, a tokenizer that keeps French, downloads and own folders checked."""
+
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+)
+
+from stages.complexity.base_models import ComplexityBaseModelsParameters, main
+from tests.complexity.tiny_readers import questions, write_camembert
+from tests.sources.small_hub import pins
+from trivium.files.tables import read_json
+from trivium.formats.squad import write_squad
+from trivium.harness.stage import BadInput
+from trivium.sources.complexity.models import ARCHITECTURES, check_models, fetch_models
+from trivium.sources.download import Patience
+from trivium.sources.pins import Pins
+
+QUICK = Patience(attempts=2, pause=0.01, silence=2)
+SENTENCE = "À l’été\u00a01917, l'armée d'Égypte a détruit « la forêt » — déjà…"
+
+
+def parameters(*models):
+    sizes = {"layers": 1, "width": 32, "heads": 2, "feed_forward": 48}
+    return ComplexityBaseModelsParameters.model_validate(
+        {
+            "models": models,
+            "seed": 0,
+            "vocabulary": 380,
+            "multilingual_vocabulary": 400,
+            "encoder": sizes | {"dropout": 0.2},
+            "encoder_decoder": sizes | {"decoder_layers": 1, "dropout": 0.1},
+            "decoder": sizes,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def fquad(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fquad")
+    write_squad(folder / "train.json", questions(40))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def base(fquad, tmp_path_factory):
+    out = tmp_path_factory.mktemp("base") / "base"
+    counts = main(parameters(*ARCHITECTURES), None, fquad=fquad, source="sample", out=out)
+    return out, counts
+
+
+def test_every_architecture_is_the_real_one(base):
+    folder, counts = base
+    assert {path.name for path in folder.iterdir()} == set(ARCHITECTURES)
+    for name, architecture in ARCHITECTURES.items():
+        config = AutoConfig.from_pretrained(folder / name)
+        assert config.model_type == architecture
+        weights = load_file(folder / name / "model.safetensors")
+        assert counts[f"{name}_parameters"] >= sum(value.numel() for value in weights.values()) > 0
+        assert len(AutoTokenizer.from_pretrained(folder / name)) <= config.vocab_size
+        assert read_json(folder / name / "provenance.json")["licence"] == "apache-2.0"
+    assert AutoConfig.from_pretrained(folder / "flan_t5").is_gated_act
+    assert AutoConfig.from_pretrained(folder / "mt5").is_gated_act
+    assert not AutoConfig.from_pretrained(folder / "t5").is_gated_act
+
+
+@pytest.mark.parametrize("name", ["camembert", "minilm"])
+def test_encoders_are_trained_with_the_dropout_that_is_asked_for(base, name):
+    config = AutoConfig.from_pretrained(base[0] / name)
+    assert config.hidden_dropout_prob == config.attention_probs_dropout_prob == 0.2
+
+
+@pytest.mark.parametrize("name", ["camembert", "t5", "flan_t5", "mt5", "llama"])
+def test_text_survives_the_tokenizer_and_offsets_are_its_own(base, name):
+    tokenizer = AutoTokenizer.from_pretrained(base[0] / name)
+    encoded = tokenizer(SENTENCE, return_offsets_mapping=True)
+    assert tokenizer.decode(encoded["input_ids"], skip_special_tokens=True) == SENTENCE
+    covered = "".join(SENTENCE[start:end] for start, end in dict.fromkeys(encoded["offset_mapping"]))
+    assert covered == SENTENCE.replace(" ", "")
+    assert tokenizer.pad_token_id != tokenizer.eos_token_id
+
+
+def test_special_tokens_stand_as_each_architecture_wants_them(base):
+    def tokens(name, *texts):
+        tokenizer = AutoTokenizer.from_pretrained(base[0] / name)
+        ids = tokenizer(*texts)["input_ids"]
+        return "".join(
+            token if token in tokenizer.all_special_tokens else "." for token in tokenizer.convert_ids_to_tokens(ids)
+        )
+
+    assert tokens("camembert", "la", "la").replace("..", ".") == "<s>.</s></s>.</s>"
+    assert tokens("mt5", "la").replace("..", ".") == ".</s>"
+    assert tokens("llama", "la").replace("..", ".") == "<s>."
+
+
+def test_models_load_as_the_stages_load_them(base):
+    folder, _ = base
+    for name in ("camembert", "minilm"):
+        _, report = AutoModel.from_pretrained(folder / name, add_pooling_layer=False, output_loading_info=True)
+        assert not report["missing_keys"]
+    for name in ("t5", "flan_t5", "mt5"):
+        model, report = AutoModelForSeq2SeqLM.from_pretrained(folder / name, output_loading_info=True)
+        assert not report["missing_keys"]
+        tokenizer = AutoTokenizer.from_pretrained(folder / name)
+        written = model.generate(**tokenizer(["la légion"], return_tensors="pt"), max_new_tokens=4)
+        assert written[0, 0] == tokenizer.pad_token_id == model.config.decoder_start_token_id
+    model, report = AutoModelForCausalLM.from_pretrained(folder / "llama", output_loading_info=True)
+    assert not report["missing_keys"]
+
+
+def test_the_same_seed_makes_the_same_files(base, fquad, tmp_path):
+    main(parameters("mt5"), None, fquad=fquad, source="sample", out=tmp_path / "again")
+    for file in ("model.safetensors", "tokenizer.json", "config.json"):
+        assert (tmp_path / "again" / "mt5" / file).read_bytes() == (base[0] / "mt5" / file).read_bytes()
+
+
+def test_t5s_three_kinds_are_different_networks(base):
+    folder, counts = base
+    words = {name: load_file(folder / name / "model.safetensors")["shared.weight"] for name in ("t5", "flan_t5", "mt5")}
+    assert {name: len(rows) for name, rows in words.items()} == {"t5": 380, "flan_t5": 380, "mt5": 400}
+    assert (counts["vocabulary"], counts["multilingual_vocabulary"]) == (380, 400)
+    for one, other in (("t5", "flan_t5"), ("t5", "mt5"), ("flan_t5", "mt5")):
+        assert not torch.equal(words[one][:300], words[other][:300])
+    tokens = {
+        name: AutoTokenizer.from_pretrained(folder / name).get_vocab() for name in ("camembert", "flan_t5", "mt5")
+    }
+    assert tokens["camembert"] == tokens["flan_t5"]
+    assert tokens["flan_t5"].keys() < tokens["mt5"].keys()
+
+
+def test_validation_questions_are_not_read(fquad):
+    assert [path.name for path in fquad.iterdir()] == ["train.json"]
+
+
+def test_unknown_source_and_no_folder(fquad, tmp_path):
+    with pytest.raises(BadInput, match=r"no such source; got 'disk' \(choices: sample, hub, local\)"):
+        main(parameters("mt5"), None, fquad=fquad, source="disk", out=tmp_path / "out")
+    with pytest.raises(BadInput, match="--local'.*no folder given"):
+        main(parameters("mt5"), None, fquad=fquad, source="local", out=tmp_path / "out")
+
+
+@pytest.fixture
+def camembert(tmp_path):
+    return write_camembert(tmp_path / "mine" / "camembert")
+
+
+def test_own_folders_are_checked_and_brought(camembert, tmp_path):
+    counts = check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
+    weights = load_file(camembert / "model.safetensors")
+    assert counts == {"camembert_parameters": sum(value.numel() for value in weights.values())}
+    assert load_file(tmp_path / "out" / "camembert" / "model.safetensors").keys() == weights.keys()
+    assert len(read_json(tmp_path / "out" / "camembert" / "provenance.json")["sha256"]["tokenizer.json"]) == 64
+    with pytest.raises(BadInput, match="'llama'.*no folder of this model"):
+        check_models(["camembert", "llama"], tmp_path / "mine", tmp_path / "more")
+    assert not (tmp_path / "more").exists()
+
+
+def test_another_architecture_or_broken_weights_are_refused(camembert, tmp_path):
+    shutil.copytree(camembert, tmp_path / "mine" / "mt5")
+    with pytest.raises(BadInput, match="another architecture; got 'camembert'; expected mt5"):
+        check_models(["mt5"], tmp_path / "mine", tmp_path / "out")
+    (camembert / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(BadInput, match=r"model\.safetensors: weights cannot be read"):
+        check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
+    (camembert / "config.json").write_text("{}")
+    with pytest.raises(BadInput, match="not a model"):
+        check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
+
+
+def test_a_slow_tokenizer_is_made_fast_beside_the_users(tmp_path):
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "la", "reine"]
+    mine = tmp_path / "mine" / "minilm"
+    config = BertConfig(vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+    BertModel(config).save_pretrained(mine)
+    (mine / "vocab.txt").write_text("\n".join(words) + "\n")
+    (mine / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    before = {path.name: path.read_bytes() for path in mine.iterdir()}
+    check_models(["minilm"], tmp_path / "mine", tmp_path / "out")
+    assert (tmp_path / "out" / "minilm" / "tokenizer.json").is_file()
+    assert {path.name: path.read_bytes() for path in mine.iterdir()} == before
+
+
+class Trap:
+    def __reduce__(self):
+        return print, ("unpickled",)
+
+
+def pickled(folder, **more):
+    state = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(state | more, folder / "pytorch_model.bin")
+    return state
+
+
+def test_pickled_tensors_become_safetensors(camembert, tmp_path):
+    state = load_file(camembert / "model.safetensors")
+    tied = state["embeddings.word_embeddings.weight"]
+    pickled(camembert, tied=tied)
+    check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
+    brought = load_file(tmp_path / "out" / "camembert" / "model.safetensors")
+    assert torch.equal(brought["tied"], tied)
+    assert all(torch.equal(brought[name], value) for name, value in state.items())
+    assert not (tmp_path / "out" / "camembert" / "pytorch_model.bin").exists()
+    assert (camembert / "pytorch_model.bin").exists(), "the user's folder is left alone"
+
+
+def test_pickled_code_is_refused(camembert, tmp_path, capsys):
+    pickled(camembert, trap=Trap())
+    with pytest.raises(BadInput, match="not plain tensors"):
+        check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
+    assert "unpickled" not in capsys.readouterr().out
+
+
+def serve(hub, folder, tmp_path, source="camembert", extra=()):
+    files = {path.name: path.read_bytes() for path in folder.iterdir()} | dict(extra)
+    hub.repository("who/model", files)
+    written = pins(
+        {source: {"hub": "who/model", "kind": "model", "revision": None, "list": "*.json model*.safetensors"}}
+    )
+    (tmp_path / "pins.yaml").write_text(written)
+    return Pins(tmp_path / "pins.yaml")
+
+
+def test_models_are_downloaded_as_pinned(hub, camembert, tmp_path):
+    own = serve(hub, camembert, tmp_path, extra={"tf_model.h5": b"not asked for"})
+    counts = fetch_models(["camembert", "minilm"], tmp_path / "out", tmp_path / "work", own, QUICK)
+    assert counts["camembert_parameters"] > 0
+    assert counts["minilm_parameters"] > 20_000_000
+    assert not hub.asked(f"/who/model/resolve/{'a' * 40}/tf_model.h5")
+    origin = read_json(tmp_path / "out" / "camembert" / "provenance.json")
+    assert (origin["from"], origin["revision"]) == ("who/model", "a" * 40)
+    assert len(origin["sha256"]["model.safetensors"]) == 64
+    assert AutoConfig.from_pretrained(tmp_path / "out" / "minilm").num_hidden_layers == 6
+
+
+def test_a_gated_model_says_where_to_ask(hub, camembert, tmp_path, monkeypatch):
+    own = serve(hub, camembert, tmp_path, source="llama")
+    hub.gated |= {path for path in hub.files if "/resolve/" in path}
+    with pytest.raises(BadInput, match=r"access refused \(401\); the token in HF_TOKEN is not set.*who/model"):
+        fetch_models(["llama"], tmp_path / "out", tmp_path / "work", own, QUICK)
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    with pytest.raises(BadInput, match="another architecture"):  # the door is open, and what is behind it is checked
+        fetch_models(["llama"], tmp_path / "out", tmp_path / "work", own, QUICK)
+
+
+def test_committed_pins_name_the_models_of_the_paper():
+    sources = Pins().sources
+    assert [sources[name].hub for name in ARCHITECTURES if name != "minilm"] == [
+        "almanach/camembert-large",
+        "google-t5/t5-large",
+        "google/flan-t5-large",
+        "google/mt5-large",
+        "meta-llama/Llama-2-7b-hf",
+    ]

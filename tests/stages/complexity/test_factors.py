@@ -1,0 +1,394 @@
+"""Factors f0 to f6 on two texts: every one read off by eye."""
+
+from collections import Counter
+from dataclasses import replace
+from math import log2
+
+import pyarrow as pa
+import pytest
+
+from sample.french import build_french
+from stages.complexity.factors import main
+from tests.complexity.factor_world import (
+    ADAPTATION,
+    EXAMPLES,
+    FALL,
+    FIRST,
+    LES_GAULOIS,
+    NOMINAL,
+    SECOND,
+    SIEGE,
+    SYNTAX,
+    TAKING,
+    TEXTS,
+    TRAINING,
+    span,
+)
+from trivium.complexity.effects.factor_table import FACTORS, SCHEMA, names_of, read_factors, read_names
+from trivium.complexity.factors.arcs import Arcs, arcs, head_token
+from trivium.complexity.factors.frame_factors import Corpora, FactorsParameters, factor_rows, lexical_units, rare_cut
+from trivium.complexity.factors.inflections import Inflections, known_inflections
+from trivium.files.tables import read_table, write_table
+from trivium.formats.conllu import write_conllu
+from trivium.formats.frame_corpora import write_examples, write_texts
+from trivium.formats.framed_texts import AnnotatedText, LexicalUnit, Span
+from trivium.harness.stage import BadInput
+
+BESIEGING_BITS = -(2 / 3) * log2(2 / 3) - (1 / 3) * log2(1 / 3)
+
+
+def parameters(**changes):
+    values = {
+        "f0_balance": "evaluation",
+        "f0_cut": None,
+        "f3_reading": "question",
+        "f4_arcs": 2,
+        "f5_elements": 2,
+        "f6_corpus": "calor",
+        "f6_threshold": None,
+    }
+    return FactorsParameters(**values | changes)
+
+
+def corpora(**changes):
+    values = {
+        "adaptation": {name: Counter({f"{name}.verb": count}) for name, count in ADAPTATION.items()},
+        "training": lexical_units(TRAINING),
+        "syntax": SYNTAX,
+        "inflections": known_inflections(SYNTAX, [*TRAINING, *TEXTS]),
+    }
+    return Corpora(**values | changes)
+
+
+def column(name, examples=EXAMPLES, **changes):
+    known = corpora(**{key: changes.pop(key) for key in list(changes) if key in Corpora.__annotations__})
+    rows, metrics = factor_rows(examples, known, parameters(**changes))
+    return [row[name] for row in rows], metrics
+
+
+def test_f0_cuts_where_the_examples_split_most_evenly():
+    # Counts 40 40 7 7 40 0: ≤ 7 holds for three of six, ≤ 0 for one.
+    values, metrics = column("f0")
+    assert values == [False, False, True, True, False, True]
+    assert metrics["f0_threshold"] == 7
+    assert metrics["f0_share"] == 0.5
+    assert metrics["f0_frame_absent"] == 1
+    assert column("f0", f0_cut=0)[0] == [False] * 5 + [True]
+
+
+def test_f0_can_split_the_adaptation_corpus_instead():
+    # Of 40 + 7 + 5 occurrences, ≤ 7 holds 12; the frames Taking and Falling.
+    adaptation = {name: Counter({"x.verb": count}) for name, count in (ADAPTATION | {"Digging": 5}).items()}
+    assert rare_cut([40, 40, 7, 7, 40, 0], adaptation, "adaptation") == 7
+    assert rare_cut([3, 9, 9, 9], {"A": Counter(x=3), "B": Counter(x=4), "C": Counter(x=9)}, "adaptation") == 4
+    assert rare_cut([3, 9, 9, 9], {"A": Counter(x=3), "B": Counter(x=4), "C": Counter(x=9)}, "evaluation") == 3
+
+
+def test_f0_of_equally_frequent_frames_is_neither():
+    values, metrics = column("f0", adaptation={})
+    assert values == [None] * 6
+    assert metrics["f0_uncounted"] == 6
+    assert metrics["f0_share"] == 0
+    assert "f0_threshold" not in metrics
+
+
+def test_f1_is_a_chain_to_resolve():
+    assert column("f1")[0] == [False, False, True, False, False, False]
+
+
+def test_f2_is_a_nominal_trigger():
+    values, metrics = column("f2")
+    assert values == [False] * 4 + [True] * 2
+    assert metrics["f2_uncounted"] == 0
+
+
+def test_f2_of_an_adjective_is_neither():
+    unit = replace(SIEGE.lexical_unit, part_of_speech="adjective")
+    example = replace(EXAMPLES[0], frame=replace(SIEGE, lexical_unit=unit))
+    values, metrics = column("f2", examples=[example, *EXAMPLES[1:]])
+    assert values[0] is None
+    assert metrics["f2_uncounted"] == 1
+
+
+def test_f3_is_a_trigger_that_the_question_lacks():
+    # q0 "assiégea" by stem alone (the form is unknown): neither. q2 "pris" and q3 "prennent" by lemma, q4 "siège" itself.
+    values, metrics = column("f3")
+    assert values == [None, True, False, False, False, True]
+    assert metrics["f3_found_by_stem"] == 1 == metrics["f3_uncounted"]
+    assert metrics["f3_found_by_homograph"] == 0
+
+
+def test_f3_both_leaves_out_what_is_in_one_of_them():
+    # Only q5's answer "La chute de Motyé" holds its trigger, so that q5 is in neither set; the others lack it there.
+    values, metrics = column("f3", f3_reading="both")
+    assert values == [None, True, None, None, None, None]
+    assert metrics["f3_uncounted"] == 5 == metrics["f3_uncounted_if_both"]
+
+
+def test_inflections():
+    known = Inflections([("prit", "prendre"), ("assiègent", "assiéger"), ("porte", "porter"), ("porte", "porte")])
+    assert len(known) == 3
+    assert known.presence("prendre", "Qui PRIT la ville ?") == "lemma"
+    assert known.presence("prendre", "Qui veut prendre la ville ?") == "lemma"
+    assert known.presence("prendre", "Qui l’assiège ?") is None
+    assert known.presence("assiéger", "Qui l’assiégeait ?") == "stem"
+    assert known.presence("porte", "Où est la porte ?") == "lemma"
+    assert known.presence("porter", "Qui porte cela ?") == "homograph"
+    assert known.presence("porter", "Qui porte cela et peut le porter ?") == "lemma"
+    # A known form of another lemma is no inflection, whatever its stem, ...
+    assert Inflections([("installation", "installation")]).presence("installer", "Quelle installation ?") is None
+    assert known.presence("prendre fin", "Quand cela prit-il fin ?") == "lemma"
+    assert known.presence("prendre fin", "Quand cela prit-il ?") is None
+    assert known.presence("porter secours", "Qui lui porte secours ?") == "homograph"
+
+
+@pytest.mark.parametrize(
+    ("form", "other", "lemma"),
+    [
+        ("attaque", "attaque", "attaquer"),
+        ("aides", "aide", "aider"),
+        ("arrivée", "arrivée", "arriver"),
+        ("assiégés", "assiégé", "assiéger"),
+        ("attaques", "attaquer", "attaque"),
+    ],
+)
+def test_a_regular_form_known_by_another_lemma_alone_is_found(form, other, lemma):
+    # ... unless it is spelt as a regular form of the trigger.
+    assert Inflections([(form, other)]).presence(lemma, f"Où est-ce que cela {form} ?") == "spelling"
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma"), [("commandant", "commander"), ("découvert", "découvrir"), ("portail", "porter"), ("mer", "mer")]
+)
+def test_other_forms_are_judged_by_the_table(form, lemma):
+    found = Inflections([(form, form)]).presence(lemma, f"Quel {form} ?")
+    assert found == ("lemma" if form == lemma else None)
+
+
+@pytest.mark.parametrize("reading", ["question", "both"])
+@pytest.mark.parametrize(
+    ("lemma", "part_of_speech", "question", "pair", "unknown", "known"),
+    [
+        ("attaque", "noun", "Qui a attaqué la ville ?", ("attaqué", "attaquer"), None, True),
+        ("installer", "verb", "Quelle installation ?", ("installation", "installation"), None, True),
+        ("attaquer", "verb", "Qui l’attaquait ?", ("attaquait", "attaquer"), None, False),
+        ("attaquer", "verb", "À quand remonte l’attaque ?", ("attaque", "attaque"), False, False),
+        ("attaquer", "verb", "Qui fut attaqué ?", ("attaqué", "attaquer"), False, False),
+    ],
+)
+def test_f3_does_not_turn_on_whether_the_texts_hold_a_word(
+    reading, lemma, part_of_speech, question, pair, unknown, known
+):
+    # The answer says what the question says, so that both readings agree.
+    text = AnnotatedText("t", "", question, (), ())
+    unit = LexicalUnit(lemma, part_of_speech, SIEGE.lexical_unit.span)
+    asked = replace(
+        EXAMPLES[0],
+        text=text,
+        frame=replace(SIEGE, lexical_unit=unit),
+        question=question,
+        answer=Span(0, len(question)),
+    )
+    for pairs, expected in (([], unknown), ([pair], known)):
+        values, metrics = column("f3", examples=[asked], inflections=Inflections(pairs), f3_reading=reading)
+        assert values == [expected]
+        assert metrics["f3_found_by_stem"] == metrics["f3_uncounted"] == (expected is None)
+
+
+def test_the_least_sure_word_counts():
+    known = Inflections([("aide", "aide")])
+    assert known.presence("aider attaquer", "Qui aide et attaquait ?") == "stem"
+    assert known.presence("attaquer", "Quelle attaque attaquait ?") == "spelling"
+
+
+def test_f3_counts_what_it_finds_by_spelling():
+    known = Inflections([("camp", "camp"), ("siège", "siège")])
+    unit = LexicalUnit("camper", "verb", SIEGE.lexical_unit.span)
+    camp = replace(EXAMPLES[0], frame=replace(SIEGE, lexical_unit=unit), question="Qui campe ?")
+    values, metrics = column("f3", examples=[camp], inflections=Inflections([("campe", "campe")]))
+    assert values == [False]
+    assert metrics["f3_found_by_spelling"] == 1
+    assert column("f3", examples=EXAMPLES[4:5], inflections=known)[1]["f3_found_by_spelling"] == 0
+
+
+def test_f3_agrees_with_the_gold_lemmas_of_the_sample_world():
+    world = build_french(0, train=300, validation=60, evaluation=300, frame_texts=200)
+    known = known_inflections(world.syntax, [*world.texts["train"], *world.texts["test"]])
+    found = [known.presence(each.frame.lexical_unit.lemma, each.question) for each in world.examples]
+    gold = [
+        each.frame.lexical_unit.lemma
+        not in {token.lemma for tree in world.question_syntax[each.id] for token in tree.tokens}
+        for each in world.examples
+    ]
+    right = [(kind is None) == absent for kind, absent in zip(found, gold, strict=True) if kind != "stem"]
+    assert len(right) >= 0.95 * len(gold)
+    assert sum(right) >= 0.97 * len(right)
+
+
+@pytest.mark.parametrize("form", ["assiégea", "ASSIÉGEA", "assie\u0301gea"])
+def test_inflections_are_found_in_any_case_and_normal_form(form):
+    assert Inflections([("assiégea", "assiéger")]).presence("assiéger", f"Qui {form} Rome ?") == "lemma"
+
+
+def test_f4_counts_arcs():
+    # assiègent → Gaulois 1, → ville 1; Les Gaulois stand in another sentence than prennent; prennent → camp 1;
+    # siège → ville → Hannon 2; the trigger "chute" is in its own answer.
+    values, metrics = column("f4")
+    assert values == [False, False, None, False, True, None]
+    assert column("f4_arcs")[0] == [1, 1, None, 1, 2, 0]
+    assert column("trigger_in_answer")[0] == [False] * 5 + [True]
+    assert metrics["f4_other_sentence"] == metrics["f4_trigger_in_answer"] == 1
+    assert metrics["f4_no_token"] == 0
+    assert metrics["f4_uncounted"] == 2
+    assert column("f4", f4_arcs=3)[0] == [False, False, None, False, False, None]
+
+
+def test_arcs_of_a_path_that_goes_up_and_down():
+    # printemps ← assiègent → Gaulois
+    assert arcs(SYNTAX["t1"], span(FIRST, "printemps"), LES_GAULOIS) == Arcs("path", 2)
+    assert arcs(SYNTAX["t1"], span(FIRST, "vieille"), LES_GAULOIS) == Arcs("path", 3)
+    assert arcs(SYNTAX["t1"], LES_GAULOIS, span(FIRST, "vieille")) == Arcs("path", 3)
+
+
+def test_arcs_without_tokens():
+    assert arcs([], Span(0, 3), Span(4, 5)) == Arcs("no_token", None)
+    blank = Span(FIRST.index(" Ils"), FIRST.index(" Ils") + 1)
+    assert arcs(SYNTAX["t1"], SIEGE.lexical_unit.span, blank) == Arcs("no_token", None)
+
+
+def test_head_of_a_span():
+    first = SYNTAX["t1"][0]
+    assert head_token(first, first.tokens[3:6]).form == "ville"
+    assert head_token(first, first.tokens[:3]).form == "assiègent"
+    # Two tokens of a span that is no constituent: the one nearer to the root, then the first.
+    assert head_token(first, first.tokens[4:5] + first.tokens[7:8]).form == "printemps"
+    assert head_token(first, first.tokens[6:7] + first.tokens[3:4]).form == "la"
+
+
+def test_an_answer_cut_in_two_by_the_parser_is_met_in_the_triggers_sentence():
+    across = Span(FIRST.index("printemps"), FIRST.index("Ils") + 3)
+    assert arcs(SYNTAX["t1"], TAKING.lexical_unit.span, across) == Arcs("path", 1)
+
+
+def test_f5_counts_elements():
+    assert column("f5_elements")[0] == [3, 3, 2, 2, 2, 1]
+    assert column("f5")[0] == [False, False, True, True, True, True]
+    assert all(column("f5", f5_elements=3)[0])
+
+
+def test_f5_counts_an_element_in_two_parts_once():
+    first = FALL.elements[0]
+    parts = (first, replace(first, span=Span(first.span.start + 2, first.span.end)))
+    element = replace(first, name="Place")
+    example = replace(EXAMPLES[5], frame=replace(FALL, elements=(*parts, element)))
+    assert column("f5_elements", examples=[example])[0] == [2]
+    assert column("f5", examples=[example])[0] == [True]
+
+
+def test_names_follow_the_parameters(world):
+    run(world)
+    assert read_names(world / "factors.parquet") == names_of("question", 2, 2)
+    assert names_of("question", 2, 2)["f4"] == "two arcs or more between trigger and answer"
+    run(world, f3_reading="both", f4_arcs=1, f5_elements=12)
+    names = read_names(world / "factors.parquet")
+    assert names["f3"] == "trigger absent from question and answer"
+    assert names["f4"] == "one arc or more between trigger and answer"
+    assert names["f5"] == "12 frame elements or fewer"
+    write_table(world / "bare.parquet", read_table(world / "factors.parquet").replace_schema_metadata())
+    with pytest.raises(BadInput, match=r"bare\.parquet: no names of the factors"):
+        read_names(world / "bare.parquet")
+
+
+def test_f6_is_entropy_above_its_mean_over_the_examples():
+    # Besieging: assiéger twice, siège once; Taking: prendre alone; Falling does not occur in training.
+    values, metrics = column("f6")
+    assert column("f6_entropy")[0] == pytest.approx([BESIEGING_BITS] * 2 + [0] * 2 + [BESIEGING_BITS] + [None])
+    assert values == [True, True, False, False, True, None]
+    assert metrics["f6_threshold"] == pytest.approx(3 * BESIEGING_BITS / 5)
+    assert metrics["f6_uncounted"] == 1
+    assert column("f6", f6_threshold=BESIEGING_BITS)[0] == [False] * 5 + [None]  # above, not at
+
+
+def test_f6_can_count_the_adaptation_corpus():
+    adaptation = {"Falling": Counter({"tomber.verb": 3, "chute.noun": 3}), "Taking": Counter({"prendre.verb": 2})}
+    assert column("f6_entropy", f6_corpus="fquad", adaptation=adaptation)[0] == [None, None, 0, 0, None, 1]
+
+
+def test_shares_are_of_all_examples_and_balance_is_cramers_v():
+    _, metrics = column("f5")
+    assert metrics["f5_share"] == pytest.approx(4 / 6)
+    assert metrics["f6_share"] == pytest.approx(3 / 6)
+    assert 0 < metrics["f5_balance"] <= 1
+    assert 0 <= metrics["f5_balance_corrected"] <= metrics["f5_balance"]
+    assert "f6_balance" in metrics
+
+
+def test_order_does_not_matter():
+    forward, backward = (factor_rows(examples, corpora(), parameters())[0] for examples in (EXAMPLES, EXAMPLES[::-1]))
+    assert forward == backward[::-1]
+
+
+@pytest.fixture
+def world(tmp_path):
+    write_texts(tmp_path / "texts.jsonl", TEXTS)
+    write_texts(tmp_path / "training.jsonl", TRAINING)
+    write_examples(tmp_path / "questions.jsonl", EXAMPLES)
+    write_conllu(tmp_path / "syntax.conllu", SYNTAX, {"t1": FIRST, "t2": SECOND})
+    frames = [name for name, count in ADAPTATION.items() for _ in range(count)]
+    table = {"frame": frames, "lemma": ["x"] * len(frames), "part_of_speech": ["verb"] * len(frames)}
+    write_table(tmp_path / "frames.parquet", pa.table(table))
+    return tmp_path
+
+
+def run(folder, **changes):
+    return main(
+        parameters(**changes),
+        None,
+        questions=folder / "questions.jsonl",
+        texts=folder / "texts.jsonl",
+        training=folder / "training.jsonl",
+        syntax=folder / "syntax.conllu",
+        adaptation=folder / "frames.parquet",
+        out=folder / "factors.parquet",
+    )
+
+
+def test_the_stage_writes_the_table(world):
+    metrics = run(world)
+    rows, expected = factor_rows(EXAMPLES, corpora(), parameters())
+    assert metrics == expected
+    assert read_table(world / "factors.parquet").to_pylist() == rows
+    assert read_table(world / "factors.parquet").schema == SCHEMA
+    table = read_factors(world / "factors.parquet")
+    assert table.ids == ("q0", "q1", "q2", "q3", "q4", "q5")
+    assert table.factors[FACTORS.index("f4")].tolist() == [0, 0, -1, 0, 1, -1]
+    assert table.frames.tolist() == [each.frame.frame for each in EXAMPLES]
+    assert NOMINAL.frame in table.frames
+    assert FALL.frame in table.frames
+
+
+def test_a_text_without_syntax_is_counted(world):
+    (world / "syntax.conllu").unlink()
+    write_conllu(world / "syntax.conllu", {"t1": SYNTAX["t1"]}, {"t1": FIRST})
+    metrics = run(world)
+    assert metrics["f4_no_token"] == 2
+    assert metrics["f4_uncounted"] == 3
+
+
+def test_a_bad_factor_table_is_refused(world):
+    run(world)
+    rows = read_table(world / "factors.parquet").to_pylist()
+    path = world / "bad.parquet"
+    for change, message in (
+        ({"id": "q1"}, r"bad\.parquet:2: field 'id': example twice; got 'q1'"),
+        ({"text_id": None}, r"bad\.parquet:1: field 'text_id': null"),
+    ):
+        write_table(path, pa.Table.from_pylist([rows[0] | change, *rows[1:]], schema=SCHEMA))
+        with pytest.raises(BadInput, match=message):
+            read_factors(path)
+    write_table(path, pa.Table.from_pylist([], schema=SCHEMA))
+    with pytest.raises(BadInput, match="no examples"):
+        read_factors(path)
+    write_table(path, pa.table({"id": ["q0"]}))
+    with pytest.raises(BadInput, match="missing columns.*f0"):
+        read_factors(path)

@@ -1,0 +1,233 @@
+"""Fine-tuning: fixed steps, resumable to the bit, the same whatever the mini-batch; the stage from files to files."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+
+from stages.complexity import finetune
+from tests.complexity.tiny_readers import questions, settings, write_camembert
+from trivium.complexity.readers.extractive import ExtractiveReader
+from trivium.complexity.readers.finetuning import FinetuneParameters, spread
+from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.complexity.readers.reader_training import batch_of, mean_loss, steps_of, train
+from trivium.files.tables import write_json
+from trivium.formats.squad import write_squad
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context
+from trivium.harness.tracking import Tracker
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base")
+    write_camembert(folder / "camembert")
+    write_json(folder / "camembert" / "provenance.json", {"from": "a tiny one", "licence": "mit"})
+    return folder
+
+
+def start(base, **changes):
+    torch.manual_seed(0)
+    return ExtractiveReader.start(base / "camembert", settings(**changes))
+
+
+def without_dropout(reader):
+    for module in reader.module.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    return reader
+
+
+@dataclass
+class Curves:
+    """Keeps what is logged; raises at a step to play a kill."""
+
+    stop: int | None = None
+    points: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def __call__(self, step, **values):
+        if step == self.stop:
+            raise KeyboardInterrupt
+        self.points[step] = values
+
+
+def run(reader, work, curves=None, every=4, count=40):
+    work.mkdir(exist_ok=True)
+    features = reader.features(questions(count)).items
+    return train(reader, features, seed=3, work=work, checkpoint_every=every, log=curves or Curves())
+
+
+def weights(reader):
+    return {name: value.clone() for name, value in reader.module.state_dict().items()}
+
+
+def test_an_epoch_sees_every_feature_once_in_another_order_each():
+    seen = [batch_of(10, 4, step, seed=1) for step in range(5)]
+    places = [place for batch in seen for place in batch]
+    assert sorted(places[:10]) == sorted(places[10:]) == list(range(10))
+    assert places[:10] != places[10:]
+    assert batch_of(10, 4, 2, seed=1) == seen[2]
+    assert batch_of(10, 4, 2, seed=2) != seen[2]
+    assert Counter(batch_of(3, 8, 0, seed=0)).most_common(1)[0][1] == 3
+
+
+def test_steps_of_epochs():
+    assert steps_of(10, 4, 2, None) == 5
+    assert steps_of(10, 4, 2, 3) == 3
+    assert steps_of(10, 4, 2, 30) == 5
+
+
+def test_killed_and_resumed_equals_uninterrupted(base, tmp_path):
+    whole = start(base)
+    expected = run(whole, tmp_path / "a")
+    assert expected["steps"] == 10
+    with pytest.raises(KeyboardInterrupt):
+        run(start(base), tmp_path / "b", Curves(stop=7))
+    torch.manual_seed(99)
+    resumed, curves = ExtractiveReader.start(base / "camembert", settings()), Curves()
+    assert run(resumed, tmp_path / "b", curves) == expected
+    assert min(curves.points) == 5
+    for name, value in weights(whole).items():
+        assert torch.equal(value, weights(resumed)[name]), name
+
+
+def test_frozen_weights_stay_and_are_in_no_checkpoint(base, tmp_path):
+    from safetensors.torch import load_file
+
+    reader = start(base, frozen_embeddings=True)
+    before = weights(reader)
+    run(reader, tmp_path / "work")
+    changed = {name for name, value in weights(reader).items() if not torch.equal(value, before[name])}
+    assert not any("embeddings" in name for name in changed)
+    assert any("qa_outputs" in name for name in changed)
+    kept = load_file(tmp_path / "work" / "checkpoint" / "model.safetensors")
+    assert not any("embeddings" in name for name in kept)
+
+
+def test_mini_batches_change_nothing_but_memory(base, tmp_path):
+    logged = []
+    for size in (8, 3, 1):
+        curves = Curves()
+        run(without_dropout(start(base, mini_batch_size=size, max_steps=1)), tmp_path / str(size), curves)
+        logged.append(curves.points[1])
+    for other in logged[1:]:
+        assert other == pytest.approx(logged[0], rel=1e-4)
+
+
+def test_out_of_memory_halves_the_mini_batch(base, tmp_path, monkeypatch, capsys):
+    reader = without_dropout(start(base, max_steps=2))
+    loss = reader.loss
+
+    def small(features):
+        if len(features) > 2:
+            raise torch.OutOfMemoryError
+        return loss(features)
+
+    monkeypatch.setattr(reader, "loss", small)
+    assert run(reader, tmp_path / "a")["steps"] == 2
+    assert "mini-batches of 2 features" in capsys.readouterr().out
+    other = without_dropout(start(base, max_steps=2, mini_batch_size=2))
+    run(other, tmp_path / "b")
+    for name, value in weights(reader).items():
+        assert torch.equal(value, weights(other)[name])
+
+
+def test_the_learning_rate_rises_then_falls_to_zero(base, tmp_path):
+    curves = Curves()
+    run(start(base, warmup=0.3), tmp_path / "work", curves)
+    rates = [curves.points[step]["learning_rate"] for step in range(1, 11)]
+    assert rates == pytest.approx(
+        [3e-3 * share for share in (0.25, 0.5, 0.75, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7)]
+    )
+
+
+def test_what_cannot_be_trained(base, tmp_path):
+    reader = start(base)
+    with pytest.raises(BadInput, match="no question can be trained on"):
+        train(reader, [], seed=0, work=tmp_path, checkpoint_every=1, log=Curves())
+    reader.module.requires_grad_(False)
+    with pytest.raises(BadInput, match="nothing to train"):
+        run(reader, tmp_path / "work")
+    diverging = start(base)
+    diverging.module.qa_outputs.weight.data.fill_(float("nan"))
+    with pytest.raises(BadInput, match="step 1: the loss is not finite; got nan"):
+        run(diverging, tmp_path / "work")
+
+
+def test_it_learns_to_read(base, tmp_path):
+    reader = start(base, learning_rate=5e-3, epochs=9, batch_size=16, mini_batch_size=16)
+    before = mean_loss(reader, reader.features(questions(20, seed=9)).items)
+    run(reader, tmp_path / "work", count=240)
+    asked = questions(40, seed=8)
+    answers = reader.answer([Reading(each.id, each.question, each.context) for each in asked], 16)
+    right = [answer.text == each.answers[0][0] for answer, each in zip(answers, asked, strict=True)]
+    assert sum(right) / len(right) > 0.8
+    assert mean_loss(reader, reader.features(questions(20, seed=9)).items) < before / 3
+
+
+def test_validation_questions_are_spread():
+    asked = questions(10)
+    assert [each.id for each in spread(asked, 3)] == ["q0", "q3", "q6"]
+    assert spread(asked, 99) == asked
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_squad(tmp_path / "train.json", questions(40))
+    write_squad(tmp_path / "validation.json", questions(12, seed=1))
+    return tmp_path
+
+
+def parameters(**changes):
+    models = {"tiny": settings().model_dump()}
+    values = {"run": ["tiny"], "seeds": [0], "validation_questions": 8, "validation_batch": 4, "checkpoint_every": 5}
+    return FinetuneParameters.model_validate(values | {"models": models} | changes)
+
+
+def stage(files, base, out, own=None, **changes):
+    work = files / "work" / out.name
+    work.mkdir(parents=True, exist_ok=True)
+    arguments = {"name": "tiny", "seed": 0} | changes
+    return finetune.main(
+        own or parameters(),
+        Context(tracker=Tracker(), work=work, engine=LocalEngine(1)),
+        base=base,
+        train=files / "train.json",
+        validation=files / "validation.json",
+        out=out,
+        **arguments,
+    )
+
+
+def test_from_files_to_a_reader_with_a_card(files, base, tmp_path):
+    metrics = stage(files, base, tmp_path / "out")
+    assert metrics["steps"] == 10
+    assert metrics["train_windows"] == metrics["features"] == 40
+    assert metrics["train_dropped"] == metrics["train_answers_lost"] == 0
+    assert metrics["validation_questions"] == 8
+    assert 0 <= metrics["validation_em"] <= metrics["validation_rouge_l"] <= 1
+    assert metrics["parameters_trained"] == metrics["parameters"]
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "license: mit" in card
+    assert "a tiny one" in card
+    assert "hardly reads" in card
+    (asked,) = [Reading(each.id, each.question, each.context) for each in questions(1)]
+    assert load_reader(tmp_path / "out").answer([asked], 2)[0].text in asked.context
+
+    # The same seed, the same reader; another seed, another.
+    again = stage(files, base, tmp_path / "again")
+    other = stage(files, base, tmp_path / "other", seed=1)
+    assert again == metrics
+    assert other["loss"] != metrics["loss"]
+
+
+def test_wrong_names_list_what_there_is(files, base, tmp_path):
+    with pytest.raises(BadInput, match=r"--name'.*no such model; got 'large' \(choices: tiny\)"):
+        stage(files, base, tmp_path / "out", name="large")
+    own = parameters(models={"tiny": settings(base="bert").model_dump()})
+    with pytest.raises(BadInput, match=r"models\.tiny\.base'.*no such base model.*choices: camembert"):
+        stage(files, base, tmp_path / "out", own)
+    with pytest.raises(ValueError, match="run: no settings for large; there are tiny"):
+        parameters(run=["tiny", "large"])
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,345 @@
+"""The page of complexity on a small corpus: every section, hostile text, absent models, numbers where they belong."""
+
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pyarrow.compute as pc
+import pytest
+import yaml
+
+from stages.complexity.fragment import ComplexityFragmentParameters, main
+from tests.page.complexity_world import HOSTILE, PARAMETERS, run_stages
+from trivium.files.tables import read_json, read_table, write_json, write_table
+from trivium.harness.stage import BadInput
+from trivium.page.assembly import page
+
+SECTIONS = (
+    *("table-1", "figure-2", "factors", "table-2", "findings", "forest", "instrument", "agreement", "parsers"),
+    *("partitions", "illustrations", "examples", "sizes"),
+)
+
+
+class Outline(HTMLParser):
+    """Rows of tables as lists of texts, the tags that are open, and elements by tag."""
+
+    VOID = frozenset({"meta", "link", "img", "br", "input", "path", "use", "rect"})
+
+    def __init__(self, html):
+        super().__init__()
+        self.rows, self.tags, self.open, self.row = [], [], [], None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.row = []
+        elif tag in ("td", "th") and self.row is not None:
+            self.row.append("")
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        if tag == "tr":
+            self.rows.append([" ".join(cell.split()) for cell in self.row])
+            self.row = None
+
+    def handle_data(self, text):
+        if self.row:
+            self.row[-1] += text
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return run_stages(tmp_path_factory.mktemp("complexity"))
+
+
+def render(world, folder, **changes):
+    parameters = ComplexityFragmentParameters(**PARAMETERS["fragment"] | {"examples": 1000} | changes)
+    metrics = main(parameters, None, **world, out=folder / "complexity.json")
+    return metrics, read_json(folder / "complexity.json")
+
+
+@pytest.fixture(scope="module")
+def fragment(world, tmp_path_factory):
+    return render(world, tmp_path_factory.mktemp("out"))[1]
+
+
+@pytest.fixture(scope="module")
+def sections(fragment):
+    return {each["id"].removeprefix("complexity-"): each["html"] for each in fragment["sections"]}
+
+
+def test_every_section_is_there_and_well_formed(fragment, sections):
+    assert tuple(sections) == SECTIONS
+    assert (fragment["pipeline"], fragment["world"]) == ("complexity", "sample")
+    assert Outline(page([fragment])).open == []
+
+
+def test_the_page_is_one_file_below_three_megabytes(fragment):
+    html = page([fragment])
+    assert len(html.encode()) < 3_000_000
+    addresses = [value for tag, given in Outline(html).tags for name, value in given.items() if name in ("src", "href")]
+    assert all(value.startswith(("#", "data:")) for value in addresses)
+
+
+def test_hostile_text_is_shown_as_text(sections):
+    html = sections["examples"]
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;qui&#34; {{ 7 * 7 }} ?" in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert HOSTILE not in html
+    for other in set(sections) - {"examples"}:  # a user's file name is a model's name
+        assert "mine & yours" not in sections[other]
+    assert "mine &amp; yours" in sections["table-1"]
+    assert "mine &amp; yours" in sections["figure-2"]
+
+
+def test_table_1_has_our_numbers_the_paper_s_and_what_was_not_run(world, sections):
+    rows = {
+        re.split(r" (?:extractive|generative|answers|trivial)", row[0])[0]: row
+        for row in Outline(sections["table-1"]).rows
+    }
+    found = read_json(world["folder"] / "score.json")
+    camembert = rows["CamemBERT"]
+    for column, name in enumerate(("rouge_l_paper", "rouge_l", "em", "f1"), 1):
+        value, deviation = found[f"camembert_{name}"], found[f"camembert_{name}_sd"]
+        assert camembert[column].startswith(f"{100 * value:.1f} ± {100 * deviation:.1f}")
+    assert camembert[5] == f"{100 * found['camembert_shuffled_rouge_l']:.1f}"
+    assert camembert[7:] == ["82335 M", "78"]
+    for absent, paper in {
+        "FLAN-T5-large": ["80783 M", "79"],
+        "Mixtral": ["8047 B", "82"],
+        "GPT-3.5": ["72175 B", "82"],
+    }.items():
+        assert rows[absent][1:] == ["not run", *paper]
+    assert rows["MiniLM"][1:] == ["not run", "–", "–"]
+    assert rows["mine & yours"][7:] == ["–", "–"]
+    assert "params.yaml calls it weak" in rows["T5 <tiny>"][0]
+    assert "45 k of 1.2 M parameters, 750 steps = 2.9 epochs" in rows["T5 <tiny>"][0]
+    assert "weak" not in camembert[0]
+    assert "1.2 M parameters, 750 steps = 2.9 epochs" in camembert[0]
+    assert list(rows)[-2:] == ["Sentence with most words of the question", "Random span, as long as an answer"]
+
+
+def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, sections):
+    rows = Outline(sections["table-2"]).rows
+    effects = {(row["model"], row["factor"]): row for row in read_table(world["effects"]).to_pylist()}
+    camembert = next(row for row in rows if row[0] == "CamemBERT")
+    for column in range(7):
+        cell = effects["camembert", f"f{column}"]
+        shown = f"{cell['delta_floor']:.0f}".replace("-", "−")
+        assert camembert[column + 1].startswith(shown + "↓" * cell["validated"])
+        assert f"{cell['yes']} / {cell['no']}" in camembert[column + 1]
+    beneath = rows[rows.index(camembert) + 1]
+    assert beneath == ["paper", "−1", "−4", "−1", "−2", "−7", "−3", "−1"]
+    gpt = next(row for row in rows if row[0].startswith("GPT-3.5, paper"))
+    assert gpt[1:] == ["0", "4", "−1", "0", "−4", "−4", "−3"]
+
+
+def test_figure_2_shows_every_model_but_no_baseline(sections):
+    html = sections["figure-2"]
+    assert html.count("<svg") == 3
+    assert "Random span" not in html
+    for frame in ("Attack", "Losing", "Giving", "Building", "Request", "Origin"):
+        assert html.count(f">{frame}</text>") == 3
+
+
+def test_figure_2_says_whether_the_spread_exceeds_chance(world, tmp_path):
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    found = read_json(folder / "score.json")
+    found |= {"camembert_frame_sd": 0.2, "camembert_frame_sd_by_chance": 0.1, "camembert_frame_sd_p": 0.004}
+    found |= {"t5_frame_sd": 0.1, "t5_frame_sd_by_chance": 0.11, "t5_frame_sd_p": 0.6}
+    del found["mine & yours_frame_sd_by_chance"], found["mine & yours_frame_sd_p"]
+    write_json(folder / "score.json", found)
+    html = render(world | {"folder": folder}, tmp_path)[1]["sections"][1]["html"]
+    assert "CamemBERT</strong>: yes. Standard deviation 20.0 points, 10.0 by chance, p = 0.004." in html
+    assert "T5 &lt;tiny&gt;</strong>: no. Standard deviation 10.0 points, 11.0 by chance, p = 0.600." in html
+    assert "mine &amp; yours</strong>: cannot be told." in html
+
+
+def test_beneath_table_2_stands_how_often_nothing_is_marked(world, tmp_path):
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    found = read_json(folder / "simulate.json")
+    for method, rate in {"holm": (0.275, 0.16, 0.43), "found_holm": (0.0, 0.0, 0.09)}.items():
+        name = f"null_any_false_alarm_{method}"
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), rate, strict=True))
+    write_json(folder / "simulate.json", found)
+    counted = {f"f{n}_{key}": 0.0 for n in range(7) for key in ("validated", "found")}
+    counted |= {"f1_validated": 2.0, "f4_validated": 3.0, "f4_found": 2.0, "f5_found": 1.0}
+    write_json(folder / "validate.json", read_json(folder / "validate.json") | counted)
+    metrics, fragment = render(world | {"folder": folder}, tmp_path)
+    html = " ".join(next(each["html"] for each in fragment["sections"] if each["id"].endswith("table-2")).split())
+    assert "on simulated scores of 2 models" in html
+    assert "Holm’s correction over the table marks some cell in 28 % of the tables [16, 43]" in html
+    assert (
+        "◆◆ marks some cell in 0 % of the tables [0, 9]. Holm’s correction is meant to keep that at 5 %: it does"
+        in html
+    )
+    assert "2 of 7 factors have δ &lt; 0 for most models (more than 50 % of them); every analysis (◆) finds 1" in html
+    assert metrics["factors_found"] == 1
+
+
+def test_planted_effects_are_told_beside_the_paper_s(world, sections, tmp_path):
+    html = " ".join(sections["instrument"].split())
+    assert "The planted effects are of −20 to −30 points" in html
+    assert (
+        "Of the paper’s 49 δ 0 % are as strong as the weakest of them (its strongest: −13). So they are larger" in html
+    )
+    metrics, _ = render(world, tmp_path)
+    assert (metrics["planted_weakest"], metrics["planted_strongest"]) == (-20, -30)
+
+
+def test_findings_give_scores_behind_the_factors(world, sections):
+    factors, scores = read_table(world["factors"]).to_pylist(), read_table(world["scores"]).to_pylist()
+    rows = Outline(sections["findings"]).rows
+    few = {row["id"] for row in factors if row["f5_elements"] == 2}
+    values = [row["rouge_l"] for row in scores if row["model"] == "camembert" and row["id"] in few]
+    assert rows[0][:2] == ["Model", f"2({len(few)})"]
+    assert rows[1][:2] == ["CamemBERT", f"{100 * sum(values) / len(values):.1f}"]
+
+
+def test_sizes_stand_beside_the_paper_s(sections):
+    rows = Outline(sections["findings"]).rows
+    head = next(place for place, row in enumerate(rows) if row[:2] == ["Model", "room"])
+    camembert = rows[head + 1]
+    assert camembert[0] == "CamemBERT"
+    assert camembert[5:] == ["18", f"{(1 + 4 + 1 + 2 + 7 + 3 + 1) / 7:.1f}"]
+    held = [row[4].split(" of ") for row in rows[head + 1 :]]
+    said = (
+        f"{sum(int(part) for part, _ in held)} of {sum(int(whole) for _, whole in held)} intervals hold the paper’s δ"
+    )
+    assert said in sections["findings"]
+
+
+def test_a_small_browser_shows_both_sides_of_every_factor(world, sections, tmp_path):
+    def sides(html):
+        items = [given for tag, given in Outline(html).tags if tag == "li" and "data-factor" in given]
+        return len(items), {side for each in items for side in each["data-factor"].split()}
+
+    small = {each["id"]: each["html"] for each in render(world, tmp_path, examples=12)[1]["sections"]}
+    count, shown = sides(small["complexity-examples"])
+    assert count == 12
+    assert shown == sides(sections["examples"])[1]
+
+
+def test_factors_of_other_questions_are_refused(world, tmp_path):
+    table = read_table(world["factors"])
+    write_table(tmp_path / "factors.parquet", table.slice(1).replace_schema_metadata(table.schema.metadata))
+    with pytest.raises(BadInput, match="factors of other questions"):
+        render(world | {"factors": tmp_path / "factors.parquet"}, tmp_path)
+
+
+def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
+    judged = tmp_path / "judged.csv"
+    judged.write_text("model,frame,judged,correct\ncamembert,Attack,4,0.75\ncamembert,Losing,2,0.5\n", encoding="utf-8")
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    write_json(folder / "judgements.json", {"camembert_correct": 2 / 3, "camembert_judged": 6.0, "kappa": 0.61})
+    _, fragment = render(world | {"judged": judged, "folder": folder}, tmp_path)
+    html = {each["id"]: each["html"] for each in fragment["sections"]}
+    camembert = next(row for row in Outline(html["complexity-table-1"]).rows if row[0].startswith("CamemBERT"))
+    assert camembert[6] == "67of 6"
+    assert "κ 0.61" in html["complexity-table-1"]
+    assert html["complexity-figure-2"].count("<svg") == 4
+    assert "frames spread over 25 points" in html["complexity-figure-2"]
+
+
+def test_the_browser_shows_every_example_of_the_draw_with_its_filters(world, sections, tmp_path):
+    items = [given for tag, given in Outline(sections["examples"]).tags if tag == "li" and "data-factor" in given]
+    factors = read_table(world["factors"]).to_pylist()
+    assert len(items) == len(factors)
+    assert sorted(item["data-frame"] for item in items) == sorted(row["frame"] for row in factors)
+    for name, state in (("f1", True), ("f4", None)):
+        said = {True: "yes", None: "uncounted"}[state]
+        wanted = sum(f"{name}:{said}" in item["data-factor"].split() for item in items)
+        assert wanted == sum(row[name] is state for row in factors) > 0
+        assert f'value="{name}:{said}"' in sections["examples"]
+    metrics, few = render(world, tmp_path, examples=5)
+    again = render(world, tmp_path, examples=5)[1]
+    assert metrics["examples"] == 5
+    assert few == again
+    assert few != render(world, tmp_path, examples=5, seed=1)[1]
+
+
+def test_the_page_says_what_is_held_out_what_leaks_and_what_was_searched(world, sections, tmp_path):
+    html = " ".join(sections["table-1"].split())
+    assert "texts are held out, and combinations: nobody does the same to the same thing in both." in html
+    assert "searched, on world seeds 0–2; this is seed 3." in html
+    assert "3 evaluation texts are also contexts of the adaptation corpus; 2 are also among the frame parser" in html
+    tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
+    tree["complexity"]["world"]["seed"] = 2
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    _, fragment = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
+    assert "one of those searched on" in fragment["sections"][0]["html"]
+
+
+def test_replies_of_prompted_models_that_ran_stand_beneath_table_1(world, tmp_path):
+    folder = tmp_path / "metrics"
+    shutil.copytree(world["folder"], folder)
+    counts = {"run": 1, "questions": 90, "unwrapped": 4, "talked": 3, "cut": 2, "empty": 1, "refused": 5}
+    write_json(folder / "prompt.json", {"mixtral_run": 0.0} | {f"gpt_{name}": float(n) for name, n in counts.items()})
+    _, fragment = render(world | {"folder": folder}, tmp_path)
+    html = fragment["sections"][0]["html"]
+    assert "<strong>GPT-3.5</strong>, asked 90 questions: 4 taken out of" in html
+    assert "3 not words of the text" in html
+    assert "<strong>Mixtral</strong>" not in html
+
+
+def test_what_readers_could_not_read_or_write_stands_beneath_table_1(sections):
+    html = " ".join(sections["table-1"].split())
+    assert (
+        "<strong>T5 &lt;tiny&gt;</strong>, asked 48 questions: 7 about a text whose end did not fit into the prompt; "
+        "5 answers cut at the longest answer.</p>"
+    ) in html
+    assert "<strong>CamemBERT</strong>" not in html
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"), [("rouge_l_paper", "ROUGE-L in the paper’s setting"), ("em", "EM"), ("f1", "F1")]
+)
+def test_the_measure_that_was_analysed_is_named(world, sections, tmp_path, measure, name):
+    tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
+    for stage in ("validate", "partition"):
+        tree["complexity"][stage]["measure"] = measure
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    _, fragment = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
+    html = {each["id"].removeprefix("complexity-"): " ".join(each["html"].split()) for each in fragment["sections"]}
+    for section, ours in (
+        ("table-1", f"analysed by {name}; Figure 2 is drawn by Unicode-aware ROUGE-L all the same"),
+        ("table-2", f"in points of {name}, rounded"),
+        ("forest", f">points of {name}<"),
+        ("partitions", f"Mean {name} of the questions"),
+        ("illustrations", f"mean {name}</th>"),
+    ):
+        assert ours in html[section]
+        assert "Unicode-aware" not in html[section] or section == "table-1"
+    assert "Unicode-aware ROUGE-L" in sections["table-2"]
+
+
+def test_sizes_differ_from_the_paper_s(sections):
+    assert ["complexity.simulate.simulations", "3", "200"] in Outline(sections["sizes"]).rows
+
+
+def test_other_worlds_are_not_explained_as_the_sample(world, tmp_path):
+    used = tmp_path / "params.yaml"
+    used.write_text(
+        world["used"].read_text(encoding="utf-8").replace("calor: sample", "calor: local"), encoding="utf-8"
+    )
+    _, fragment = render(world | {"used": used}, tmp_path)
+    assert "What is held out" not in fragment["sections"][0]["html"]
+    assert "sample" not in "".join(each["html"] for each in fragment["sections"] if "sizes" not in each["id"])
+
+
+def test_effects_of_other_models_are_refused(world, tmp_path):
+    table = read_table(world["effects"])
+    write_table(tmp_path / "effects.parquet", table.filter(pc.not_equal(table["model"], "t5")))
+    with pytest.raises(BadInput, match="effects of other models"):
+        render(world | {"effects": tmp_path / "effects.parquet"}, tmp_path)

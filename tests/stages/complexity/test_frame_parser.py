@@ -1,0 +1,355 @@
+"""Stage complexity-frame_parser: labels, gold tags, training, scores, export."""
+
+import csv
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from stages.complexity.frame_parser import main
+from tests.complexity.frame_world import find, make_texts, write_encoder
+from trivium.complexity.frames.baseline import MostFrequentFrame, ambiguous_units
+from trivium.complexity.frames.frame_parser import FrameParserParameters
+from trivium.complexity.frames.labels import FrameLabels, collect_labels, occurrences
+from trivium.complexity.frames.parser_folder import Asked, load_parser, start_parser
+from trivium.complexity.frames.parser_training import rows_of_step
+from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse, read_tags
+from trivium.complexity.frames.scores import elements_in, frames_in
+from trivium.complexity.frames.training_readings import place_frames, teach
+from trivium.complexity.frames.windows import windows_of
+from trivium.files.tables import read_json, write_json
+from trivium.formats.frame_corpora import write_texts
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context
+from trivium.harness.tracking import Tracker
+from trivium.measures.bio import bio_spans
+
+PARAMETERS = FrameParserParameters(
+    windows=16, frames=16, mini_batch=64, steps=120, learning_rate=5e-3, weight_decay=0.01, warmup=0.1, clip=1.0,
+    validate_every=40, checkpoint_every=50, seed=0, max_tokens=64, batch=32, validation_texts=10, permutations=500,
+)  # fmt: skip
+
+
+class Recorder(Tracker):
+    def __init__(self):
+        super().__init__()
+        self.points = []
+
+    def log(self, step, **values):
+        self.points.append((step, values))
+
+
+def context_in(folder):
+    folder.mkdir(exist_ok=True)
+    return Context(Recorder(), folder, LocalEngine(1))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    torch.manual_seed(0)
+    return write_encoder(tmp_path_factory.mktemp("encoder"), width=48, layers=2)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
+    for seed, (name, count) in enumerate({"train": 100, "validation": 10, "test": 40}.items()):
+        write_texts(folder / f"{name}.jsonl", make_texts(count, seed=seed, prefix=name))
+    return folder
+
+
+def run(folder, base, corpus, parameters=PARAMETERS):
+    context = context_in(folder / "work")
+    metrics = main(
+        parameters, context, base=base, texts=corpus, out=folder / "parser", out_frames=folder / "frames.csv"
+    )
+    return metrics, context.tracker.points
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, base, corpus):
+    folder = tmp_path_factory.mktemp("trained")
+    return folder, *run(folder, base, corpus)
+
+
+def one_text(text, *frames):
+    return AnnotatedText("t", "Titre", text, frames, ())
+
+
+def instance(text, frame, lemma, trigger, **elements):
+    return FrameInstance(
+        frame,
+        LexicalUnit(lemma, "verb", find(text, trigger)),
+        tuple(FrameElement(name, find(text, words), "core") for name, words in elements.items()),
+    )
+
+
+def test_it_beats_the_most_frequent_frame_of_a_lemma(trained):
+    folder, metrics, _ = trained
+    test = make_texts(40, seed=2, prefix="test")
+    gold = [each for text in test for each in text.frames]
+    # "découvrir" is mostly Discovery; the baseline is wrong on every Realising and on nothing else.
+    expected = np.mean([each.frame != "Realising" for each in gold])
+    assert metrics["baseline_frame_accuracy"] == pytest.approx(expected)
+    assert metrics["true_frames"] == len(gold)
+    assert metrics["frame_accuracy"] > metrics["baseline_frame_accuracy"] + 0.1
+    assert metrics["frame_accuracy_margin"] == metrics["frame_accuracy"] - metrics["baseline_frame_accuracy"]
+    assert metrics["frame_accuracy_margin_p"] < 0.01
+    assert metrics["frame_f1_margin"] == metrics["frame_f1"] - metrics["baseline_frame_f1"] > 0.1
+    assert metrics["frame_f1_margin_p"] < 0.01
+    assert metrics["trigger_f1"] > 0.95
+    assert metrics["element_given_frame_f1"] > 0.8
+    assert metrics["ambiguous_frame_accuracy"] > metrics["baseline_ambiguous_frame_accuracy"]
+    with (folder / "frames.csv").open() as lines:
+        rows = {row["frame"]: row for row in csv.DictReader(lines)}
+    assert set(rows) == {"Discovery", "Losing", "Realising"}
+    assert float(rows["Realising"]["baseline_accuracy"]) == 0
+    assert sum(int(row["true"]) for row in rows.values()) == len(gold)
+
+
+def test_curves_are_tracked(trained):
+    _, metrics, points = trained
+    losses = [(step, values["loss"]) for step, values in points if "loss" in values]
+    assert [step for step, _ in losses] == list(range(1, 121))
+    assert losses[-1][1] == metrics["loss"] < losses[0][1] / 5
+    assert [step for step, values in points if "validation_frame_f1" in values] == [40, 80]
+
+
+def test_an_exported_parser_reads_the_same_whatever_the_batch(trained):
+    folder, metrics, _ = trained
+    parser = load_parser(folder / "parser")
+    test = make_texts(40, seed=2, prefix="test")
+    plain = [text.text for text in test]
+    windows, _ = windows_of(plain, parser.tokenizer, parser.max_tokens)
+    found = parse(parser, plain, windows, 32)
+    assert parse(parser, plain, windows, 5) == found
+    right = sum(len(frames_in(a) & frames_in(b.frames)) for a, b in zip(found, test, strict=True))
+    size = sum(len(a) + len(b.frames) for a, b in zip(found, test, strict=True))
+    assert 2 * right / size == pytest.approx(metrics["frame_f1"])
+    right = sum(len(elements_in(a) & elements_in(b.frames)) for a, b in zip(found, test, strict=True))
+    size = sum(len(elements_in(a)) + len(elements_in(b.frames)) for a, b in zip(found, test, strict=True))
+    assert 2 * right / size == pytest.approx(metrics["element_f1"])
+    lemmas = {each.lexical_unit.lemma for frames in found for each in frames}
+    assert lemmas == {"découvrir", "perdre", "perte", "disparition"}
+    card = (folder / "parser" / "README.md").read_text()
+    assert f"| frame_f1 | {metrics['frame_f1']:.4f} |" in card
+
+
+def test_killed_training_goes_on_and_ends_the_same(tmp_path, base, corpus):
+    parameters = PARAMETERS.model_copy(update={"steps": 12, "checkpoint_every": 5, "validate_every": 100})
+    for name in ("whole", "cut"):
+        (tmp_path / name).mkdir()
+    whole, _ = run(tmp_path / "whole", base, corpus, parameters)
+
+    class Killed(Recorder):
+        def log(self, step, **values):
+            super().log(step, **values)
+            if step == 8:
+                raise KeyboardInterrupt
+
+    (tmp_path / "cut" / "work").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        main(
+            parameters,
+            Context(Killed(), tmp_path / "cut" / "work", LocalEngine(1)),
+            base=base,
+            texts=corpus,
+            out=tmp_path / "cut" / "parser",
+            out_frames=tmp_path / "cut" / "frames.csv",
+        )
+    again, points = run(tmp_path / "cut", base, corpus, parameters)
+    assert points[0][0] == 6  # after the checkpoint of step 5
+    assert again["loss"] == pytest.approx(whole["loss"], rel=1e-5)
+    heads = [load_file(tmp_path / name / "parser" / "heads.safetensors") for name in ("whole", "cut")]
+    for name, value in heads[0].items():
+        assert torch.allclose(value, heads[1][name], atol=1e-6)
+
+
+def test_mini_batches_make_the_same_step(tmp_path, base, corpus):
+    quiet = tmp_path / "base"  # without dropout, whose draws depend on the batch
+    shutil.copytree(base, quiet)
+    config = read_json(base / "config.json")
+    write_json(quiet / "config.json", {**config, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0})
+    losses = []
+    for size in (64, 5):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        parameters = PARAMETERS.model_copy(update={"steps": 1, "mini_batch": size})
+        losses.append(run(folder, quiet, corpus, parameters)[0]["loss"])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_every_row_is_seen_once_an_epoch():
+    rows = [row for step in range(10) for row in rows_of_step(20, 4, step, 7)]
+    assert sorted(rows[:20]) == sorted(rows[20:]) == list(range(20))
+    assert rows[:20] != rows[20:]
+    assert rows_of_step(3, 7, 2, 0) == rows_of_step(3, 7, 2, 0)
+
+
+def test_gold_tags_give_back_triggers_and_elements(base):
+    texts = make_texts(12, seed=6)
+    labels = collect_labels(texts)
+    parser = start_parser(base, labels, 60)
+    windows, _ = windows_of([text.text for text in texts], parser.tokenizer, 60)
+    placed, lost = place_frames(texts, windows)
+    triggers, elements, counts = teach(windows, placed, labels)
+    assert lost == 0
+    assert set(counts.values()) == {0}
+    found = {
+        (taught.asked.window.text, labels.frames[kind], taught.asked.window.words[first].start)
+        for taught in triggers
+        for kind, first, _ in bio_spans(taught.tags)
+    }
+    assert found == {
+        (place, each.frame, each.lexical_unit.span.start) for place, text in enumerate(texts) for each in text.frames
+    }
+    for taught, each in zip(elements, placed, strict=True):
+        words = taught.asked.window.words
+        assert [
+            (labels.names[kind], Span(words[first].start, words[last].end))
+            for kind, first, last in bio_spans(taught.tags)
+        ] == [(element.name, element.span) for element in each.instance.elements]
+
+
+def test_what_cannot_be_taught_is_counted(base):
+    text = "Le roi perdit le temple. La reine découvre un théâtre à Tarse."
+    losing = instance(text, "Losing", "perdre", "perdit", Owner="Le roi", Found="le temple", Place="à Tarse")
+    twice = instance(text, "Taking", "perdre", "perdit", Owner="Le roi", Found="Le roi perdit")
+    cut = instance(text, "Discovery", "découvrir", "découvre", Finder="ine", Found="un théâtre")
+    lost = replace(losing, lexical_unit=LexicalUnit("x", "verb", find(text, "temple. La")))
+    texts = [one_text(text, losing, twice, cut, lost)]
+    labels = collect_labels(texts)
+    parser = start_parser(base, labels, 60)
+    windows, _ = windows_of([text], parser.tokenizer, 60)
+    placed, outside = place_frames(texts, windows)
+    triggers, _, counts = teach(windows, placed, labels)
+    assert outside == 1
+    assert counts == {
+        "triggers_overlapping": 1, "elements_overlapping": 1, "elements_outside_window": 1, "elements_widened": 1
+    }  # fmt: skip
+    assert [[labels.frames[kind] for kind, _, _ in bio_spans(taught.tags)] for taught in triggers] == [
+        ["Losing"],
+        ["Discovery"],
+    ]
+
+
+def lexicon():
+    text = "Il gagna. Il gagna. Elle gagna la rive. On gagne. Le gain. Un gain net. Sans gain."
+    units = [("Winning", "gagner", 0), ("Winning", "gagner", 1), ("Arriving", "gagner", 2)]
+    frames = [
+        FrameInstance(frame, LexicalUnit(lemma, "verb", find(text, "gagna", place)), ())
+        for frame, lemma, place in units
+    ]
+    frames.append(FrameInstance("Arriving", LexicalUnit("gagner", "verb", find(text, "gagne")), ()))
+    frames.append(FrameInstance("Winning", LexicalUnit("gain", "noun", find(text, "gain", 1)), ()))
+    return text, collect_labels([one_text(text, *frames)])
+
+
+def test_lexicon_and_baseline():
+    text, labels = lexicon()
+    assert labels.frames == ["Arriving", "Winning"]
+    assert labels.units["gagner", "verb"] == {"Winning": 2, "Arriving": 2}
+    assert labels.occurrences == {"gagna": 3, "gagne": 1, "gain": 3}
+    assert labels.frames_of("gain") == {"Winning"}
+    assert labels.frames_of("inconnu") == set()
+    assert labels.unit_of("gagna", "Arriving") == ("gagner", "verb")
+    assert labels.unit_of("gain", "Arriving") is None
+    assert ambiguous_units(labels) == {("gagner", "verb")}
+    baseline = MostFrequentFrame(labels)
+    assert baseline.frame("gagner", "verb") == "Arriving"  # a tie goes to the first name
+    assert baseline.frame("gain", "noun") == baseline.frame("inconnu", "verb") == "Winning"
+    found = [(each.lexical_unit.span.of(text), each.frame) for each in baseline.parse(text)]
+    assert found == [("gagna", "Arriving")] * 3 + [("gagne", "Arriving")]  # "gain" is a trigger once in three times
+
+
+def test_forms_of_several_words_and_other_spellings():
+    assert occurrences("Il prit  fin ; il prit FIN, il prit.", {"prit fin", "prit"}) == [
+        ("prit fin", 3, 12), ("prit fin", 18, 26), ("prit", 31, 35)
+    ]  # fmt: skip
+    assert [form for form, _, _ in occurrences("de\u0301couvre", {"découvre"})] == ["découvre"]
+
+
+def test_labels_survive_json():
+    _, labels = lexicon()
+    again = FrameLabels.from_json(labels.to_json())
+    assert again == labels
+
+
+def test_elements_of_other_frames_are_impossible(trained):
+    parser = load_parser(trained[0] / "parser")
+    allowed = parser.labels.allowed_elements()
+    assert allowed[:, 0].all()
+    for row, frame in zip(allowed, parser.labels.frames, strict=True):
+        tags = {parser.labels.names[(tag - 1) // 2] for tag in np.flatnonzero(row)[1:]}
+        assert tags == set(parser.labels.elements[frame])
+    text = "Le roi découvrit le complot en 1916."
+    (window,), _ = windows_of([text], parser.tokenizer, 60)
+    for frame, name in enumerate(parser.labels.frames):
+        (elements,) = find_elements(parser, [(window, (frame, 2, 2))], 4)
+        assert {element for element, _ in elements} <= set(parser.labels.elements[name])
+
+
+def test_the_lexicon_masks_frames_of_known_words(trained):
+    parser = load_parser(trained[0] / "parser")
+    text = "La légion perdit le complot."
+    (window,), _ = windows_of([text], parser.tokenizer, 60)
+    realising = parser.labels.frames.index("Realising")
+
+    def prefer_realising(asked, scores):
+        scores[2, 1 + 2 * realising] = 50.0
+
+    (tags,) = read_tags(parser, [Asked(window)], 1, prefer_realising)
+    assert bio_spans(tags)[0][0] == realising
+    (found,) = parse(parser, [text], [window], 1)
+    assert {each.frame for each in found} <= {"Losing"}
+
+
+def test_unknown_form_is_its_own_lemma(trained):
+    parser = load_parser(trained[0] / "parser")
+    labels = parser.labels
+    parser.labels = replace(labels, forms={form: units for form, units in labels.forms.items() if form != "perdit"})
+    text = "La légion perdit le temple en 1916."
+    windows, _ = windows_of([text], parser.tokenizer, 60)
+    (found,) = parse(parser, [text], windows, 1)
+    assert [(each.frame, each.lexical_unit.lemma, each.lexical_unit.part_of_speech) for each in found] == [
+        ("Losing", "perdit", "other")
+    ]
+
+
+def test_bad_input(tmp_path, base, corpus, trained):
+    with pytest.raises(BadInput, match=r"more tokens than positions; got 65; expected ≤ 64"):
+        run(tmp_path, base, corpus, PARAMETERS.model_copy(update={"max_tokens": 65}))
+    with pytest.raises(BadInput, match="not an encoder"):
+        run(tmp_path, tmp_path, corpus)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for name in ("train", "validation", "test"):
+        write_texts(empty / f"{name}.jsonl", [one_text("Rien ici.")])
+    with pytest.raises(BadInput, match="no frame to learn from"):
+        run(tmp_path, base, empty)
+    with pytest.raises(BadInput, match="no labels of a frame parser"):
+        load_parser(base)
+    broken = tmp_path / "broken"
+    shutil.copytree(trained[0] / "parser", broken)
+    heads = load_file(broken / "heads.safetensors")
+    save_file({**heads, "elements.bias": heads["elements.bias"][:-2].clone()}, broken / "heads.safetensors")
+    with pytest.raises(BadInput, match=r"weights do not fit(?s:.*)elements\.bias"):
+        load_parser(broken)
+
+
+def test_a_gold_trigger_evokes_a_frame_of_its_lexical_unit(trained):
+    parser = load_parser(trained[0] / "parser")
+    text = "Le roi découvrit le complot. La légion perdit le temple en 212."
+    windows, _ = windows_of([text], parser.tokenizer, 60)
+    given = [(windows[0], 2), (windows[1], 2)]
+    assert [parser.labels.frames[frame] for frame in frames_of_triggers(parser, given, [None, None], 1)] == [
+        "Realising",
+        "Losing",
+    ]
+    for only, name in enumerate(parser.labels.frames):
+        mask = np.arange(3) == only
+        assert {parser.labels.frames[frame] for frame in frames_of_triggers(parser, given, [mask, mask], 2)} == {name}

@@ -1,0 +1,391 @@
+"""Stage complexity-prompt: what is asked, what of it is scored, and answers that are never paid for twice."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stages.complexity.prompt import PromptParameters, main
+from tests.complexity.loopback_endpoint import Loopback, failed, said
+from tests.complexity.tiny_readers import questions
+from trivium.complexity.prompting.extracts import extract
+from trivium.complexity.prompting.prompted_models import PromptedModel
+from trivium.complexity.prompting.prompts import draw_examples, messages_of
+from trivium.files.tables import read_json
+from trivium.formats.frame_corpora import write_examples, write_texts
+from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.formats.predictions import read_predictions
+from trivium.formats.squad import write_squad
+from trivium.harness.stage import BadInput, execute
+
+INSTRUCTION = "Recopie du document les mots qui répondent à la question."
+MODEL = {
+    "label": "Tiny",
+    "endpoint": None,
+    "model": "tiny",
+    "examples": 2,
+    "temperature": 0.0,
+    "max_tokens": 20,
+    "requests_per_minute": 60000.0,
+    "parallel": 4,
+    "timeout_s": 5.0,
+    "retries": 2,
+    "backoff_s": 0.01,
+    "key_variable": None,
+}
+
+
+def example(number):
+    """A text and a question of its own."""
+    text = f"La légion {number} a détruit le camp."
+    elements = tuple(
+        FrameElement(name, Span(text.index(words), text.index(words) + len(words)), "core")
+        for name, words in (("Agent", f"La légion {number}"), ("Patient", "le camp"))
+    )
+    start = text.index("détruit")
+    frame = FrameInstance("Destroying", LexicalUnit("détruire", "verb", Span(start, start + 7)), elements)
+    annotated = AnnotatedText(f"t{number}", "titre", text, (frame,), ())
+    return Example(f"q{number}", annotated, "Qui l'a détruit ?", elements[0].span, frame, "Agent", (), ())
+
+
+def reader(number, payload):
+    """Answers as it should."""
+    document = payload["messages"][-1]["content"].rsplit("Document : ", 1)[1]
+    return said(document.split(" a détruit")[0])
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
+    examples = [example(number) for number in range(12)]
+    write_texts(tmp_path / "texts.jsonl", [each.text for each in examples])
+    write_examples(tmp_path / "questions.jsonl", examples)
+    write_squad(tmp_path / "train.json", questions(30))
+    return tmp_path
+
+
+def arguments(world):
+    return {
+        "train": world / "train.json",
+        "questions": world / "questions.jsonl",
+        "texts": world / "texts.jsonl",
+        "out_cache": world / "cache",
+        "out": world / "prompted",
+    }
+
+
+def run(world, *, instruction=INSTRUCTION, **models):
+    models = {name: PromptedModel.model_validate(MODEL | changes) for name, changes in models.items()}
+    parameters = PromptParameters(seed=0, instruction=instruction, models=models)
+    return main(parameters, None, **arguments(world))
+
+
+def predictions(world, name="tiny"):
+    return read_predictions(world / "prompted" / f"{name}.jsonl", [f"q{number}" for number in range(12)])
+
+
+def test_a_model_is_shown_examples_and_asked_to_extract(world):
+    with Loopback(reader) as server:
+        metrics = run(world, tiny={"endpoint": server.address}, one={"endpoint": server.address, "examples": 1})
+    assert predictions(world).answers == {f"q{number}": f"La légion {number}" for number in range(12)}
+    assert metrics["tiny_run"] == metrics["one_run"] == 1
+    assert metrics["tiny_questions"] == metrics["tiny_requests"] == metrics["tiny_verbatim"] == 12
+    assert (metrics["tiny_cached"], metrics["tiny_talked"], metrics["tiny_refused"]) == (0, 0, 0)
+    assert (metrics["tiny_prompt_tokens"], metrics["tiny_completion_tokens"]) == (120, 36)
+    chats = {json.dumps(payload["messages"]): payload for payload, _, _ in server.requests}
+    assert len(chats) == 24
+    training = {each.context: each for each in questions(30)}
+    for payload in chats.values():
+        *shown, asked = payload["messages"]
+        assert len(shown) in (2, 4)
+        assert payload["messages"][0]["content"].startswith(INSTRUCTION + "\n\nDocument : ")
+        assert asked["content"].endswith("a détruit le camp.\nQuestion : Qui l'a détruit ?\nRéponse :")
+        for turn, given in zip(shown[::2], shown[1::2], strict=True):
+            document = turn["content"].split("Document : ")[1].split("\nQuestion")[0]
+            assert (turn["role"], given["role"]) == ("user", "assistant")
+            assert given["content"] in document
+            assert document in training
+        assert payload["temperature"] == 0
+        assert payload["max_tokens"] == 20
+    prompts = read_json(world / "prompted" / "prompts.json")
+    assert prompts["one"][:2] == prompts["tiny"][:2]
+
+
+def test_without_an_endpoint_nothing_is_run(world):
+    metrics = run(world, mixtral={}, gpt={"key_variable": "TRIVIUM_NO_SUCH_KEY"})
+    assert metrics == {"cache_broken_lines": 0, "mixtral_run": 0, "gpt_run": 0}
+    assert [path.name for path in (world / "prompted").iterdir()] == ["prompts.json"]
+    assert set(read_json(world / "prompted" / "prompts.json")) == {"mixtral", "gpt"}
+
+
+def test_a_rerun_asks_nothing(world):
+    with Loopback(reader) as server:
+        run(world, tiny={"endpoint": server.address})
+        before = (world / "prompted" / "tiny.jsonl").read_bytes()
+        # No key is needed for what is there.
+        metrics = run(world, tiny={"endpoint": server.address + "/", "key_variable": "TRIVIUM_NO_SUCH_KEY"})
+        assert len(server.requests) == 12
+        assert metrics["tiny_cached"] == 12
+        assert "tiny_requests" not in metrics
+        assert (world / "prompted" / "tiny.jsonl").read_bytes() == before
+        # Whatever decides an answer is part of its key.
+        for changes in ({"temperature": 0.5}, {"max_tokens": 9}, {"examples": 0}, {"model": "other"}):
+            already = len(server.requests)
+            run(world, tiny={"endpoint": server.address, **changes})
+            assert len(server.requests) == already + 12
+        run(world, tiny={"endpoint": server.address}, instruction="Extrais.")
+        assert len(server.requests) == 72
+
+
+def test_an_endpoint_that_fails_half_way_loses_nothing(world):
+    with Loopback(lambda number, payload: reader(number, payload) if number < 7 else failed(500)) as server:
+        with pytest.raises(BadInput, match="gave up after 3 requests"):
+            run(world, tiny={"endpoint": server.address, "parallel": 2})
+        assert server.answered == 7
+        assert not (world / "prompted").exists()
+        server.behave = reader
+        metrics = run(world, tiny={"endpoint": server.address})
+    assert metrics["tiny_cached"] == 7
+    assert metrics["tiny_requests"] == 5
+    assert predictions(world).missing == 0
+
+
+def test_trouble_that_passes_is_counted(world):
+    def behave(number, payload):
+        return failed(429, headers={"Retry-After": "0"}) if number % 3 == 1 else reader(number, payload)
+
+    with Loopback(behave) as server:
+        metrics = run(world, tiny={"endpoint": server.address, "retries": 9})
+    assert metrics["tiny_rate_limited"] == metrics["tiny_retries"] == metrics["tiny_requests"] - 12 > 0
+    assert predictions(world).missing == 0
+
+
+def test_refused_questions_have_no_answer_but_the_others_do(world):
+    def behave(number, payload):
+        return failed(400, "no") if "légion 3" in json.dumps(payload, ensure_ascii=False) else reader(number, payload)
+
+    with Loopback(behave) as server:
+        metrics = run(world, tiny={"endpoint": server.address})
+        assert metrics["tiny_refused"] == predictions(world).missing == 1
+        assert run(world, tiny={"endpoint": server.address})["tiny_requests"] == 1
+    with Loopback(lambda *_: failed(400, "no such option")) as server:
+        with pytest.raises(BadInput, match="every question is refused: .*400.*no such option"):
+            run(world, tiny={"endpoint": server.address, "model": "other", "parallel": 1})
+        assert len(server.requests) < 12
+
+
+@pytest.mark.parametrize("refused", [6, 11])
+def test_a_rerun_after_many_refusals_finishes(world, refused):
+    def behave(number, payload):
+        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
+        return failed(400, "filtered") if which > 11 - refused else reader(number, payload)
+
+    with Loopback(behave) as server:
+        first, second = (run(world, tiny={"endpoint": server.address, "parallel": 1}) for _ in range(2))
+    assert first["tiny_refused"] == second["tiny_refused"] == predictions(world).missing == refused
+    assert (second["tiny_cached"], second["tiny_requests"]) == (12 - refused, refused)
+
+
+def test_nothing_answered_is_no_result_however_few_are_asked(world):
+    examples = [example(number) for number in range(2)]
+    write_texts(world / "texts.jsonl", [each.text for each in examples])
+    write_examples(world / "questions.jsonl", examples)
+    with (
+        Loopback(lambda *_: failed(400, "no such option")) as server,
+        pytest.raises(BadInput, match="every question is refused: .*no such option"),
+    ):
+        run(world, tiny={"endpoint": server.address})
+    assert not (world / "prompted").exists()
+
+
+def test_silence_is_kept_only_where_the_model_chose_it(world):
+    finishes = {0: "stop", 1: "length", 2: "content_filter", 3: "tool_calls"}
+
+    def behave(number, payload):
+        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
+        return said(None, finish=finishes[which]) if which in finishes else reader(number, payload)
+
+    with Loopback(behave) as server:
+        metrics = run(world, tiny={"endpoint": server.address})
+        assert (metrics["tiny_empty"], metrics["tiny_not_kept"], metrics["tiny_refused"]) == (4, 3, 0)
+        assert (predictions(world).missing, predictions(world).empty) == (0, 4)
+        server.behave = reader
+        metrics = run(world, tiny={"endpoint": server.address})
+    assert (metrics["tiny_cached"], metrics["tiny_requests"], metrics["tiny_empty"]) == (9, 3, 1)
+    assert "tiny_not_kept" not in metrics
+
+
+def test_the_same_model_at_another_address_is_not_asked_again(world):
+    with Loopback(reader) as server:
+        run(world, tiny={"endpoint": server.address})
+    with Loopback(reader) as elsewhere:
+        metrics = run(world, tiny={"endpoint": elsewhere.address})
+    assert metrics["tiny_cached"] == 12
+    assert not elsewhere.requests
+
+
+def test_what_is_said_is_told_apart_and_counted(world):
+    replies = {
+        0: "La légion 0",
+        1: "la légion\u00a01.",
+        2: "« La légion 2 »",
+        3: 'Réponse : "La légion 3".',
+        4: "La réponse est : La légion 4",
+        5: "",
+        6: "\ud800<script>alert(1)</script>\x00\u202e",
+        7: "Réponse : La",
+    }
+
+    def behave(number, payload):
+        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
+        return (
+            said(replies[which], finish="length" if which == 7 else "stop") if which in replies else reader(0, payload)
+        )
+
+    with Loopback(behave) as server:
+        metrics = run(world, tiny={"endpoint": server.address})
+    answers = predictions(world).answers
+    assert [answers[f"q{number}"] for number in range(8)] == [
+        "La légion 0",
+        "la légion\u00a01.",
+        "La légion 2",
+        "La légion 3",
+        "La réponse est : La légion 4",
+        "",
+        "\ufffd<script>alert(1)</script>\x00\u202e",
+        "La",
+    ]
+    counts = {kind: metrics[f"tiny_{kind}"] for kind in ("verbatim", "unwrapped", "talked", "empty", "cut")}
+    assert counts == {"verbatim": 6, "unwrapped": 3, "talked": 2, "empty": 1, "cut": 1}
+
+
+@pytest.mark.parametrize(
+    ("said_so", "answer", "kind"),
+    [
+        ("  été 1917\n", "été 1917", "verbatim"),
+        ("L'ÉTÉ 1917", "L'ÉTÉ 1917", "verbatim"),
+        ("e\u0301te\u0301 1917", "e\u0301te\u0301 1917", "verbatim"),
+        ("“été 1917”", "été 1917", "unwrapped"),
+        ("Re\u0301ponse : l'été", "l'été", "unwrapped"),
+        ("«»", "«»", "talked"),
+        ("Réponse inconnue", "Réponse inconnue", "talked"),
+        ("« hiver »", "« hiver »", "talked"),
+        ("'", "'", "verbatim"),
+        (".", ".", "talked"),
+        (" \n", "", "empty"),
+    ],
+)
+def test_extracts(said_so, answer, kind):
+    found = extract(said_so, "À l'été\u00a01917, la paix.")
+    assert (found.answer, found.kind) == (answer, kind)
+
+
+def test_examples_are_seeded_and_never_evaluated():
+    training = questions(30)
+    two = draw_examples(training, 2, 5, set())
+    assert draw_examples(training, 1, 5, set()) == two[:1]
+    assert len({draw_examples(training, 1, seed, set())[0].context for seed in range(9)}) > 3
+    left = {training[0].context}
+    evaluated = {each.context for each in training} - left
+    assert draw_examples(training, 1, 5, evaluated)[0].context in left
+    with pytest.raises(BadInput, match=r"too few training contexts.*got 1; expected 2"):
+        draw_examples(training, 2, 5, evaluated)
+    alone = messages_of("Extrais.", [], "Où {x} ?", "Ici {y}.")
+    assert alone == [{"role": "user", "content": "Extrais.\n\nDocument : Ici {y}.\nQuestion : Où {x} ?\nRéponse :"}]
+
+
+def write_parameters(world, **model):
+    path = world / "params.yaml"
+    section = {"seed": 0, "instruction": INSTRUCTION, "models": {"tiny": MODEL | model}}
+    path.write_text(yaml.safe_dump({"run": {"mlflow": False}, "complexity": {"prompt": section}}))
+    argv = [f"--{name.replace('_', '-')}={value}" for name, value in arguments(world).items()]
+    return ["--params", str(path), *argv]
+
+
+def test_a_killed_run_goes_on_where_it_was(world):
+    def slowly(number, payload):
+        time.sleep(0.15)
+        return reader(number, payload)
+
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    with Loopback(slowly) as server:
+        argv = write_parameters(world, endpoint=server.address, parallel=2)
+        command = [sys.executable, "-m", "stages.complexity.prompt", *argv]
+        process = subprocess.Popen(command, cwd=world, env=environment, stderr=subprocess.DEVNULL)
+        while server.answered < 5 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        answered, requests = server.answered, len(server.requests)
+        assert not (world / "prompted").exists()
+        server.behave = reader
+        metrics = execute(main, "complexity.prompt", PromptParameters, argv)
+        assert answered - 2 <= metrics["tiny_cached"] <= requests < 12
+        assert metrics["tiny_requests"] == 12 - metrics["tiny_cached"]
+    assert predictions(world).missing == 0
+
+
+def test_an_endpoint_that_is_down_ends_in_one_clear_line(world, monkeypatch):
+    monkeypatch.setenv("TRIVIUM_TEST_KEY", "sk-secret-1")
+    with Loopback(reader) as server:
+        address = server.address
+    argv = write_parameters(world, endpoint=address, key_variable="TRIVIUM_TEST_KEY", retries=1)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [sys.executable, "-m", "stages.complexity.prompt", *argv]
+    done = subprocess.run(command, cwd=world, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"complexity.prompt: {address}: field 'tiny': the endpoint fails: gave up after 2 requests")
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr + done.stdout
+
+
+def test_the_key_goes_to_the_endpoint_and_nowhere_else(world, monkeypatch, capfd):
+    monkeypatch.setenv("TRIVIUM_TEST_KEY", "sk-secret-1")
+    with Loopback(reader) as server:
+        execute(
+            main,
+            "complexity.prompt",
+            PromptParameters,
+            [*write_parameters(world, endpoint=server.address, key_variable="TRIVIUM_TEST_KEY"), "--metrics=m.json"],
+        )
+        assert {headers["authorization"] for _, headers, _ in server.requests} == {"Bearer sk-secret-1"}
+    assert "secret" not in "".join(capfd.readouterr())
+    for path in world.rglob("*"):
+        assert path.is_dir() or b"secret" not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"endpoint": "ftp://host/v1"},
+        {"endpoint": "localhost:8000"},
+        {"endpoint": "http://me:secret@host/v1"},
+        {"endpoint": "http://host/v1?key=secret"},
+        {"examples": 9},
+        {"requests_per_minute": 0},
+        {"key_variable": "sk-123"},
+        {"temperature": 3},
+    ],
+)
+def test_settings_are_checked(changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        PromptedModel.model_validate(MODEL | changes)
+
+
+def test_names_of_models_are_names_of_files():
+    model = PromptedModel.model_validate(MODEL)
+    with pytest.raises(ValueError, match="names of files"):
+        PromptParameters(seed=0, instruction="x", models={"../x": model})
+
+
+def test_a_missing_key_is_named(world):
+    with pytest.raises(BadInput, match="no key in the environment; got 'TRIVIUM_NO_SUCH_KEY'"):
+        run(world, tiny={"endpoint": "http://127.0.0.1:9/v1", "key_variable": "TRIVIUM_NO_SUCH_KEY"})

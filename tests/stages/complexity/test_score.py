@@ -1,0 +1,238 @@
+"""Stage complexity-score: every number of the table is the formula on eight questions."""
+
+import csv
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from scipy.stats import kruskal
+
+from stages.complexity.score import main
+from tests.complexity.scored_world import answer, write_world
+from trivium.complexity.scoring.frame_spread import PERMUTATIONS, spread, spread_by_chance
+from trivium.complexity.scoring.systems import NO_SEED, RESERVED, System
+from trivium.complexity.scoring.table1 import ScoreParameters, shuffled
+from trivium.files.tables import read_table
+from trivium.formats.predictions import Predictions
+from trivium.formats.squad import read_squad
+from trivium.harness.stage import BadInput
+from trivium.measures.french import exact_match, f1
+from trivium.measures.rouge import rouge_l
+
+GOLD = [
+    "L’armée belge",
+    "Ypres",
+    "La flotte anglaise",
+    "Brême",
+    "Le général Férié",
+    "sa forteresse",
+    "Un évêque",
+    "la cité",
+]
+SEEDS = {
+    0: ["l'armée belge", "Ypres", "flotte", "", "Le général", "la forteresse", "Un évêque", "temps"],
+    5: ["La flotte", "Ypres", "La flotte anglaise", "Brême", "général Férié", "rien", "évêque", "la cité"],
+}
+
+
+@pytest.fixture
+def world(tmp_path):
+    examples = write_world(tmp_path)
+    for seed, answers in SEEDS.items():
+        answer(tmp_path, f"predictions/camembert/seed-{seed}.jsonl", answers)
+    answer(tmp_path, "prompted/gpt.jsonl", [f"La réponse est : {text}." for text in GOLD])
+    answer(tmp_path, "brought/mine.jsonl", GOLD[:6])
+    return examples
+
+
+def run(folder, **changes):
+    keys = {
+        "run": ("camembert",),
+        "readers": {"camembert": "extractive", "t5": "seq2seq"},
+        "seeds": (0, 5),
+        "prompted": ("gpt", "mixtral"),
+        "shuffles": 3,
+        "confidence": 0.95,
+        "resamples": 200,
+        "seed": 1,
+    }
+    names = ("predictions", "prompted", "brought")
+    return main(
+        ScoreParameters(**keys | changes),
+        None,
+        questions=folder / "questions.jsonl",
+        texts=folder / "texts.jsonl",
+        **{name: folder / name for name in names},
+        out=folder / "scores.parquet",
+        out_frames=folder / "frame_scores.csv",
+        out_questions=folder / "evaluation.json",
+    )
+
+
+def test_table_1(tmp_path, world):
+    metrics = run(tmp_path)
+    means = {
+        "rouge_l": [rouge_l(GOLD, answers).mean() for answers in SEEDS.values()],
+        "rouge_l_paper": [rouge_l(GOLD, answers, setting="paper").mean() for answers in SEEDS.values()],
+        "em": [np.mean([exact_match(*pair) for pair in zip(answers, GOLD, strict=True)]) for answers in SEEDS.values()],
+        "f1": [np.mean([f1(*pair) for pair in zip(answers, GOLD, strict=True)]) for answers in SEEDS.values()],
+    }
+    for measure, values in means.items():
+        assert metrics[f"camembert_{measure}"] == pytest.approx(np.mean(values))
+        assert metrics[f"camembert_{measure}_sd"] == pytest.approx(abs(values[0] - values[1]) / np.sqrt(2))
+        assert f"mine_{measure}_sd" not in metrics
+    assert metrics["camembert_rouge_l"] != metrics["camembert_rouge_l_paper"]
+    assert metrics["camembert_rouge_l_low"] < metrics["camembert_rouge_l"] < metrics["camembert_rouge_l_high"]
+    assert metrics["camembert_empty"] == 1
+    assert metrics["mine_rouge_l"] == metrics["mine_em"] == 6 / 8
+    assert metrics["mine_missing"] == 2
+    assert metrics["gpt_em"] == 0 < metrics["gpt_rouge_l"] < 1
+    assert metrics["prompted_not_run"] == 1
+    assert "mixtral_rouge_l" not in metrics
+    assert (metrics["questions"], metrics["texts"], metrics["frames"]) == (8, 4, 2)
+    # armée, Brême, général Férié, évêque, cité
+    assert metrics["mangled_references"] == 5 / 8
+
+
+def test_baselines_stand_in_the_table_and_models_are_compared_with_the_sentence(tmp_path, world):
+    metrics = run(tmp_path)
+    # Each question names the verb of its text's first sentence, hence that sentence is its best overlap.
+    firsts = [each.text.text.split(" Le temps")[0] for each in world]
+    expected = rouge_l([each.answer_text for each in world], firsts).mean()
+    assert metrics["best_overlap_sentence_rouge_l"] == pytest.approx(expected)
+    assert 0 <= metrics["random_span_rouge_l"] < 0.6
+    assert metrics["mine_over_baseline"] == pytest.approx(6 / 8 - expected)
+    assert metrics["mine_over_baseline_low"] < 6 / 8 - expected < metrics["mine_over_baseline_high"]
+    assert "random_span_over_baseline" not in metrics
+    assert "random_span_shuffled_rouge_l" not in metrics
+
+
+def test_shuffled_score_is_that_of_another_question_with_the_same_element(tmp_path, world):
+    metrics = run(tmp_path)
+    # Each element is asked for twice (Assailant: q0 and q2, …): the shuffle can but swap the two.
+    swapped = [2, 3, 0, 1, 6, 7, 4, 5]
+    expected = np.mean([rouge_l(GOLD, [answers[place] for place in swapped]).mean() for answers in SEEDS.values()])
+    assert metrics["camembert_shuffled_rouge_l"] == pytest.approx(expected)
+    assert metrics["alone_with_their_element"] == 0
+
+
+def test_shuffle_leaves_out_who_is_alone():
+    answers = dict(zip("abc", ["un", "deux", "trois"], strict=True))
+    system = System("m", "brought", {NO_SEED: Predictions(answers, 0, 0, 0)})
+    keys = {"shuffles": 2, "seed": 0}
+    # c is alone; a and b get each other's answer, which is right.
+    assert shuffled(system, ["deux", "un", "trois"], list("xxy"), **keys) == 1.0
+    assert shuffled(system, ["un", "deux", "trois"], list("xxy"), **keys) == 0.0
+    assert shuffled(system, ["un", "deux", "trois"], list("xyz"), **keys) is None
+
+
+def test_figure_2(tmp_path, world):
+    metrics = run(tmp_path)
+    with (tmp_path / "frame_scores.csv").open(encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["model"] == "camembert"]
+    values = np.mean([rouge_l(GOLD, answers) for answers in SEEDS.values()], axis=0)
+    means = {"Attack": values[:4].mean(), "Losing": values[4:].mean()}
+    assert {line["frame"]: float(line["rouge_l"]) for line in lines} == pytest.approx(means)
+    assert [line["frame"] for line in lines] == sorted(means, key=means.get)
+    assert {line["questions"] for line in lines} == {"4"}
+    assert metrics["camembert_frame_range"] == pytest.approx(abs(means["Attack"] - means["Losing"]))
+    assert metrics["camembert_frame_sd"] == pytest.approx(np.std(list(means.values()), ddof=1))
+    peer = kruskal(values[:4], values[4:])
+    assert metrics["camembert_frame_h"] == pytest.approx(peer.statistic)
+    assert metrics["camembert_frame_p"] == pytest.approx(peer.pvalue)
+
+
+def test_spread_by_chance_when_texts_hold_one_frame():
+    # Whole texts move: two of the four 1-texts and 0-texts share a frame in 1 of 3 splits, where frames differ by 1.
+    values = np.array([1, 1, 1, 1, 0, 0, 0, 0], dtype=float)
+    chance, p = spread_by_chance(values, list("FFFFGGGG"), list("aabbccdd"), permutations=3000, seed=0)
+    assert chance == pytest.approx(np.sqrt(0.5) / 3, abs=0.02)
+    assert p == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_spread_by_chance_within_a_text():
+    # Texts of unequal size exchange nothing; the scores of each are put in another order.
+    values, frames, texts = np.array([1.0, 0.0, 1.0, 0.5, 0.0]), list("FGFHG"), list("aabbb")
+    _, p = spread_by_chance(values, frames, texts, permutations=3000, seed=0)
+    drawn = [
+        np.std([np.mean([a[0], b[0]]), np.mean([a[1], b[2]]), b[1]], ddof=1)
+        for a in permutations([1.0, 0.0])
+        for b in permutations([1.0, 0.5, 0.0])
+    ]
+    assert p == pytest.approx(np.mean(np.array(drawn) >= drawn[0] - 1e-9), abs=0.03)
+    assert spread_by_chance(values, list("FFGGG"), texts, permutations=10, seed=0) is None
+
+
+def test_frames_that_matter_exceed_chance_and_others_do_not():
+    frames, texts = ["F", "G"] * 20, np.repeat(np.arange(20), 2).tolist()
+    values = np.random.default_rng(0).random(40)
+    told = spread(values + 0.6 * (np.array(frames) == "G"), frames, texts, seed=1)
+    assert told["frame_sd"] > 3 * told["frame_sd_by_chance"]
+    assert told["frame_sd_p"] == 1 / (PERMUTATIONS + 1)
+    assert spread(values, frames, texts, seed=1)["frame_sd_p"] > 0.1
+
+
+def test_constant_scores_have_no_kruskal(tmp_path, world):
+    answer(tmp_path, "brought/all.jsonl", GOLD)
+    metrics = run(tmp_path)
+    assert metrics["all_frame_range"] == metrics["all_frame_sd"] == metrics["all_frame_sd_by_chance"] == 0
+    assert metrics["all_frame_sd_p"] == 1
+    assert "all_frame_p" not in metrics
+    json.dumps(metrics, allow_nan=False)
+
+
+def test_every_answer_is_written_with_its_scores(tmp_path, world):
+    run(tmp_path)
+    table = read_table(tmp_path / "scores.parquet").to_pylist()
+    assert list(table[0]) == ["id", "model", "kind", "seed", "prediction", "rouge_l", "rouge_l_paper", "em", "f1"]
+    kinds = {(row["model"], row["kind"], row["seed"]) for row in table}
+    assert kinds == {
+        ("camembert", "extractive", 0),
+        ("camembert", "extractive", 5),
+        ("gpt", "prompted", -1),
+        ("mine", "brought", -1),
+        ("best_overlap_sentence", "baseline", -1),
+        ("random_span", "baseline", -1),
+    }
+    assert len(table) == 6 * 8
+    rows = [row for row in table if (row["model"], row["seed"]) == ("camembert", 5)]
+    assert [row["prediction"] for row in rows] == SEEDS[5]
+    assert [row["id"] for row in rows] == [each.id for each in world]
+    np.testing.assert_allclose([row["rouge_l"] for row in rows], rouge_l(GOLD, SEEDS[5]))
+
+
+def test_questions_in_squad_format_can_be_read_back(tmp_path, world):
+    run(tmp_path)
+    questions = read_squad(tmp_path / "evaluation.json").questions
+    assert [each.id for each in questions] == [each.id for each in world]
+    assert [each.answers for each in questions] == [((each.answer_text, each.answer.start),) for each in world]
+
+
+def test_same_seed_same_result_whatever_else_was_brought(tmp_path, world):
+    before = run(tmp_path)
+    assert run(tmp_path) == before
+    answer(tmp_path, "brought/zzz.jsonl", GOLD)
+    after = run(tmp_path)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_model_named_as_a_column_is_refused(tmp_path, world, name):
+    answer(tmp_path, f"brought/{name}.jsonl", GOLD)
+    with pytest.raises(BadInput, match=rf"field 'model': no name for a model \(brought\).*; got '{name}'"):
+        run(tmp_path)
+
+
+def test_bad_input(tmp_path, world):
+    with pytest.raises(ValidationError, match="run: no kind of gpt; there are camembert, t5"):
+        run(tmp_path, run=("camembert", "gpt"))
+    with pytest.raises(BadInput, match=r"predictions/t5/seed-0\.jsonl: no answers of this reader.*complexity-answer"):
+        run(tmp_path, run=("t5",))
+    answer(tmp_path, "brought/camembert.jsonl", GOLD)
+    with pytest.raises(BadInput, match="two models of one name, extractive and brought; got 'camembert'"):
+        run(tmp_path)
+    (tmp_path / "brought/camembert.jsonl").write_text('{"id": "other", "prediction": "x"}\n')
+    with pytest.raises(BadInput, match=r"brought/camembert\.jsonl: field 'id': no answer to any of the questions"):
+        run(tmp_path)

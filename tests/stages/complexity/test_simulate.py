@@ -1,0 +1,179 @@
+"""Stage complexity-simulate: planted effects are found, and only those; what is drawn is what was planted."""
+
+import csv
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from stages.complexity.simulate import METHODS, main
+from tests.complexity.analysis_world import factor_table, write_factors
+from trivium.complexity.effects.analysis import analyse
+from trivium.complexity.effects.factor_table import FACTORS
+from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
+from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, rejections, simulate
+
+DIFFICULTY = {"level": 0.6, "models": 0.05, "texts": 0.1, "frames": 0.05, "examples": 0.2, "answers": 0.35}
+
+
+def parameters(**changes):
+    values = {
+        "simulations": 12,
+        "models": 3,
+        "effects": {"f3": -0.25, "f4": -0.3},
+        "confounding": {"factor": "f5", "strength": 0.8, "effect": -0.4},
+        "difficulty": DIFFICULTY,
+        "risk": 0.05,
+        "confidence": 0.95,
+        "resamples": 200,
+        "seed": 3,
+    }
+    return SimulateParameters(**values | changes)
+
+
+def draw(table, effects=None, element_effect=None, seed=0, **changes):
+    return simulated_scores(
+        table,
+        effects or {},
+        np.zeros(len(table.ids)) if element_effect is None else element_effect,
+        models=4,
+        difficulty=Difficulty(**DIFFICULTY | changes),
+        rng=np.random.default_rng(seed),
+    )
+
+
+def test_scores_are_bounded_with_many_fully_right_and_wrong():
+    scores = draw(factor_table(2000))
+    assert scores.min() == 0
+    assert scores.max() == 1
+    assert (scores == 1).mean() > 0.1
+    assert (scores == 0).mean() > 0.05
+    assert ((scores > 0) & (scores < 1)).mean() > 0.3
+
+
+def test_only_planted_factors_move_the_scores():
+    table = factor_table(500)
+    before, after = draw(table), draw(table, {"f4": -0.1})
+    moved = before != after
+    assert not moved[:, table.factors[4] != 1].any()
+    inside = (before > 0.1) & (before < 1)  # not cut on either side
+    assert (before - after)[inside & (table.factors[4] == 1)] == pytest.approx(0.1)
+
+
+def test_examples_of_one_text_and_one_frame_are_alike():
+    table = factor_table(3000, 300)
+    for labels, changes in ((table.texts, {"texts": 0.3, "frames": 0}), (table.frames, {"texts": 0, "frames": 0.3})):
+        means = np.array([draw(table, **changes)[:, labels == name].mean() for name in np.unique(labels)])
+        none = np.array([draw(table, texts=0, frames=0)[:, labels == name].mean() for name in np.unique(labels)])
+        assert means.std() > 2 * none.std()
+
+
+def test_confounding_goes_with_the_elements_and_with_nothing_else():
+    table = factor_table(6000)
+    made, effect = confounded(table, "f5", strength=0.8, effect=-0.4, rng=np.random.default_rng(0))
+    hard = effect < 0
+    assert set(effect) == {0, -0.4}
+    assert 0.4 < hard.mean() < 0.7
+    for name in np.unique(table.elements):
+        assert len(set(hard[table.elements == name])) == 1
+    assert made.factors[5][hard].mean() == pytest.approx(0.9, abs=0.03)
+    assert made.factors[5][~hard].mean() == pytest.approx(0.1, abs=0.03)
+    assert (np.delete(made.factors, 5, axis=0) == np.delete(table.factors, 5, axis=0)).all()
+
+
+def test_hard_examples_that_a_factor_does_not_count_are_no_effect_of_it():
+    table = factor_table(900, 200)
+    rng = np.random.default_rng(7)
+    odd = rng.random(900) < 0.2
+    table = table.with_factor("f4", np.where(odd, -1, rng.random(900) < 0.3).astype(np.int8))
+    called = []
+    for seed in range(12):
+        scores = draw(table, element_effect=-0.5 * odd, seed=seed)
+        effects = analyse(scores, table, risk=0.05, resamples=50, confidence=0.95, seed=seed)
+        called.append(rejections(effects, worse_only=False)["joint"][:, 4])
+    assert np.mean(called) < 0.2
+
+
+def test_one_element_alone_cannot_be_hard():
+    from dataclasses import replace
+
+    table = replace(factor_table(50), elements=np.full(50, "Agent"))
+    assert not confounded(table, "f5", strength=1, effect=-1, rng=np.random.default_rng(0))[1].any()
+
+
+def test_a_simulation_depends_on_its_number_and_scenario_only():
+    table, chosen = factor_table(200), parameters()
+    again = [simulate("planted", 3, table, chosen).p.tolist() for _ in range(2)]
+    assert again[0] == again[1]
+    assert again[0] != simulate("planted", 4, table, chosen).p.tolist()
+    assert again[0] != simulate("null", 3, table, chosen).p.tolist()
+
+
+def test_rates_by_hand():
+    # Two simulations, one model; planted f3 and f4, f0 does not split the corpus.
+    cells = np.zeros((2, 1, 7), bool)
+    cells[:, 0, 3] = cells[0, 0, 4] = cells[1, 0, 6] = True
+    defined = np.array([name != "f0" for name in FACTORS])
+    found = {(r.factor, r.role): r for r in rates("planted", cells, defined, "joint", parameters())}
+    assert {key: rate.rate for key, rate in found.items()} == {
+        ("f1", "null"): 0,
+        ("f2", "null"): 0,
+        ("f3", "planted"): 1,
+        ("f4", "planted"): 0.5,
+        ("f5", "null"): 0,
+        ("f6", "null"): 0.5,
+        ("all", "null"): 1 / 8,
+        ("any", "null"): 1 / 2,
+        ("all", "planted"): 3 / 4,
+    }
+    assert found["all", "planted"].simulations == 2
+    assert found["f3", "planted"].low == pytest.approx(1 / (1 + 1.959964**2 / 2))
+    metrics = metrics_of(list(found.values()), parameters())
+    assert metrics["power_joint"] == 0.75
+    assert metrics["power_joint_f4"] == 0.5
+    assert metrics["planted_any_false_alarm_joint"] == 0.5
+
+
+def test_the_analysis_finds_what_was_planted_and_only_that(tmp_path):
+    write_factors(tmp_path / "factors.parquet", factor_table(900, 200))
+    metrics = main(parameters(), None, factors=tmp_path / "factors.parquet", out=tmp_path / "rates.csv")
+    assert metrics["power_found"] > 0.9
+    assert metrics["planted_false_alarms_found"] < 0.05
+    assert metrics["planted_false_alarms_joint"] < 0.15
+    assert metrics["null_any_false_alarm_found_holm"] < 0.1
+    # Plain δ takes the mix of elements for an effect of f5; the regression does not.
+    assert metrics["confounded_mann_whitney"] == metrics["confounded_holm"] == 1
+    assert metrics["confounded_joint"] < 0.2
+    assert metrics["confounded_found"] < 0.1
+    with (tmp_path / "rates.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["scenario"] for row in rows} == set(SCENARIOS)
+    assert {row["method"] for row in rows} == set(METHODS)
+    assert all(float(row["low"]) <= float(row["rate"]) <= float(row["high"]) for row in rows)
+    assert {row["factor"] for row in rows if row["role"] == "planted"} == {"f3", "f4", "all"}
+
+
+def test_a_factor_that_does_not_split_the_corpus_has_no_rate(tmp_path):
+    table = factor_table(200).with_factor("f4", np.zeros(200, np.int8)).with_factor("f5", np.ones(200, np.int8))
+    write_factors(tmp_path / "factors.parquet", table)
+    chosen = parameters(simulations=2, resamples=50)
+    metrics = main(chosen, None, factors=tmp_path / "factors.parquet", out=tmp_path / "rates.csv")
+    assert "power_joint_f4" not in metrics
+    assert "power_joint_f3" in metrics
+    assert "confounded_joint" in metrics  # its labels are drawn anew
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"effects": {}},
+        {"effects": {"f9": -0.1}},
+        {"effects": {"f3": 0.1}},
+        {"effects": dict.fromkeys(FACTORS, -0.1)},
+        {"simulations": 0},
+        {"confounding": {"factor": "f7", "strength": 0.5, "effect": -0.1}},
+    ],
+)
+def test_parameters_are_checked(changes):
+    with pytest.raises(ValidationError):
+        parameters(**changes)

@@ -1,0 +1,200 @@
+"""Stage complexity-syntax: gold trees as they are, trees of real (tiny) stanza and spaCy models, and what is missing."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+from stanza.utils.conll import CoNLL
+
+from stages.complexity.syntax import main
+from tests.complexity.tiny_parsers import make_gold, write_spacy, write_stanza
+from trivium.complexity.syntax import SyntaxParameters, placed_words
+from trivium.formats.conllu import read_conllu, write_conllu
+from trivium.formats.frame_corpora import write_texts
+from trivium.formats.framed_texts import AnnotatedText
+from trivium.harness.stage import BadInput
+from trivium.language.french.syntax_spacy import parse_spacy
+from trivium.language.french.syntax_stanza import parse_stanza
+
+NFD = "Le ge\u0301ne\u0301ral\u00a0perdit l’e\u0301pave."
+
+
+def write_calor(folder, texts, syntax=None):
+    write_texts(
+        folder / "frames" / "test.jsonl", [AnnotatedText(key, "T", text, (), ()) for key, text in texts.items()]
+    )
+    if syntax is not None:
+        write_conllu(folder / "syntax.conllu", syntax, texts)
+    return folder
+
+
+@pytest.fixture
+def gold():
+    return make_gold(8, seed=4)
+
+
+@pytest.fixture(scope="module")
+def spacy_model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spacy") / "model"
+    write_spacy(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stanza_models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stanza")
+    write_stanza(folder, tmp_path_factory.mktemp("treebank") / "work")
+    return folder
+
+
+def parameters(parser, stanza="models/absent", model="fr_absent", batch=3):
+    return SyntaxParameters(
+        parser=parser, stanza_folder=str(stanza), stanza_package="tiny", spacy_model=str(model), batch=batch
+    )
+
+
+def run(folder, parameters):
+    out = folder / "out.conllu"
+    return main(parameters, None, calor=folder, out=out), out
+
+
+def test_gold_syntax_is_read_checked_and_written(tmp_path, gold):
+    texts, syntax = gold
+    metrics, out = run(write_calor(tmp_path, texts, syntax), parameters("conllu"))
+    assert read_conllu(out, texts) == syntax
+    assert metrics == {
+        "parser_conllu": 1.0, "parser_stanza": 0.0, "parser_spacy": 0.0, "empty_nodes": 0.0, "texts": 8.0,
+        "sentences": 16.0, "words": float(sum(len(tree.tokens) for trees in syntax.values() for tree in trees)),
+    }  # fmt: skip
+
+
+def test_stanza(tmp_path, gold, stanza_models):
+    texts, syntax = gold
+    metrics, out = run(write_calor(tmp_path, texts, syntax), parameters("stanza", stanza=stanza_models))
+    found = read_conllu(out, texts)
+    assert list(found) == list(texts)
+    assert (metrics["parser_stanza"], metrics["parser_conllu"], metrics["parser_spacy"]) == (1, 0, 0)
+    assert metrics["words_f1"] > 0.9
+    assert metrics["uas"] > 0.6
+    assert metrics["uas"] >= metrics["las"]
+    assert metrics["words"] == sum(len(tree.tokens) for trees in found.values() for tree in trees)
+    (tmp_path / "syntax.conllu").unlink()
+    again, other = run(tmp_path, parameters("stanza", stanza=stanza_models, batch=50))
+    assert read_conllu(other, texts) == found
+    assert "uas" not in again  # no gold syntax, no score
+    # `du` is two words of one span, as in the gold trees.
+    shared = {place[:3] for word in placed_words(found) for place in [word.place] if place[3] == 1}
+    assert {texts[key][start:end] for key, start, end in shared} == {"du"}
+
+
+def test_stanza_offsets_survive_decomposed_letters_and_spaces(tmp_path, stanza_models):
+    texts = {"nfd": NFD, "spaced": f"  {NFD}  \n\n{NFD}"}
+    _, out = run(write_calor(tmp_path, texts), parameters("stanza", stanza=stanza_models))
+    for key, trees in read_conllu(out, texts).items():
+        words = {token.span for tree in trees for token in tree.tokens}
+        assert "".join(span.of(texts[key]) for span in sorted(words)) == "".join(texts[key].split())
+
+
+def test_stanza_documents_become_trees(gold):
+    """The same by real stanza documents, whatever a model would have said."""
+
+    class Pipeline:
+        def bulk_process(self, texts):
+            assert texts == ["Vu du roi. Non."]
+            block = [
+                "# text = Vu du roi.",
+                "1\tVu\tvoir\tVERB\t_\t_\t0\troot\t_\tstart_char=0|end_char=2",
+                "2-3\tdu\t_\t_\t_\t_\t_\t_\t_\tstart_char=3|end_char=5",
+                "2\tde\tde\tADP\t_\t_\t4\tcase\t_\t_",
+                "3\tle\tle\tDET\t_\t_\t4\tdet\t_\t_",
+                "4\troi\troi\tNOUN\t_\t_\t1\tobl:agent\t_\tstart_char=6|end_char=9",
+                "5\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\tstart_char=9|end_char=10",
+            ]
+            other = ["# text = Non.", "1\tNon\tnon\tADV\t_\t_\t0\troot\t_\tstart_char=11|end_char=14"]
+            other.append("2\t.\t_\t_\t_\t_\t1\tpunct\t_\tstart_char=14|end_char=15")
+            return [CoNLL.conll2doc(input_str="\n".join([*block, "", *other, "", ""]))]
+
+    ((first, second),) = parse_stanza(Pipeline(), ["Vu du roi. Non."])
+    assert [(t.id, t.form, t.lemma, t.part_of_speech, t.head, t.relation) for t in first.tokens] == [
+        (1, "Vu", "voir", "VERB", 0, "root"),
+        (2, "de", "de", "ADP", 4, "case"),
+        (3, "le", "le", "DET", 4, "det"),
+        (4, "roi", "roi", "NOUN", 1, "obl:agent"),
+        (5, ".", ".", "PUNCT", 1, "punct"),
+    ]
+    assert [(t.span.start, t.span.end) for t in first.tokens] == [(0, 2), (3, 5), (3, 5), (6, 9), (9, 10)]
+    assert (first.span.start, first.span.end, second.span.start, second.span.end) == (0, 10, 11, 15)
+    assert (second.tokens[1].lemma, second.tokens[1].part_of_speech) == (".", "X")
+
+
+def test_spacy(tmp_path, gold, spacy_model):
+    texts, syntax = gold
+    metrics, out = run(write_calor(tmp_path, texts, syntax), parameters("spacy", model=spacy_model))
+    found = read_conllu(out, texts)
+    assert metrics["parser_spacy"] == 1
+    # spaCy leaves `du` whole: one word where the gold trees have two.
+    contracted = sum(word.place[3] == 1 for word in placed_words(syntax))
+    words = sum(len(tree.tokens) for trees in syntax.values() for tree in trees)
+    assert metrics["words_f1"] == pytest.approx(2 * (words - contracted) / (2 * words - contracted))
+    assert metrics["uas"] > 0.5
+    assert metrics["lemmas"] > 0.5
+    _, other = run(write_calor(tmp_path, texts), parameters("spacy", model=spacy_model, batch=50))
+    assert read_conllu(other, texts) == found
+
+
+def test_spacy_white_space_is_no_word(spacy_model):
+    pipeline = spacy.load(spacy_model)
+    spaces = ["Le", "roi", "  ", "perd", "\n", "tout", "."]
+
+    class Fixed:
+        def pipe(self, texts, batch_size):
+            for heads in ([1, 3, 3, 3, 3, 4, 3], [1, 4, 4, 4, 4, 4, 4]):
+                yield Doc(
+                    pipeline.vocab, spaces, heads=heads, deps=["ROOT" if h == n else "obj" for n, h in enumerate(heads)]
+                )
+
+    hung, rootless = parse_spacy(Fixed(), ["", ""], 2)
+    for (tree,) in (hung, rootless):
+        assert [token.form for token in tree.tokens] == ["Le", "roi", "perd", "tout", "."]
+        assert [token.id for token in tree.tokens if token.head == 0 and token.relation == "root"] == [
+            3 if tree is hung[0] else 2
+        ]
+    assert [token.head for token in hung[0].tokens] == [2, 3, 0, 3, 3]  # "tout" hung on the line break
+    assert [token.head for token in rootless[0].tokens] == [2, 0, 2, 2, 2]
+
+
+def test_missing_models_say_how_to_get_them(tmp_path, gold, stanza_models):
+    texts, syntax = gold
+    folder = write_calor(tmp_path, texts, syntax)
+    with pytest.raises(
+        BadInput, match=r"(?s)models/absent: stanza's French models cannot be loaded.*stanza\.download\('fr'"
+    ):
+        run(folder, parameters("stanza"))
+    broken = tmp_path / "broken"
+    shutil.copytree(stanza_models, broken)
+    (broken / "fr" / "depparse" / "tiny.pt").unlink()
+    with pytest.raises(BadInput, match=r"(?s)depparse.*stanfordnlp/stanza-fr"):
+        run(folder, parameters("stanza", stanza=broken))
+    with pytest.raises(BadInput, match=r"got 'fr_absent'; expected .*python -m spacy download fr_absent"):
+        run(folder, parameters("spacy"))
+    spacy.blank("fr").to_disk(tmp_path / "blank")
+    with pytest.raises(BadInput, match="no dependency parser"):
+        run(folder, parameters("spacy", model=tmp_path / "blank"))
+    assert not (folder / "out.conllu").exists()
+
+
+def test_bad_gold_syntax(tmp_path, gold):
+    texts, syntax = gold
+    folder = write_calor(tmp_path, texts)
+    with pytest.raises(BadInput, match=r"syntax\.conllu: no gold syntax"):
+        run(folder, parameters("conllu"))
+    write_conllu(folder / "syntax.conllu", {key: trees for key, trees in syntax.items() if key != "t3"}, texts)
+    with pytest.raises(BadInput, match=r"texts without syntax; got 't3'"):
+        run(folder, parameters("conllu"))
+    first = syntax["t0"][0]
+    moved = replace(first, tokens=(replace(first.tokens[0], form="Zut"), *first.tokens[1:]))
+    write_conllu(folder / "syntax.conllu", {**syntax, "t0": [moved, *syntax["t0"][1:]]}, texts)
+    with pytest.raises(BadInput, match=r"syntax\.conllu:\d+: .*does not align with the text"):
+        run(folder, parameters("conllu"))

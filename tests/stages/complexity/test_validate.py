@@ -1,0 +1,262 @@
+"""Stage complexity-validate: every cell against an independent computation, and what must not be analysed."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+import statsmodels.formula.api as smf
+
+from stages.complexity.validate import ValidateParameters, main
+from tests.complexity.analysis_world import factor_table, write_factors, write_scores
+from trivium.complexity.effects.analysis import analyse, holm_table
+from trivium.complexity.effects.factor_table import FACTORS
+from trivium.complexity.effects.regression import joint_regression, uncounted
+from trivium.complexity.scoring.score_table import read_scores
+from trivium.files.tables import read_table
+from trivium.harness.stage import BadInput
+from trivium.measures.significance import holm
+
+OPTIONS = {"risk": 0.05, "resamples": 200, "confidence": 0.95, "seed": 0}
+
+
+def scores_of(table, models=3, seed=0):
+    rng = np.random.default_rng(seed)
+    shift = -0.35 * (table.factors[3] == 1)
+    return np.clip(0.6 + shift + rng.normal(0, 0.15, len(table.ids)) + rng.normal(0, 0.3, (models, len(shift))), 0, 1)
+
+
+def test_delta_and_p_are_the_papers():
+    table = factor_table()
+    scores = scores_of(table)
+    effects = analyse(scores, table, **OPTIONS)
+    for row, values in enumerate(scores):
+        for column, codes in enumerate(table.factors):
+            yes, no = values[codes == 1], values[codes == 0]
+            assert effects.delta[row, column] == pytest.approx(100 * (yes.mean() - no.mean()))
+            theirs = scipy.stats.mannwhitneyu(yes, no, method="asymptotic")
+            assert effects.p[row, column] == pytest.approx(theirs.pvalue, rel=1e-11)
+    assert effects.p_holm.ravel() == pytest.approx(holm(effects.p.ravel()))
+    assert effects.yes.tolist() == [(codes == 1).sum() for codes in table.factors]
+    assert effects.found[:, 3].all()
+    assert effects.found_holm[:, 3].all()
+    assert not effects.found_holm[:, [0, 1, 2, 4, 5, 6]].any()
+    assert not (effects.found & ~effects.significant).any()
+
+
+def test_joint_regression_is_that_of_a_formula():
+    table = factor_table(300)
+    scores = scores_of(table, models=2, seed=1)
+    joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.9)
+    for row, values in enumerate(scores):
+        data = {name: (codes == 1).astype(float) for name, codes in zip(FACTORS, table.factors, strict=True)}
+        data |= {"score": 100 * values, "element": table.elements}
+        model = smf.ols("score ~ " + " + ".join(FACTORS) + " + C(element)", data)
+        for labels, p in ((table.texts, joint.p), (table.frames, joint.p_frame)):
+            groups = np.unique(labels, return_inverse=True)[1]
+            fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+            assert p[row] == pytest.approx(fit.pvalues[list(FACTORS)].to_numpy(), rel=1e-6)
+            if labels is table.texts:
+                interval = fit.conf_int(0.1).loc[list(FACTORS)].to_numpy()
+        assert joint.coefficient[row] == pytest.approx(fit.params[list(FACTORS)].to_numpy(), rel=1e-8)
+        assert np.stack([joint.low[row], joint.high[row]], axis=1) == pytest.approx(interval, rel=1e-8)
+
+
+def test_factors_that_cannot_be_told_apart_have_no_coefficient():
+    table = factor_table(300)
+    scores = scores_of(table)
+    table = table.with_factor("f2", table.factors[3]).with_factor("f6", np.ones(300, np.int8))
+    joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
+    assert np.isnan(joint.coefficient).all(axis=0).tolist() == [False, False, True, True, False, False, True]
+    assert np.isnan(joint.p_frame).all(axis=0).tolist() == [False, False, True, True, False, False, True]
+
+
+def test_hard_uncounted_examples_are_no_effect_of_the_factor():
+    rng = np.random.default_rng(4)
+    table = factor_table(2000, 400)
+    odd = rng.random(2000) < 0.2  # in neither set of f4, and hard
+    table = table.with_factor("f1", (rng.random(2000) < 0.1).astype(np.int8))
+    table = table.with_factor("f4", np.where(odd, -1, rng.random(2000) < 0.3).astype(np.int8))
+    scores = np.clip(0.7 - 0.4 * odd + rng.normal(0, 0.3, (2, 2000)), 0, 1)
+    joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
+    assert (np.abs(joint.coefficient[:, 4]) < 4).all()  # beside easier "no" examples it would be +12
+    assert (joint.p[:, 4] > 0.01).all()
+    # The same as when all that f4 does not count is left out, for all other factors are without meaning.
+    kept = ~odd
+    labels = table.elements[kept], table.texts[kept], table.frames[kept]
+    alone = joint_regression(scores[:, kept], table.factors[:, kept], *labels, confidence=0.95)
+    assert joint.coefficient[:, 4] == pytest.approx(alone.coefficient[:, 4], abs=0.5)
+
+
+@pytest.mark.parametrize("beside", [0.0, 0.05])
+def test_a_factor_whose_yes_has_no_path_keeps_its_coefficient(beside):
+    rng = np.random.default_rng(5)
+    table = factor_table(2000, 400)
+    f1 = rng.random(2000) < 0.1
+    odd = ~f1 & (rng.random(2000) < beside)  # the trigger is in the answer: no path either, and very easy
+    table = table.with_factor("f1", f1.astype(np.int8))
+    table = table.with_factor("f4", np.where(f1 | odd, -1, rng.random(2000) < 0.3).astype(np.int8))
+    scores = np.clip(0.5 - 0.2 * f1 + 0.5 * odd + rng.normal(0, 0.1, (2, 2000)), 0, 1)
+    joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
+    assert joint.coefficient[:, 1] == pytest.approx(-20, abs=3)
+    assert (np.abs(joint.coefficient[:, 4]) < 2).all()
+
+
+def test_dummies_of_uncounted_examples_by_hand():
+    f1 = [1, 0, 0, 0, 0, 0, 0, 0]
+    f4 = [-1, -1, 0, 1, 0, 1, 0, 1]
+    assert uncounted(np.array([f1, f4])).T.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0]]
+    assert uncounted(np.array([f1, [-1, 0, 0, 1, 0, 1, 0, 1]])).shape == (8, 0)
+    assert uncounted(np.array([[0, 1] * 4, f4])).T.tolist() == [[1, 1, 0, 0, 0, 0, 0, 0]]
+    # Nearly all are uncounted (f3 in its other reading): that a yes is among them says nothing.
+    most = [-1, -1, -1, -1, -1, -1, 0, 1]
+    assert uncounted(np.array([f1, most])).T.tolist() == [[1] * 6 + [0] * 2]
+
+
+def test_a_factor_that_comes_from_the_mix_of_elements_is_not_found():
+    rng = np.random.default_rng(0)
+    table = factor_table(1200, 300)
+    hard = np.isin(table.elements, ["Agent", "Theme"])
+    table = table.with_factor("f5", (rng.random(1200) < np.where(hard, 0.9, 0.1)).astype(np.int8))
+    scores = np.clip(0.7 - 0.4 * hard + rng.normal(0, 0.3, (2, 1200)), 0, 1)
+    effects = analyse(scores, table, **OPTIONS)
+    assert effects.holm_significant[:, 5].all()
+    assert (effects.delta[:, 5] < -20).all()
+    assert (np.abs(effects.joint.coefficient[:, 5]) < 5).all()
+    assert not effects.found[:, 5].any()
+
+
+@pytest.mark.parametrize("side", [0, 1, -1])
+def test_a_factor_with_one_side_is_undefined(side):
+    table = factor_table(200).with_factor("f1", np.full(200, side, np.int8))
+    effects = analyse(scores_of(table), table, **OPTIONS)
+    for values in (effects.delta, effects.p, effects.p_holm, effects.low, effects.p_frame, effects.joint.coefficient):
+        assert np.isnan(values[:, 1]).all()
+        assert not np.isnan(values[:, 2]).any()
+    for verdict in (effects.validated, effects.significant, effects.holm_significant, effects.found):
+        assert not verdict[:, 1].any()
+    assert effects.p_holm[0, 2] == holm(np.delete(effects.p, 1, axis=1).ravel())[1]
+
+
+def test_one_text_has_no_interval_and_one_frame_no_test():
+    table = replace(factor_table(200), texts=np.full(200, "t"), frames=np.full(200, "F"))
+    effects = analyse(scores_of(table), table, **OPTIONS)
+    assert np.isnan(effects.high).all()
+    assert np.isnan(effects.joint.p).all()
+    assert not np.isnan(effects.p).any()
+    assert not effects.found.any()
+
+
+def test_rounding_is_no_effect():
+    table = factor_table(200)
+    effects = analyse(scores_of(table), table, **OPTIONS)
+    for delta, validated in ((-1e-12, False), (-1e-6, True), (1e-6, False), (np.nan, False)):
+        assert replace(effects, delta=np.full((3, 7), delta)).validated.tolist() == [[validated] * 7] * 3
+
+
+def test_equal_scores_are_no_effect():
+    table = factor_table(200)
+    effects = analyse(np.full((2, 200), 0.5), table, **OPTIONS)
+    assert np.abs(effects.delta).max() < 1e-9
+    assert (effects.p == 1).all()
+    assert not effects.significant.any()
+
+
+def test_holm_over_a_table_with_gaps():
+    adjusted = holm_table(np.array([[0.01, np.nan], [0.04, 0.03]]))
+    assert np.isnan(adjusted[0, 1])
+    assert adjusted[~np.isnan(adjusted)] == pytest.approx(holm([0.01, 0.04, 0.03]))
+
+
+@pytest.fixture
+def world(tmp_path):
+    table = factor_table(200, 40)
+    write_factors(tmp_path / "factors.parquet", table)
+    values = scores_of(table, 5)
+    names = [("big", "extractive", 0), ("big", "extractive", 1), ("small", "seq2seq", 0), ("shout", "baseline", -1)]
+    write_scores(tmp_path / "scores.parquet", table.ids, dict(zip(names, values, strict=False)))
+    return tmp_path, table, dict(zip(names, values, strict=False))
+
+
+def run(folder, **changes):
+    values = {"measure": "rouge_l", "risk": 0.05, "confidence": 0.95, "resamples": 200, "seed": 0}
+    return main(
+        ValidateParameters(**values | changes),
+        None,
+        scores=folder / "scores.parquet",
+        factors=folder / "factors.parquet",
+        out=folder / "effects.parquet",
+        out_agreement=folder / "agreement.csv",
+    )
+
+
+def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
+    folder, table, scores = world
+    metrics = run(folder)
+    big = (scores["big", "extractive", 0] + scores["big", "extractive", 1]) / 2
+    values = np.stack([big, scores["small", "seq2seq", 0]])
+    assert read_scores(folder / "scores.parquet", table.ids, "rouge_l").values == pytest.approx(values)
+    effects = analyse(values, table, **OPTIONS)
+    rows = read_table(folder / "effects.parquet").to_pylist()
+    assert [(row["model"], row["factor"]) for row in rows] == [(m, f) for m in ("big", "small") for f in FACTORS]
+    for name, expected in (
+        ("delta", effects.delta),
+        ("delta_floor", np.floor(effects.delta)),
+        ("p_holm", effects.p_holm),
+        ("joint_p", effects.joint.p),
+        ("high", effects.high),
+        ("found", effects.found),
+    ):
+        assert [row[name] for row in rows] == expected.ravel().tolist()
+    assert (rows[0]["yes"], rows[0]["no"]) == (effects.yes[0], effects.no[0])
+    assert metrics["examples"] == 200
+    assert metrics["models"] == 2
+    assert metrics["baselines_left_out"] == 1
+    assert metrics["f3_validated"] == metrics["f3_found"] == 2
+    assert metrics["small_f3_delta"] == pytest.approx(effects.delta[1, 3])
+    with (folder / "agreement.csv").open() as lines:
+        (pair,) = csv.DictReader(lines)
+    assert (pair["model"], pair["other"]) == ("big", "small")
+    assert float(pair["spearman"]) == pytest.approx(scipy.stats.spearmanr(*values).statistic)
+    assert metrics["mean_spearman"] == float(pair["spearman"])
+
+
+def test_undefined_cells_are_null(world):
+    folder, table, _ = world
+    write_factors(folder / "factors.parquet", table.with_factor("f0", np.ones(200, np.int8)))
+    metrics = run(folder)
+    first = read_table(folder / "effects.parquet").to_pylist()[0]
+    assert (first["yes"], first["no"], first["delta"], first["delta_floor"], first["p"]) == (200, 0, None, None, None)
+    assert first["validated"] is False
+    assert metrics["undefined"] == 2
+    assert metrics["tests"] == 12
+    assert "big_f0_delta" not in metrics
+
+
+def test_one_model_alone_agrees_with_nobody(world):
+    folder, table, scores = world
+    write_scores(folder / "scores.parquet", table.ids, {("big", "brought", -1): scores["big", "extractive", 0]})
+    metrics = run(folder)
+    assert "mean_spearman" not in metrics
+    assert (folder / "agreement.csv").read_text().count("\n") == 1
+
+
+def test_bad_scores_are_refused(world):
+    folder, table, scores = world
+    good = scores["big", "extractive", 0]
+    for values, ids, message in (
+        (np.append(good[:-1], np.nan), table.ids, r"scores\.parquet:200: field 'rouge_l': not a score; got nan"),
+        (np.append(good[:-1], 1.5), table.ids, "not a score; got 1.5; expected 0 to 1"),
+        (good, (*table.ids[:-1], "q0"), "example twice for model 'big' and seed 0; got 'q0'"),
+        (good, (*table.ids[:-1], "x"), "score of an unknown example; got 'x'"),
+        (good[:-1], table.ids[:-1], "examples without a score; got 1; expected all 200, such as 'q199'"),
+    ):
+        write_scores(folder / "scores.parquet", ids, {("big", "extractive", 0): values})
+        with pytest.raises(BadInput, match=message):
+            run(folder)
+    write_scores(folder / "scores.parquet", table.ids, {("shout", "baseline", -1): good})
+    with pytest.raises(BadInput, match="no model's scores"):
+        run(folder)
+    with pytest.raises(BadInput, match="missing columns.*em"):
+        run(folder, measure="em")

@@ -1,0 +1,257 @@
+"""The stage `complexity-world`: one layout whatever the source, leaks between splits, sets that are given on request."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stages.complexity.world import ComplexityWorldParameters, main
+from tests.sources.small_french import annotated, small_french
+from trivium.files.tables import read_json
+from trivium.formats.conllu import read_conllu
+from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
+from trivium.formats.squad import read_squad, write_squad
+from trivium.harness.stage import BadInput, execute
+from trivium.sources.complexity.checks import Raw, validate_complexity
+from trivium.sources.complexity.local import take_fquad
+from trivium.sources.complexity.world import write_calor, write_fquad
+from trivium.sources.disk import sha256_of
+from trivium.sources.pins import Pins
+from trivium.sources.requested import REQUESTED
+
+SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2}
+
+
+def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str = "raw", **more: Any) -> dict:
+    folder.mkdir(parents=True, exist_ok=True)
+    parameters = folder / "params.yaml"
+    parameters.write_text(yaml.safe_dump({"run": {"workers": 1, "mlflow": False}, "complexity": {"world": SIZES}}))
+    arguments = ["--params", str(parameters), "--fquad-source", fquad, "--calor-source", calor]
+    arguments += ["--out-fquad", str(folder / out / "fquad"), "--out-calor", str(folder / out / "calor")]
+    for name, value in more.items():
+        arguments += [f"--{name.replace('_', '-')}", str(value)]
+    return execute(main, "complexity.world", ComplexityWorldParameters, arguments)
+
+
+@pytest.fixture(autouse=True)
+def _scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sample.french.build_french", small_french)
+    monkeypatch.setattr("sample.french.text_statistics", lambda world: {"examples": len(world.examples)})
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A user's folders `fquad` and `calor`."""
+    write_fquad(small_french(), tmp_path / "mine" / "fquad")
+    write_calor(small_french(), tmp_path / "mine" / "calor")
+    return tmp_path / "mine"
+
+
+def brought(mine: Path) -> dict[str, Any]:
+    return {"local_fquad": mine / "fquad", "local_calor": mine / "calor"}
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_sample_is_written_in_the_public_formats(tmp_path: Path):
+    metrics = run(tmp_path)
+    assert files(tmp_path / "raw") == {
+        "fquad/train.json", "fquad/validation.json", "calor/questions.jsonl", "calor/frames/train.jsonl",
+        "calor/frames/validation.jsonl", "calor/frames/test.jsonl", "calor/syntax.conllu",
+    }  # fmt: skip
+    world = small_french()
+    raw = tmp_path / "raw"
+    assert list(read_squad(raw / "fquad" / "train.json").questions) == world.fquad["train"]
+    assert read_examples(raw / "calor" / "questions.jsonl", raw / "calor" / "frames" / "test.jsonl") == world.examples
+    stored = {text.id: text.text for text in world.texts["test"]}
+    assert read_conllu(raw / "calor" / "syntax.conllu", stored) == world.syntax
+    expected = {
+        "fquad_train_questions": 2, "fquad_train_contexts": 1, "fquad_validation_questions": 1,
+        "fquad_train_dropped_wrong_offset": 0, "fquad_train_dropped_impossible": 0, "fquad_train_wrong_answers": 0,
+        "fquad_contexts_in_train_and_validation": 0, "calor_questions": 2, "calor_questions_with_chain": 0,
+        "calor_train_texts": 2, "calor_train_frames": 2, "calor_train_elements": 4, "calor_test_texts": 2,
+        "calor_train_frame_types": 1, "calor_syntax_sentences": 2, "calor_questions_without_syntax": 0,
+        "calor_texts_in_train_and_test": 0, "calor_test_texts_in_fquad": 0, "calor_questions_frame_not_in_train": 0,
+    }  # fmt: skip
+    assert expected.items() <= metrics.items()
+    assert json.loads(json.dumps(metrics, allow_nan=False)) == metrics
+
+
+def test_sample_is_the_same_bytes_twice_and_other_at_another_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    run(tmp_path, out="one")
+    run(tmp_path, out="two")
+    monkeypatch.setitem(SIZES, "seed", 1)
+    run(tmp_path, out="other")
+    for name in files(tmp_path / "one"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+        assert (tmp_path / "one" / name).read_bytes() != (tmp_path / "other" / name).read_bytes()
+
+
+def test_sample_that_is_too_small_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sample.french.build_french", lambda **given: small_french(**(given | {"evaluation": 1})))
+    with pytest.raises(BadInput, match=r"complexity\.world\.evaluation.*the sample has only 1; got 2"):
+        run(tmp_path)
+    assert not files(tmp_path / "raw")
+
+
+def test_local_takes_the_same_files(mine: Path, tmp_path: Path):
+    metrics = run(tmp_path, "local", "local", **brought(mine))
+    assert metrics | {"sample_examples": 2} == run(tmp_path, out="made")
+    for part in ("fquad", "calor"):
+        raw = tmp_path / "raw" / part
+        assert files(raw) == files(mine / part) | {"provenance.json"}
+        recorded = read_json(raw / "provenance.json")
+        assert recorded == {name: sha256_of(mine / part / name) for name in files(mine / part)}
+        assert all((raw / name).samefile(mine / part / name) for name in recorded)
+
+
+@pytest.mark.parametrize(("fquad", "calor"), [("local", "sample"), ("sample", "local")])
+def test_each_source_is_chosen_by_itself(mine: Path, tmp_path: Path, fquad: str, calor: str):
+    run(tmp_path, fquad, calor, **brought(mine))
+    assert (tmp_path / "raw" / "fquad" / "provenance.json").exists() == (fquad == "local")
+    assert (tmp_path / "raw" / "calor" / "provenance.json").exists() == (calor == "local")
+
+
+def test_gold_syntax_need_not_be_there(mine: Path, tmp_path: Path):
+    (mine / "calor" / "syntax.conllu").unlink()
+    metrics = run(tmp_path, "local", "local", **brought(mine))
+    assert (metrics["calor_syntax_texts"], metrics["calor_questions_without_syntax"]) == (0, 2)
+    assert not (tmp_path / "raw" / "calor" / "syntax.conllu").exists()
+
+
+def test_frames_may_come_as_framenet_xml(mine: Path, tmp_path: Path):
+    train = mine / "calor" / "frames" / "train"
+    (mine / "calor" / "frames" / "train.jsonl").unlink()
+    train.mkdir()
+    (train / "guerre.xml").write_text(
+        '<fullTextAnnotation xmlns="http://framenet.icsi.berkeley.edu"><sentence paragNo="1">'
+        "<text>Aldric perdit.</text>"
+        '<annotationSet frameName="Losing" luName="perdre.v" status="MANUAL">'
+        '<layer rank="1" name="Target"><label start="7" end="12" name="Target"/></layer>'
+        '<layer rank="1" name="FE"><label start="0" end="5" name="Owner"/></layer>'
+        "</annotationSet></sentence></fullTextAnnotation>"
+    )
+    metrics = run(tmp_path, "local", "local", **brought(mine))
+    (text,) = read_texts(tmp_path / "raw" / "calor" / "frames" / "train.jsonl")
+    assert (text.id, text.frames[0].lexical_unit.span.of(text.text)) == ("guerre", "perdit")
+    assert metrics["calor_train_elements_of_unknown_core_type"] == 1
+    assert "frames/train/guerre.xml" in read_json(tmp_path / "raw" / "calor" / "provenance.json")
+
+    core = mine / "calor" / "frames" / "frame"
+    core.mkdir()
+    (core / "Losing.xml").write_text('<frame name="Losing"><FE name="Owner" coreType="Peripheral"/></frame>')
+    metrics = run(tmp_path, "local", "local", **brought(mine))
+    assert (
+        read_texts(tmp_path / "raw" / "calor" / "frames" / "train.jsonl")[0].frames[0].elements[0].core == "peripheral"
+    )
+    assert metrics["calor_train_elements_of_unknown_core_type"] == 0
+
+
+@pytest.mark.parametrize("name", ["fquad", "calor"])
+def test_hub_says_where_to_ask_and_what_to_do(tmp_path: Path, name: str):
+    page = Pins(REQUESTED).source(name).page
+    with pytest.raises(
+        BadInput, match=rf"world\.{name}.*on request only.*{page}.*world.local.{name}.*world.{name}: local"
+    ):
+        run(tmp_path, **{name: "hub"})
+    assert not (tmp_path / "raw").exists()
+
+
+def test_unknown_source_and_missing_folder(mine: Path, tmp_path: Path):
+    with pytest.raises(BadInput, match=r"world\.calor.*got 'moon'.*choices: sample, hub, local"):
+        run(tmp_path, calor="moon")
+    with pytest.raises(BadInput, match="--local-fquad.*no folder given"):
+        run(tmp_path, fquad="local")
+    (mine / "fquad" / "validation.json").unlink()
+    with pytest.raises(BadInput, match=r"mine/fquad: files are missing; got 'validation.json'"):
+        run(tmp_path, fquad="local", local_fquad=mine / "fquad")
+
+
+def test_errors_name_the_users_file_and_leave_nothing(mine: Path, tmp_path: Path):
+    path = mine / "calor" / "frames" / "test.jsonl"
+    path.write_text(path.read_text().replace('"verb"', '"verbe"', 1))
+    with pytest.raises(BadInput, match=r"mine/calor/frames/test\.jsonl:1: field 'frames\[0\]\.lexical_unit\.part_of"):
+        run(tmp_path, "local", "local", **brought(mine))
+    assert not (tmp_path / "raw" / "calor").exists()
+    assert not (tmp_path / "raw" / "fquad").exists()
+    assert not list((tmp_path / "raw").glob(".*"))
+
+
+def test_pinned_digest_is_enforced(mine: Path, tmp_path: Path):
+    sources = yaml.safe_load(REQUESTED.read_text())
+    sources["fquad"]["files"]["train.json"]["sha256"] = "0" * 64
+    (tmp_path / "requested.yaml").write_text(yaml.safe_dump(sources))
+    with pytest.raises(BadInput, match=r"train\.json: not the file that is pinned; got '[0-9a-f]{64}'.*sha256 0000"):
+        take_fquad(mine / "fquad", tmp_path / "out", Pins(tmp_path / "requested.yaml"))
+    sources["fquad"]["files"]["train.json"]["sha256"] = sha256_of(mine / "fquad" / "train.json")
+    (tmp_path / "requested.yaml").write_text(yaml.safe_dump(sources))
+    take_fquad(mine / "fquad", tmp_path / "out", Pins(tmp_path / "requested.yaml"))
+
+
+def test_no_digest_is_written_that_nobody_computed():
+    pins = Pins(REQUESTED)
+    assert all(pin.sha256 is None for source in pins.sources.values() for pin in (source.files or {}).values())
+
+
+def test_leaks_between_splits_are_counted(mine: Path):
+    world = small_french()
+    train = world.fquad["train"][0]
+    same = replace(
+        train, id="v", context="  " + train.context, answers=((train.answers[0][0], train.answers[0][1] + 2),)
+    )
+    write_squad(mine / "fquad" / "validation.json", [*world.fquad["validation"], same])
+    seen = world.texts["test"][0]
+    write_texts(mine / "calor" / "frames" / "train.jsonl", [*world.texts["train"], replace(seen, id="autre")])
+    write_texts(mine / "calor" / "frames" / "validation.jsonl", [seen])
+    counts = validate_complexity(Raw.of(mine / "fquad", mine / "calor"))
+    assert counts["fquad_contexts_in_train_and_validation"] == 1
+    assert counts["calor_texts_in_train_and_test"] == 1
+    assert counts["calor_texts_in_validation_and_test"] == 1
+    assert counts["calor_texts_in_train_and_validation"] == 1
+
+
+def test_one_id_for_two_things_is_refused(mine: Path):
+    world = small_french()
+    raw = Raw.of(mine / "fquad", mine / "calor")
+    write_texts(raw.frames["validation"], [annotated("test-0", "Quelqu'un")])
+    with pytest.raises(
+        BadInput, match=r"test\.jsonl: field 'id': id of another text in validation\.jsonl; got 'test-0'"
+    ):
+        validate_complexity(raw)
+    write_texts(raw.frames["validation"], world.texts["validation"])
+    write_squad(raw.fquad["validation"], [replace(world.fquad["validation"][0], id="train-1")])
+    with pytest.raises(BadInput, match=r"validation\.json: field 'id': question id also in train\.json; got 'train-1'"):
+        validate_complexity(raw)
+
+
+def test_question_about_a_text_of_another_split_is_refused(mine: Path):
+    world = small_french()
+    write_examples(
+        mine / "calor" / "questions.jsonl",
+        [replace(world.examples[0], text=world.texts["train"][0], frame=world.texts["train"][0].frames[0])],
+    )
+    with pytest.raises(BadInput, match=r"questions\.jsonl:1: field 'text_id': no such text; got 'train-0'"):
+        validate_complexity(Raw.of(mine / "fquad", mine / "calor"))
+
+
+def test_sample_of_the_grammar_is_valid_and_leaks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The real generator, small: the validator of any world accepts it, and no text is in two splits."""
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    sizes = {"seed": 0, "train": 120, "validation": 20, "evaluation": 60, "frame_texts": 40}
+    monkeypatch.setattr("tests.stages.complexity.test_world.SIZES", sizes)
+    metrics = run(tmp_path)
+    assert metrics["fquad_train_questions"] == 120
+    assert metrics["calor_questions"] == 60
+    assert metrics["calor_questions_with_chain"] > 0
+    nothing = [name for name in metrics if any(part in name for part in ("_in_", "dropped", "unified", "beside"))]
+    assert len(nothing) >= 15
+    leaks = {name: metrics[name] for name in nothing if not name.startswith("sample_") and metrics[name]}
+    assert leaks == {}
+    assert metrics["calor_questions_without_syntax"] == 0

@@ -1,0 +1,148 @@
+"""Where the retrieval models start: the sample's are trained and load; brought ones are checked; the hub's are built."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from sample.scene_models.scene_pictures import KINDS, draw_scenes
+from stages.decorrelation.base_models import DecorrelationBaseModelsParameters, main
+from tests.decorrelation.tiny_models import SETTINGS, write_base
+from trivium.decorrelation.models.interface import start
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context
+from trivium.harness.tracking import Tracker
+from trivium.sources.decorrelation.base_models import PROVENANCE
+from trivium.sources.decorrelation.public_models import PINNED
+from trivium.sources.decorrelation.public_models import _provenance as provenance
+from trivium.sources.pins import Pins
+
+STEPS = {"steps": 2, "batch": 4, "learning_rate": 1e-3}
+PARAMETERS = {
+    "models": ["clip", "vse", "blip", "captioner"],
+    "seed": 5,
+    "picture_size": 48,
+    "scenes": 12,
+    "co_occurrence": 0.9,
+    "mention": 0.95,
+    "usual_colour": 0.9,
+    "clip": STEPS | {"width": 2, "dimension": 8, "tokens": 28},
+    "vse": STEPS | {"channels": [4, "M"], "grid": 2, "hidden": 8},
+    "blip": STEPS | {"patch": 8, "width": 32, "layers": 1, "dimension": 8, "taught_steps": 2},
+    "captioner": STEPS,
+}
+
+
+def parameters(**changes):
+    return DecorrelationBaseModelsParameters.model_validate(PARAMETERS | changes)
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory):
+    return Context(tracker=Tracker(), work=tmp_path_factory.mktemp("work"), engine=LocalEngine(1))
+
+
+@pytest.fixture(scope="module")
+def sample(context, tmp_path_factory):
+    out = tmp_path_factory.mktemp("models") / "base"
+    return out, main(parameters(), context, source="sample", out=out)
+
+
+def test_scenes_say_what_each_square_shows():
+    scenes = draw_scenes(LocalEngine(1), scenes=6, seed=1, size=48, cell=8, co_occurrence=1.0, mention=1.0, colour=1.0)
+    assert scenes.pixels.shape == (6, 48, 48, 3)
+    assert scenes.cells.shape == (6, 6, 6, len(KINDS))
+    assert (scenes.kinds.sum(axis=1) >= 1).all()
+    again = draw_scenes(LocalEngine(1), scenes=3, seed=1, size=48, cell=8, co_occurrence=1.0, mention=1.0, colour=1.0)
+    assert np.array_equal(again.pixels, scenes.pixels[:3])
+    assert again.captions == scenes.captions[:3]
+    assert {len(own) for own in scenes.captions} == {5}
+
+
+@pytest.mark.parametrize("kind", ["clip", "vse", "blip"])
+def test_the_samples_models_start_and_train(sample, kind):
+    folder, metrics = sample
+    settings = SETTINGS[kind].model_copy(update={"image_size": 48, "text_tokens": 30} if kind == "blip" else {})
+    model = start(kind, folder / kind, settings, ["a dog and a frisbee", "a cat"])
+    pixels = torch.stack(
+        [model.prepare(Image.new("RGB", (48, 48), colour), training=True) for colour in ("red", "blue")]
+    )
+    tokens = model.tokenize(["a dog and a frisbee", "a cat"])
+    loss = model.loss(pixels, tokens, pictures=torch.tensor([0, 1]), progress=0.0)
+    assert loss.isfinite()
+    assert np.isfinite(metrics[f"{kind}_loss"])
+    assert json.loads((folder / kind / PROVENANCE).read_text())["licence"]
+
+
+def test_the_samples_captioner_writes_words_of_its_captions(sample):
+    from trivium.decorrelation.captions.captioner import Captioner
+
+    folder, _ = sample
+    [caption] = Captioner(folder / "captioner", beams=1, max_tokens=6).caption([Image.new("RGB", (48, 48))], batch=1)
+    words = json.loads((folder / "captioner" / "tokenizer.json").read_text())["model"]["vocab"]
+    assert set(caption.split()) <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"models": ["clip", "lama"]}, r"no stand-in.*lama"),
+        ({"models": ["captioner", "clip"]}, "blip too"),
+        ({"picture_size": 50}, r"blip\.patch"),
+    ],
+)
+def test_a_sample_that_cannot_be_is_refused(context, tmp_path, changes, message):
+    with pytest.raises(BadInput, match=message):
+        main(parameters(**changes), context, source="sample", out=tmp_path / "base")
+    assert not (tmp_path / "base").exists()
+
+
+def test_models_of_your_own_are_checked_and_taken(context, tmp_path):
+    for kind in ("clip", "vse", "blip"):
+        write_base(kind, tmp_path / "mine" / kind)
+    own = parameters(models=["clip", "vse", "blip"])
+    counts = main(own, context, source="local", out=tmp_path / "base", local=str(tmp_path / "mine"))
+    assert counts["blip_bytes"] > 0
+    origin = json.loads((tmp_path / "base" / "blip" / PROVENANCE).read_text())
+    assert set(origin["sha256"]) >= {"config.json", "model.safetensors"}
+    assert start("vse", tmp_path / "base" / "vse", SETTINGS["vse"], ["a"]).dimension == 6
+
+
+def test_models_of_your_own_that_do_not_fit_are_refused(context, tmp_path):
+    mine, own = tmp_path / "mine", parameters(models=["blip"])
+    with pytest.raises(BadInput, match="no folder of this model"):
+        main(own, context, source="local", out=tmp_path / "base", local=str(mine))
+    write_base("blip", mine / "blip")
+    weights = load_file(mine / "blip" / "model.safetensors")
+    del weights["itm_head.bias"]
+    save_file(weights, mine / "blip" / "model.safetensors")
+    with pytest.raises(BadInput, match=r"do not fit.*itm_head\.bias"):
+        main(own, context, source="local", out=tmp_path / "base", local=str(mine))
+    shutil.rmtree(mine / "blip")
+    write_base("clip", mine / "blip")
+    with pytest.raises(BadInput):
+        main(own, context, source="local", out=tmp_path / "base", local=str(mine))
+    (mine / "lama").mkdir()
+    (mine / "lama" / "big-lama.pt").write_bytes(b"nothing")
+    with pytest.raises(BadInput, match="TorchScript"):
+        main(parameters(models=["lama"]), context, source="local", out=tmp_path / "base", local=str(mine))
+    assert not (tmp_path / "base").exists()
+
+
+@pytest.mark.parametrize(("source", "message"), [("local", "no folder given"), ("web", "no such source")])
+def test_sources_that_cannot_be_are_refused(context, tmp_path, source, message):
+    with pytest.raises(BadInput, match=message):
+        main(parameters(), context, source=source, out=tmp_path / "base")
+
+
+def test_a_models_card_can_name_where_downloaded_weights_are_from():
+    """Stage train reads `from` and `licence` after the training; all sources stand below them."""
+    for sources in PINNED.values():
+        written = provenance(Pins().summary(sources))
+        assert written["from"]
+        assert written["licence"]
+        assert list(written["sources"]) == list(sources)

@@ -1,0 +1,146 @@
+"""Entities searched with several image encoders: who is searched, ranks by hand, the stage from files to files."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from PIL import Image
+from scipy import stats
+
+from stages.decorrelation.entities import main
+from tests.kvqae.tiny_encoders import write_clip
+from tests.stages.kvqae.test_image_search import write_questions
+from trivium.bridges.decorrelated_encoders import EntitiesParameters, asked_entities, measures, own_ranks, table
+from trivium.files.image_shards import write_images
+from trivium.files.tables import read_json, read_table, write_table
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import BadInput, execute
+
+COLOURS = {"red": (220, 30, 30), "green": (20, 200, 40), "blue": (30, 30, 220), "grey": (120, 120, 120)}
+SECTION = {
+    "encoders": {"one": "clip_one", "two": "clip_two"},
+    "batch_size": 2,
+    "max_side": 64,
+    "max_pixels": 10_000,
+    "depth": 20,
+    "permutations": 200,
+    "confidence": 0.95,
+    "resamples": 100,
+    "seed": 0,
+}
+
+
+def unit(*degrees):
+    angles = np.radians(degrees)
+    return np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+
+
+def png(colour):
+    data = io.BytesIO()
+    pixels = np.full((40, 40, 3), colour, np.uint8)
+    pixels[10:20] //= 2
+    Image.fromarray(pixels).save(data, "PNG")
+    return data.getvalue()
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    names = ["red", "green", "blue", "person", "gone"]
+    columns = {
+        "wikidata_id": [f"Q_{name}" for name in [*names, "plain"]],
+        "image": [*(f"{name}.png" for name in names), None],
+        "human": [name == "person" for name in names] + [False],
+    }
+    write_table(tmp_path / "articles.parquet", pa.table(columns))
+    kept = names[:4]
+    write_images(tmp_path / "kb", ((f"{name}.png", png(COLOURS.get(name, (90, 80, 70)))) for name in kept))
+    faces = {"name": [f"{name}.png" for name in kept], "detected": [False] * 4, "unreadable": pa.nulls(4, pa.string())}
+    write_table(tmp_path / "features" / "faces.parquet", pa.table(faces))
+    write_images(tmp_path / "asked", ((f"{name}.png", png(colour)) for name, colour in COLOURS.items()))
+    asked = {name: (f"{name}.png", f"Q_{name}") for name in COLOURS} | {"face": ("red.png", "Q_red")}
+    write_questions(tmp_path / "test.jsonl", asked)
+    routing = {"question": list(asked), "readable": [True] * 5, "face": [name == "face" for name in asked]}
+    write_table(tmp_path / "routing.parquet", pa.table(routing))
+    for folder in SECTION["encoders"].values():
+        write_clip(tmp_path / folder)
+    return tmp_path
+
+
+def run(world: Path, **changes) -> dict[str, float]:
+    (world / "params.yaml").write_text(yaml.safe_dump({"decorrelation": {"entities": SECTION | changes}}))
+    argv = ["--articles", "articles.parquet", "--kb-images", "kb", "--kb-features", "features"]
+    argv += ["--question-images", "asked", "--questions", "test.jsonl", "--routing", "routing.parquet"]
+    argv += ["--out-table", "table.json", "--out-per-query", "per_query.parquet"]
+    return execute(main, "decorrelation.entities", EntitiesParameters, argv)
+
+
+def test_ranks_by_hand() -> None:
+    images = unit(0, 40, 80, 41)
+    ranks = own_ranks(unit(10, 10, 10), images, ["a", "b", "c", "b"], ["b", "c", "nobody"], depth=4)
+    assert ranks.tolist() == [2, 4, np.inf]  # b's better image counts
+    assert own_ranks(unit(10), images, ["a", "b", "c", "b"], ["c"], depth=3).tolist() == [np.inf]
+    assert own_ranks(unit(0), unit(0, 0), ["a", "b"], ["b"], depth=2).tolist() == [2]  # ties: the lower row first
+
+
+def test_measures_are_their_formulas() -> None:
+    found = measures(np.array([1, 4, 20, 21, np.inf]), ["a", "b", "c", "d", "e"])
+    assert found["mrr"].tolist() == [1, 1 / 4, 1 / 20, 1 / 21, 0]
+    assert found["precision@1"].tolist() == [1, 0, 0, 0, 0]
+    assert found["hits@20"].tolist() == [1, 1, 1, 0, 0]
+
+
+def test_an_entity_counts_once_however_often_it_is_asked_for():
+    found = measures(np.array([1, 2, 4, np.inf]), ["b", "a", "b", "b"])
+    assert found["mrr"] == pytest.approx([1 / 2, (1 + 1 / 4) / 3])
+    assert found["precision@1"] == pytest.approx([0, 1 / 3])
+
+
+def test_pairs_are_tested_once_with_their_sign() -> None:
+    rng = np.random.default_rng(0)
+    values = {"one": rng.random(200), "two": rng.random(200), "better": rng.random(200) + 0.3}
+    parameters = EntitiesParameters(**(SECTION | {"permutations": 20_000}))
+    tests = table({row: {"mrr": column} for row, column in values.items()}, parameters)["tests"]
+    assert [(test["row"], test["against"]) for test in tests] == [("two", "one"), ("better", "one"), ("better", "two")]
+    for test in tests:
+        row, other = values[test["row"]], values[test["against"]]
+        assert test["difference"] == pytest.approx((row - other).mean())
+        assert test["p"] == pytest.approx(stats.ttest_rel(row, other).pvalue, abs=0.02)
+
+
+def test_only_readable_pictures_without_a_face_are_asked(world: Path) -> None:
+    routing = read_table(world / "routing.parquet")
+    assert list(asked_entities(routing, read_questions(world / "test.jsonl"))) == list(COLOURS)
+
+
+def test_the_stage(world: Path) -> None:
+    metrics = run(world)
+    # Persons, articles without picture and pictures that are not there are not searched.
+    assert metrics["entities"] == 3
+    assert metrics["questions"] == 4
+    assert metrics["questions_entity_not_searched"] == 1
+    # The same pictures stand on both sides: three of four are found at once by any encoder.
+    assert metrics["one_precision@1"] == metrics["two_precision@1"] == 0.75
+    made = read_json(world / "table.json")
+    assert made["rows"]["one"]["mrr"]["value"] == metrics["one_mrr"] == 0.75
+    assert {test["p"] for test in made["tests"]} == {1.0}
+    assert read_table(world / "per_query.parquet")["one_mrr"].to_pylist() == [1, 1, 0, 1]  # blue, green, grey, red
+
+
+def test_batch_size_changes_nothing(world: Path) -> None:
+    assert run(world, batch_size=1) == run(world, batch_size=64)
+
+
+def test_nobody_to_search_is_refused(world: Path) -> None:
+    routing = read_table(world / "routing.parquet")
+    write_table(world / "routing.parquet", routing.set_column(2, "face", pa.array([True] * 5)))
+    with pytest.raises(BadInput, match=r"routing.parquet: no question without a face"):
+        run(world)
+
+
+def test_a_folder_without_weights_is_refused(world: Path) -> None:
+    with pytest.raises(BadInput, match="nowhere.*no weights"):
+        run(world, encoders={"one": "clip_one", "two": "nowhere"})

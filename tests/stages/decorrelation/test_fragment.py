@@ -1,0 +1,228 @@
+"""The page of decorrelation on a small world: every section, hostile text, absent cells, numbers where they belong."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.decorrelation.fragment import DecorrelationFragmentParameters, main
+from tests.decorrelation import retrieved_world as world
+from tests.stages.complexity.test_fragment import Outline
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput
+from trivium.page.assembly import page
+from trivium.page.decorrelation.sweep import seed_interval
+from trivium.page.decorrelation.tables import judged
+
+SECTIONS = (
+    *("table-1", "findings", "table-2", "gallery", "table-3", "figure-4", "appendix-b", "entities", "classes"),
+    *("co-occurrence", "removals", "sizes"),
+)
+PARAMETERS = DecorrelationFragmentParameters(**world.PARAMETERS["fragment"])
+PUBLISHED = yaml.safe_load(Path("tests/published/decorrelation.yaml").read_text(encoding="utf-8"))
+
+
+def small_world(folder, cells):
+    arguments = world.evaluated(folder, cells)
+    metrics = main(PARAMETERS, None, **arguments, out=folder / "fragment.json")
+    return arguments, metrics, read_json(folder / "fragment.json")
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    return small_world(tmp_path_factory.mktemp("full"), world.default_cells() | world.grid_cells())
+
+
+@pytest.fixture(scope="module")
+def sections(full):
+    return {each["id"].removeprefix("decorrelation-"): each["html"] for each in full[2]["sections"]}
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """CLIP on COCO alone, without any grid."""
+    names = ("coco_clip_finetune_0", "coco_clip_ours_0")
+    cells = {name: fields for name, fields in world.default_cells().items() if name in names}
+    fragment = small_world(tmp_path_factory.mktemp("few"), cells)[2]
+    return {each["id"].removeprefix("decorrelation-"): each["html"] for each in fragment["sections"]}
+
+
+def rows(html):
+    return Outline(html).rows
+
+
+def row_of(html, *words):
+    (found,) = [row for row in rows(html) if all(word in row[0] for word in words)][:1]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("dataset", "model", "variant", "expected"),
+    [
+        ("coco", "clip", "ours", True),
+        ("coco", "vse", "ours", False),  # trained for fewer steps
+        ("coco", "vse", "zero_shot", True),  # not trained at all
+        ("flickr30k", "clip", "ours", False),  # a sample world
+    ],
+)
+def test_a_row_is_judged_where_it_could_agree(dataset, model, variant, expected):
+    assert judged(dataset, model, variant, samples=["flickr30k"], as_long=["clip", "blip"]) == expected
+
+
+def test_every_section_is_there_and_well_formed(full, sections):
+    assert tuple(sections) == SECTIONS
+    assert (full[2]["pipeline"], full[2]["world"]) == ("decorrelation", "sample")
+    assert Outline(page([full[2]])).open == []
+    assert full[1]["examples"] == PARAMETERS.examples
+    assert full[1]["pictures_missing"] == 0
+
+
+def test_the_page_is_one_file(full):
+    tags = Outline(page([full[2]])).tags
+    addresses = [value for _, given in tags for name, value in given.items() if name in ("src", "href")]
+    assert all(value.startswith(("#", "data:")) for value in addresses)
+    images = [given for tag, given in tags if tag == "img"]
+    assert images
+    assert all(given["loading"] == "lazy" and given["alt"] and int(given["width"]) <= 160 for given in images)
+
+
+def test_hostile_text_is_shown_as_text(sections):
+    for html in sections.values():
+        assert "<script" not in html
+        assert "cup <b>" not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; {{ 7 * 7 }}" in sections["gallery"]
+    assert "cup &lt;b&gt;" in sections["classes"]
+
+
+def test_table_1_prints_the_metrics_beside_the_published_numbers(full, sections):
+    metrics = read_json(full[0]["folder"] / "evaluate.json")
+    for variant, words in (("finetune", "finetuned on D"), ("ours", "+ ours")):
+        row = row_of(sections["table-1"], "CLIP", words)
+        key = f"coco_clip_{variant}_synthetic_odmap@1"
+        assert row[1].startswith(f"{100 * metrics[key]:.1f} ± {100 * metrics[f'{key}_sd']:.1f}")
+        assert "3 seeds" in row[0]
+        assert row[-3:] == [f"{value:.1f}" for value in PUBLISHED["table_1"]["coco"][f"clip_{variant}"]["values"]]
+    assert "one seed" in row_of(sections["table-1"], "VSE++", "finetuned")[0]
+    chance = row_of(sections["table-1"], "random order")
+    tested, painted = (int(metrics[f"coco_{name}"]) for name in ("image_to_text_queries", "synthetic_pictures"))
+    assert f"queries from {painted} of {tested} test pictures" in sections["table-1"]
+    assert ("no class can be removed" in sections["table-1"]) == (painted < tested)
+    assert chance[1] == f"{100 * metrics['coco_synthetic_chance_odmap@1']:.1f}"
+
+
+def test_rows_that_were_not_run_say_how_to(few):
+    row = row_of(few["table-1"], "BLIP", "zero-shot")
+    then = ", then make repro P=decorrelation; see also Thorough, if below"
+    assert row[1] == f"not in this run: make scale S=thorough{then}"
+    assert row[-3:] == ["60.2", "52.3", "47.4"]
+    assert row_of(few["table-3"], "prompts")[1] == f"not in this run: make scale S=table3{then}"
+    assert row_of(few["appendix-b"], "D_s")[1] == f"not in this run: make scale S=appendix_b{then}"
+    figure = "Not in this run: <code>make scale S=figure4</code>, then <code>make repro P=decorrelation</code>, trains"
+    assert figure in few["figure-4"]
+    assert "<svg" not in few["figure-4"]
+    assert row_of(few["findings"], "VSE++")[1] == "not in this run"
+    assert "one seed only" in few["findings"]
+
+
+def test_table_3_finds_its_rows_by_what_they_are(full, sections):
+    metrics = read_json(full[0]["folder"] / "evaluate.json")
+    for label, group in (
+        ("D only", "finetune"),
+        ("noun-phrase removal × zero", "noun_phrase_zero"),
+        ("noun-phrase removal × in-painting", "ours"),
+        ("prompts × in-painting", "prompt_inpaint"),
+    ):
+        row = row_of(sections["table-3"], label)
+        assert row[1].startswith(f"{100 * metrics[f'coco_clip_{group}_synthetic_odmap@1']:.1f}")
+    skews = [metrics[f"coco_clip_ours_{seed}_synthetic_k_skew@10"] for seed in range(3)]
+    assert row_of(sections["table-3"], "noun-phrase removal × in-painting")[5] == f"{np.mean(skews):.1f}"
+    assert row_of(sections["table-3"], "noun-phrase removal × in-painting")[-2] == "63.7or 62.3*"
+    assert "prompts × in-painting 20 of 24" in sections["table-3"]
+    assert "captioning model × in-painting: 1 different caption for 24 pictures hardly depend" in sections["table-3"]
+    assert sections["table-3"].count("hardly depend") == 1
+
+
+def test_figure_4_has_a_point_for_every_share(sections):
+    assert "<svg" in sections["figure-4"]
+    shares = [row[0] for row in rows(sections["figure-4"])[1:]]
+    assert len(shares) == 4
+    assert shares == sorted(shares)
+    assert shares[0] == "0.000"
+
+
+def test_empty_boxes_are_asked_of_every_data_set(sections, few):
+    for name in ("COCO", "Flickr30k", "Control world"):
+        asked = [row for row in rows(sections["findings"]) if f"{name}: R@1, image → text, an empty box" in row[0]]
+        assert len(asked) == 2
+        assert all(row[1] != "not in this run" for row in asked)
+    assert few["findings"].count("an empty box painted</small>") == 2
+
+
+def test_findings_hold_their_notes_and_the_diagnosis(sections, few):
+    assert "Flickr30k has no queries rendered again" in row_of(sections["findings"], "On Flickr30k?")[1]
+    assert "Training pictures: Control world 24, COCO 24. One seed only." in row_of(sections["findings"], "control")[1]
+    assert "By removed class, CLIP on COCO" in sections["findings"]
+    # 20 / 64 = 0.3125 a pair, below 2 × 0.2
+    assert sections["findings"].count("the loss ended at 0.312 a pair") == 2
+    assert "VSE++ on" not in few["findings"]
+
+
+def test_the_interval_over_seeds_is_students():
+    low, high = seed_interval([1.0, 2.0, 3.0], 0.95)
+    assert (low, high) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))
+    assert seed_interval([1.0], 0.95) is None
+
+
+def test_appendix_b(full, sections):
+    metrics = read_json(full[0]["folder"] / "evaluate.json")
+    row = row_of(sections["appendix-b"], "D′ alone")
+    assert row[1].startswith(f"{100 * metrics['coco_clip_synthetic_synthetic_odmap@1']:.1f}")
+    assert row[-2:] == ["66.4", "58.1"]
+
+
+def test_the_gallery_holds_right_and_wrong_ones(sections):
+    tags = re.findall(r'<li data-tags="([^"]*)"', sections["gallery"])
+    assert sum("wrong" in each for each in tags) == sum("right" in each for each in tags) == len(tags) / 2
+    assert re.search(r'class="named gone">[^<]+<span class="tag">gone', sections["gallery"])
+    assert 'class="named present">' in sections["gallery"]
+
+
+def test_removals_and_what_stands_together(sections):
+    assert "covers too much of another class (δ1)" in sections["removals"]
+    assert sections["removals"].count("The chunker against annotated phrases: precision 75.0 %") == 1
+    assert sections["removals"].count("in 93.8 % of the cases") == 3
+    assert row_of(sections["co-occurrence"], "frisbee")[1] == "dog"
+
+
+def test_the_method_is_named_as_it_is(sections):
+    assert "The paper paints the holes by Yu et al. 2018; here LaMa stands in its place" in sections["table-1"]
+    assert "These queries were filled by OpenCV (cv2)." in sections["table-1"]
+
+
+def test_a_world_that_is_not_the_sample_is_held_against_the_paper(full, tmp_path):
+    used = yaml.safe_load(full[0]["used"].read_text(encoding="utf-8"))
+    used["world"]["coco"] = "hub"
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
+    arguments = full[0] | {"used": tmp_path / "params.yaml"}
+    main(PARAMETERS, None, **arguments, out=tmp_path / "fragment.json")
+    fragment = read_json(tmp_path / "fragment.json")
+    assert fragment["world"] == "hub"
+    judgements = fragment["sections"][0]["html"].count("paper: off by up to")
+    assert judgements
+    assert "paper: off" not in full[2]["sections"][0]["html"]
+    used["decorrelation"]["train"]["models"]["clip"]["steps"] = 10  # of 22 130
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
+    main(PARAMETERS, None, **arguments, out=tmp_path / "fragment.json")
+    fewer = read_json(tmp_path / "fragment.json")["sections"][0]["html"].count("paper: off by up to")
+    assert fewer < judgements
+
+
+def test_cells_without_any_row_of_table_1_are_refused(full, tmp_path):
+    used = yaml.safe_load(full[0]["used"].read_text(encoding="utf-8"))
+    cells = used["decorrelation"]["cells"]
+    used["decorrelation"]["cells"] = {"coco_clip_longer_0": cells["coco_clip_longer_0"]}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
+    with pytest.raises(BadInput, match="no row of table 1"):
+        main(PARAMETERS, None, **full[0] | {"used": tmp_path / "params.yaml"}, out=tmp_path / "fragment.json")

@@ -1,0 +1,277 @@
+"""Retrieval: against a plain loop, whatever the batches, with ties, in two stages, resumed, and its files."""
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.decorrelation import retrieve
+from tests.decorrelation.retrieved_world import cell
+from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
+from trivium.decorrelation.models.interface import KINDS
+from trivium.decorrelation.models.preparation import PlainPreparation
+from trivium.decorrelation.regions.removal_table import read_removals, write_removals
+from trivium.decorrelation.retrieval import answers
+from trivium.decorrelation.retrieval import gallery as gallery_module
+from trivium.decorrelation.retrieval.answers import Order, RetrieveParameters
+from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
+from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
+from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
+from trivium.files.image_shards import Images, write_images
+from trivium.files.tables import read_table
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context
+from trivium.harness.tracking import Tracker
+
+
+class Matching(TinyModel):
+    """With a second stage: a text's length in letters, less what is brightest in the picture."""
+
+    def match(self, pixels, texts):
+        return [
+            np.array([len(text) - float(each.max()) for text in own]) for each, own in zip(pixels, texts, strict=True)
+        ]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(autouse=True)
+def tiny_is_clip(monkeypatch):
+    monkeypatch.setitem(KINDS, "clip", ("tests.decorrelation.tiny_retrieval", "TinyModel"))
+
+
+def parameters(**changes):
+    values = {"depth": 4, "picture_batch": 3, "caption_batch": 8, "threads": None, "candidates": {"coco": 6}}
+    return RetrieveParameters.model_validate(values | changes)
+
+
+def ask(world, out, own=None, **changes):
+    own = own or parameters()
+    places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
+    places |= {"painted": world / "painted", "work": out.parent / f"work_{out.name}", "out": out}
+    places |= {"kept": places["work"] / "kept"}
+    return answers.ask(Order(own, own.candidates["coco"], **(places | changes)))
+
+
+@pytest.fixture(scope="module")
+def model(world):
+    model = TinyModel.load(world / "base" / "tiny")
+    model.module.eval()
+    return model
+
+
+def test_files_against_a_plain_loop(world, model, tmp_path):
+    metrics = ask(world, tmp_path / "out")
+    assert metrics["captions"] == 60
+    assert [metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered")] == [4, 9, 4, 4]
+    assert metrics["rendered_without_removal"] == 0
+    corpus = read_corpus(world / "raw")
+    captions = captions_of(corpus)
+    texts = encode_captions(model, captions.texts, 60).astype(np.float64)
+    for name, folder in (("synthetic", world / "painted" / "test"), ("empty", world / "painted" / "empty")):
+        table = read_table(tmp_path / "out" / f"{name}.parquet")
+        images = encode_pictures(model, Images(folder), queries := table["query"].to_pylist(), 60)
+        assert sorted(queries) == sorted(Images(folder).names)
+        for row, image in zip(table.to_pylist(), images, strict=True):
+            scores = (texts @ image).astype(np.float32)
+            best = sorted(range(60), key=lambda place: (-scores[place], captions.ids[place]))[:4]
+            assert row["captions"] == captions.ids[best].tolist()
+            assert row["scores"] == pytest.approx(scores[best].tolist(), abs=1e-6)
+    original = read_table(tmp_path / "out" / "original.parquet")
+    assert original["query"].to_pylist() == ["8", "9", "10", "11"]
+    images = encode_pictures(model, Images(world / "raw" / "images"), [each.name for each in corpus.pictures[8:]], 9)
+    scores = (images.astype(np.float64) @ texts[40:].T).astype(np.float32)
+    for name, matrix, owners, items in (
+        ("image_to_text", scores, range(8, 12), captions.pictures[40:]),
+        ("text_to_image", scores.T, captions.pictures[40:], np.arange(8, 12)),
+    ):
+        ranks = [
+            1 + sum(value >= row[items == owner].max() for value in row[items != owner])
+            for row, owner in zip(matrix, owners, strict=True)
+        ]
+        table = read_table(tmp_path / "out" / f"{name}.parquet")
+        assert table["rank"].to_pylist() == ranks
+        assert metrics[f"{name}_r@1"] == np.mean([rank == 1 for rank in ranks])
+    assert table["query"].to_pylist() == captions.ids[40:].tolist()
+    assert read_table(tmp_path / "out" / "empty_image_to_text.parquet")["query"].to_pylist() == [8, 9, 10, 11]
+
+
+def test_batches_and_chunks_change_nothing(world, tmp_path, monkeypatch):
+    ask(world, tmp_path / "one")
+    monkeypatch.setattr(gallery_module, "_CHUNK", 7)
+    ask(world, tmp_path / "two", parameters(picture_batch=1, caption_batch=5))
+    for file in (tmp_path / "one").iterdir():
+        one, two = (read_table(tmp_path / which / file.name).to_pydict() for which in ("one", "two"))
+        assert np.allclose(one.pop("scores", []), two.pop("scores", []), atol=1e-6)
+        assert one == two, file.name
+
+
+def test_equal_sentences_tie_and_the_lower_id_comes_first(model, tmp_path):
+    texts = ["a dog", "a cat", "a dog", "a dog on grass", "a cat"]
+    matrix = encode_gallery(model, texts, tmp_path, 2)
+    assert np.array_equal(matrix[0], matrix[2])
+    assert np.array_equal(matrix[1], matrix[4])
+    assert np.allclose(matrix, encode_captions(model, texts, 5), atol=1e-6)
+
+
+def test_the_gallery_goes_on_where_it_was_killed(model, tmp_path, monkeypatch):
+    texts = [f"a dog number {number}" for number in range(10)]
+    monkeypatch.setattr(gallery_module, "_CHUNK", 4)
+    encoded = []
+
+    def counting(model, part, batch_size, tokenize):
+        if len(encoded) == 1 and not (tmp_path / "again").exists():
+            (tmp_path / "again").touch()
+            raise KeyboardInterrupt
+        encoded.append(list(part))
+        return encode_captions(model, part, batch_size)
+
+    monkeypatch.setattr(gallery_module, "encode_captions", counting)
+    with pytest.raises(KeyboardInterrupt):
+        encode_gallery(model, texts, tmp_path, 4)
+    matrix = encode_gallery(model, texts, tmp_path, 4)
+    assert encoded == [texts[:4], texts[4:8], texts[8:]]
+    assert np.allclose(matrix, encode_captions(model, texts, 10), atol=1e-6)
+
+
+def first_stage(rows, scores):
+    return np.array(scores, np.float32), np.array(rows, np.int64)
+
+
+def test_candidate_captions_are_scored_again(world):
+    images = Images(world / "painted" / "empty")
+    texts = ["aaaa", "b", "cc", "dd"]
+    first = first_stage([[1, 2, 3], [0, 3, 2]], [[0.9, 0.5, 0.5], [0.1, 0.0, 0.0]])
+    scores, rows = match_captions(Matching(), images, ["9_empty", "8_empty"], texts, first, 1)
+    assert rows.tolist() == [[2, 3, 1], [0, 2, 3]]
+    assert scores[:, 0] - scores[:, 1] == pytest.approx([0, 2.1], abs=1e-5)
+
+
+def test_candidate_pictures_are_scored_again(world):
+    names = ["8_empty", "9_empty", "10_empty"]
+    images = Images(world / "painted" / "empty")
+    model = Matching()
+    first = first_stage([[0, 2], [1, 0]], [[0.5, 0.4], [0.9, 0.1]])
+    scores, rows = match_pictures(model, images, names, ["aaa", "b"], first, 2)
+    assert rows.tolist() == [[0, 2], [1, 0]]
+    alone = {
+        name: match_captions(model, images, [name], ["aaa", "b"], first_stage([[0, 1]], [[0, 0]]), 1) for name in names
+    }
+    of = {
+        (name, int(row)): float(score) for name, (s, r) in alone.items() for score, row in zip(s[0], r[0], strict=True)
+    }
+    expected = [[0.5 + of["8_empty", 0], 0.4 + of["10_empty", 0]], [0.9 + of["9_empty", 1], 0.1 + of["8_empty", 1]]]
+    assert scores == pytest.approx(np.array(expected), abs=1e-5)
+
+
+def test_ranks_in_two_stages():
+    owners, items = np.array([5, 6, 7]), np.array([5, 6, 7, 5])
+    matched = first_stage([[0, 1], [1, 2], [0, 1]], [[1.0, 2.0], [1.0, 1.0], [3.0, 2.0]])
+    # The first is behind one other, the second after its equal, the third is no candidate.
+    assert ranks_in_two_stages(np.array([1, 1, 4]), matched, owners, items).tolist() == [2, 2, 4]
+
+
+def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
+    monkeypatch.setitem(KINDS, "clip", ("tests.stages.decorrelation.test_retrieve", "Matching"))
+    ask(world, tmp_path / "out", parameters(candidates={"coco": 60}))
+    captions = captions_of(read_corpus(world / "raw"))
+    longest = max(map(len, captions.texts))
+    texts = dict(zip(captions.ids.tolist(), captions.texts, strict=True))
+    for row in read_table(tmp_path / "out" / "synthetic.parquet").to_pylist():
+        assert len(texts[row["captions"][0]]) == longest
+        assert row["scores"] == sorted(row["scores"], reverse=True)
+    ask(world, tmp_path / "all", parameters(candidates={"coco": 1000}))  # more than there are: all of them
+    for name in ("synthetic", "text_to_image"):
+        tables = [read_table(tmp_path / folder / f"{name}.parquet") for folder in ("out", "all")]
+        assert tables[0].equals(tables[1])
+    with pytest.raises(BadInput, match="fewer candidates than captions"):
+        ask(world, tmp_path / "few", parameters(candidates={"coco": 3}))
+
+
+def test_without_empty_boxes_their_files_are_empty(world, tmp_path):
+    write_removals(tmp_path / "removals" / "removals.parquet", read_removals(world / "removals" / "removals.parquet"))
+    write_removals(tmp_path / "removals" / "empty.parquet", [])
+    ask(world, tmp_path / "out", removals=tmp_path / "removals")
+    assert len(read_table(tmp_path / "out" / "empty.parquet")) == 0
+    assert len(read_table(tmp_path / "out" / "empty_image_to_text.parquet")) == 0
+
+
+def test_what_cannot_be_asked(world, tmp_path):
+    with pytest.raises(BadInput, match="more captions asked for than there are.*got 61"):
+        ask(world, tmp_path / "out", parameters(depth=61))
+    write_images(tmp_path / "painted" / "test", [("8_dog", painted(1))])
+    with pytest.raises(BadInput, match="no such image.*got '10_cat'"):
+        ask(world, tmp_path / "out", painted=tmp_path / "painted")
+    assert not (tmp_path / "out").exists()
+
+
+CELLS = {f"coco_clip_{name}_0": cell("coco", "clip", name, 0) for name in ("zero_shot", "ours")}
+
+
+@pytest.fixture
+def cells(world, tmp_path):
+    """Two cells of one model, as the stages before leave them."""
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump({"decorrelation": {"cells": CELLS}}, sort_keys=False))
+    for name in CELLS:
+        (tmp_path / "models").mkdir(exist_ok=True)
+        (tmp_path / "models" / name).symlink_to(world / "base" / "tiny")
+    for folder, source in (("raw/coco", "raw"), ("removals/coco", "removals"), ("painted/coco/cv2", "painted")):
+        (tmp_path / folder).parent.mkdir(parents=True)
+        (tmp_path / folder).symlink_to(world / source)
+    return tmp_path
+
+
+def stage(cells, own=None):
+    (cells / "work").mkdir(exist_ok=True)
+    context = Context(tracker=Tracker(), work=cells / "work", engine=LocalEngine(1))
+    places = {name: cells / name for name in ("models", "raw", "removals", "painted", "out")}
+    return retrieve.main(own or parameters(), context, used=cells / "params.yaml", **places)
+
+
+def test_every_cell_has_its_folder_and_its_metrics(world, cells, tmp_path):
+    metrics = stage(cells)
+    alone = ask(world, tmp_path / "alone")
+    assert metrics == {f"{name}_{key}": value for name in CELLS for key, value in alone.items()}
+    for name in CELLS:
+        files = sorted(file.name for file in (tmp_path / "alone").iterdir())
+        assert sorted(file.name for file in (cells / "out" / name).iterdir()) == files
+        for file in files:
+            assert read_table(cells / "out" / name / file) == read_table(tmp_path / "alone" / file)
+
+
+def test_cells_share_what_they_read(cells, monkeypatch):
+    decoded, tokenised, scaled, tokenize = [], [], PlainPreparation.scaled, TinyModel.tokenize
+    monkeypatch.setattr(PlainPreparation, "scaled", lambda *of: (decoded.append(of), scaled(*of))[1])
+    monkeypatch.setattr(TinyModel, "tokenize", lambda *of: (tokenised.append(of), tokenize(*of))[1])
+    metrics = stage(cells)
+    asked = ("original", "synthetic", "empty", "rendered")
+    pictures = sum(metrics[f"coco_clip_ours_0_{name}_queries"] for name in asked)
+    shapes = len(CELLS) * len(asked)  # each is learnt from one empty picture
+    assert len(decoded) == pictures + shapes
+    assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(cells / "raw/coco")).texts))
+
+
+def test_a_killed_stage_keeps_the_cells_that_were_asked(cells, monkeypatch):
+    asked, load = [], answers.load
+
+    def killed(folder):
+        asked.append(folder.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return load(folder)
+
+    monkeypatch.setattr(answers, "load", killed)
+    with pytest.raises(KeyboardInterrupt):
+        stage(cells)
+    assert not (cells / "out").exists()
+    metrics = stage(cells)
+    assert asked == ["coco_clip_zero_shot_0", "coco_clip_ours_0", "coco_clip_ours_0"]
+    assert {name for name in CELLS if f"{name}_captions" in metrics} == set(CELLS)
+
+
+def test_a_data_set_without_candidates_is_refused(cells):
+    with pytest.raises(BadInput, match=r"number of candidates.*got 'coco' \(choices: control\)"):
+        stage(cells, parameters(candidates={"control": 6}))

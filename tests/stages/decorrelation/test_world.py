@@ -1,0 +1,356 @@
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+from stages.decorrelation.world import DecorrelationWorldParameters, main
+from tests.decorrelation.tiny_corpus import (
+    SCENES,
+    draw,
+    instances_tree,
+    karpathy_tree,
+    picture_name,
+    write_coco,
+    write_flickr,
+)
+from tests.sources.small_hub import pins as pins_of
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json, write_json
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.stage import BadInput, execute
+from trivium.sources.decorrelation.hub import fetch_coco
+from trivium.sources.decorrelation.local import merge_instances, take_coco, take_flickr30k
+from trivium.sources.disk import sha256_of
+from trivium.sources.download import Patience
+from trivium.sources.pins import Pins
+from trivium.sources.requested import REQUESTED
+
+QUICK = Patience(attempts=2, pause=0.01, silence=2)
+SIZES = {"train": 40, "validation": 4, "test": 6}
+WORLD = {
+    "seed": 0, "picture_size": 48, "coco": SIZES, "flickr30k": SIZES, "control": SIZES, "co_occurrence": 0.95,
+    "control_co_occurrence": 0.5, "mention": 0.95, "usual_colour": 0.9, "entity_types": ["people", "animals", "vehicles"],
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _scratch(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(dataset, source, local=None, **world):
+    """The stage, as the command line runs it."""
+    tree = {"run": {"workers": 1, "mlflow": False}, "decorrelation": {"world": WORLD | world}}
+    Path("params.yaml").write_text(yaml.safe_dump(tree))
+    arguments = ["--dataset", dataset, "--source", source, "--out", f"raw/{dataset}"]
+    arguments += ["--out-co-occurrence", f"metrics/{dataset}.csv"] + (["--local", str(local)] if local else [])
+    return execute(main, "decorrelation.world", DecorrelationWorldParameters, arguments)
+
+
+def files(folder):
+    return {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def coco_as_published(folder):
+    """COCO 2014 as it is downloaded: two files of instances, pictures in two zips."""
+    write_json(folder / "karpathy.json", karpathy_tree())
+    tree = instances_tree()
+    for part in ("train", "val"):
+        chosen = {index + 1 for index in range(len(SCENES)) if f"_{part}2014_" in picture_name(index)}
+        own = {
+            "images": [image for image in tree["images"] if image["id"] in chosen],
+            "annotations": [each for each in tree["annotations"] if each["image_id"] in chosen],
+            "categories": tree["categories"],
+        }
+        write_json(folder / f"instances_{part}2014.json", own)
+        (folder / "images").mkdir(exist_ok=True)
+        with zipfile.ZipFile(folder / "images" / f"{part}2014.zip", "w") as archive:
+            for identifier in sorted(chosen):
+                archive.writestr(f"{part}2014/{picture_name(identifier - 1)}", draw(identifier - 1))
+    return folder
+
+
+@pytest.mark.parametrize("dataset", ["coco", "flickr30k", "control"])
+def test_sample_is_valid_and_its_splits_share_nothing(dataset):
+    metrics = run(dataset, "sample")
+    corpus = read_corpus(Path("raw") / dataset)
+    assert [metrics[f"pictures_{split}"] for split in SIZES] == list(SIZES.values())
+    assert len(Images(Path("raw") / dataset / "images").names) == len(corpus.pictures) == 50
+    assert metrics["captions_not_english"] == 0
+    assert metrics["captions_train"] == 200
+    nothing = ("_in_", "outside", "without_area", "too_short", "another_size", "captions_without", "empty")
+    assert {name: number for name, number in metrics.items() if any(part in name for part in nothing) and number} == {}
+    if dataset == "flickr30k":
+        assert corpus.classes == ("people", "animals", "vehicles")
+    rows = Path(f"metrics/{dataset}.csv").read_text().splitlines()
+    assert len(rows) == 1 + len(corpus.classes) * (len(corpus.classes) - 1)
+    assert metrics["partners"] > 0
+
+
+def test_a_sample_whose_splits_share_a_scene_is_refused(monkeypatch):
+    def twice(dataset, parameters, out):
+        write_coco(out)
+        tree = instances_tree()
+        for annotation, image in zip(tree["annotations"][:2], (9, 9), strict=True):
+            again = annotation | {"id": 100 + annotation["id"], "image_id": image}
+            tree["annotations"] = [each for each in tree["annotations"] if each["image_id"] != 9 or each["id"] > 99]
+            tree["annotations"].append(again)
+        write_json(out / "instances.json", tree)
+        return {}
+
+    monkeypatch.setattr("sample.scenes.write_sample", twice)
+    with pytest.raises(BadInput, match=r"raw/coco: splits share pictures; got \{'scenes_in_train_and_test': 1\.0\}"):
+        run("coco", "sample")
+    assert not Path("raw/coco").exists()
+    assert not list(Path("raw").glob(".*"))
+
+
+def test_local_coco_as_published_becomes_the_raw_folder(tmp_path):
+    mine = coco_as_published(tmp_path / "mine")
+    metrics = run("coco", "local", mine)
+    raw = Path("raw/coco")
+    assert files(raw) == {"karpathy.json", "instances.json", "images/shard-00000.parquet", "provenance.json"}
+    assert (raw / "karpathy.json").samefile(mine / "karpathy.json")
+    expected = read_corpus(write_coco(tmp_path / "tiny"))
+    assert read_corpus(raw) == expected
+    assert {name: Images(raw / "images").read(name) for name in Images(raw / "images").names} == {
+        picture_name(index): draw(index) for index in range(len(SCENES))
+    }
+    done = {name: metrics[f"images_{name}"] for name in ("not_wanted", "made_rgb", "turned", "unreadable")}
+    assert not any(done.values())
+    assert (metrics["images"], metrics["partners"]) == (12, 6)
+    assert read_json(raw / "provenance.json")["karpathy.json"] == sha256_of(mine / "karpathy.json")
+    # A raw folder is itself one that can be brought.
+    again = run("coco", "local", tmp_path / "tiny")
+    assert again == metrics
+
+
+def test_local_flickr30k_becomes_the_raw_folder(tmp_path):
+    mine = write_flickr(tmp_path / "mine")
+    metrics = run("flickr30k", "local", mine)
+    assert read_corpus(Path("raw/flickr30k")).classes == ("people", "animals", "vehicles")
+    assert read_json(Path("raw/flickr30k/entity_types.json")) == ["people", "animals", "vehicles"]
+    assert metrics["captions_without_annotation"] == 0
+    (mine / "entities.zip").unlink()
+    with pytest.raises(BadInput, match=r"mine: files are missing; got 'entities\.zip'"):
+        run("flickr30k", "local", mine)
+
+
+def test_pinned_digest_is_enforced(tmp_path):
+    mine, sources = write_flickr(tmp_path / "mine"), yaml.safe_load(REQUESTED.read_text())
+    for digest in (sha256_of(mine / "entities.zip"), "0" * 64):
+        sources["flickr30k"]["files"]["entities.zip"]["sha256"] = digest
+        (tmp_path / "requested.yaml").write_text(yaml.safe_dump(sources))
+        pins = Pins(tmp_path / "requested.yaml")
+        if digest == "0" * 64:
+            with pytest.raises(BadInput, match=r"mine/entities\.zip: not the file that is pinned; expected sha256 000"):
+                take_flickr30k(mine, tmp_path / "other", pins)
+        else:
+            assert take_flickr30k(mine, tmp_path / "out", pins)["images"] == 12
+
+
+def put_images(folder, change):
+    """Write the tiny pictures as plain files, some of them otherwise (None: not at all)."""
+    for shard in (folder / "images").iterdir():
+        shard.unlink()
+    for index in range(len(SCENES)):
+        data = change.get(index, draw(index))
+        if data is not None:
+            (folder / "images" / picture_name(index)).write_bytes(data)
+
+
+def test_pictures_that_cannot_be_decoded_are_dropped_everywhere_and_counted(tmp_path, capsys):
+    mine = write_coco(tmp_path / "mine")
+    put_images(mine, {1: draw(1)[:400], 4: b""})
+    metrics = run("coco", "local", mine)
+    assert (metrics["images_unreadable"], metrics["images"], metrics["pictures_train"]) == (2, 10, 4)
+    assert [picture.id for picture in read_corpus(Path("raw/coco")).pictures] == [0, 2, 3, *range(5, 12)]
+    assert "2 pictures cannot be decoded: COCO_train2014_000000000002.jpg" in capsys.readouterr().err
+
+
+def test_pictures_on_disk_and_in_the_split_file_must_agree(tmp_path):
+    mine = write_coco(tmp_path / "mine")
+    (mine / "images" / "stranger.jpg").write_bytes(draw(3))
+    put_images(mine, {})
+    (mine / "images" / "stranger.jpg").write_bytes(draw(3))
+    assert run("coco", "local", mine)["images_not_wanted"] == 1
+    put_images(mine, {3: None, 4: None})
+    missing = r"mine/images: 2 of 12 pictures of the split file are not there; the first; got 'COCO_train2014_0+4\.jpg'"
+    with pytest.raises(BadInput, match=missing):
+        run("coco", "local", mine)
+
+
+def test_greyscale_picture_is_usable_afterwards(tmp_path):
+    mine, buffer = write_coco(tmp_path / "mine"), io.BytesIO()
+    Image.open(io.BytesIO(draw(2))).convert("L").save(buffer, "JPEG")
+    put_images(mine, {2: buffer.getvalue()})
+    assert run("coco", "local", mine)["images_made_rgb"] == 1
+    assert Image.open(io.BytesIO(Images(Path("raw/coco/images")).read(picture_name(2)))).mode == "RGB"
+
+
+def test_errors_name_the_users_file_and_leave_nothing(tmp_path):
+    mine = write_coco(tmp_path / "mine")
+    tree = instances_tree()
+    tree["annotations"][3]["category_id"] = 5
+    write_json(mine / "instances.json", tree)
+    with pytest.raises(
+        BadInput, match=r"mine/instances\.json:annotation 4: field 'category_id': unknown category; got 5"
+    ):
+        run("coco", "local", mine)
+    assert not files("raw")
+    assert not Path("metrics/coco.csv").exists()
+
+
+def test_parts_with_other_categories_are_not_merged(tmp_path):
+    mine = coco_as_published(tmp_path / "mine")
+    parts = [mine / "instances_train2014.json", mine / "instances_val2014.json"]
+    tree = read_json(parts[1])
+    tree["categories"].pop()
+    write_json(parts[1], tree)
+    with pytest.raises(
+        BadInput, match=r"instances_val2014\.json: field 'categories': not the categories of instances_tr"
+    ):
+        merge_instances(parts, tmp_path / "out.json")
+    write_json(parts[1], [])
+    with pytest.raises(BadInput, match=r"instances_val2014\.json: field 'images': missing or not a list"):
+        merge_instances(parts, tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
+    parts[0].unlink()
+    with pytest.raises(BadInput, match=r"mine: files are missing; got 'instances_train2014\.json'"):
+        take_coco(mine, tmp_path / "out", tmp_path / "work")
+
+
+@pytest.fixture
+def served(hub, tmp_path):
+    """COCO on a loopback hub; returns a way to fetch it."""
+    made = coco_as_published(tmp_path / "made")
+    annotations, splits = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(annotations, "w") as archive:
+        for part in ("train", "val"):
+            archive.write(made / f"instances_{part}2014.json", f"annotations/instances_{part}2014.json")
+    with zipfile.ZipFile(splits, "w") as archive:
+        archive.write(made / "karpathy.json", "dataset_coco.json")
+        archive.writestr("dataset_flickr30k.json", "{}")
+    hub.files |= {
+        f"/zips/{part}2014.zip": (made / "images" / f"{part}2014.zip").read_bytes() for part in ("train", "val")
+    }
+    hub.files |= {
+        "/annotations/annotations_trainval2014.zip": annotations.getvalue(),
+        "/people/caption_datasets.zip": splits.getvalue(),
+    }
+    sources = {
+        "coco_images": {"url": f"{hub.url}/zips", "files": {"train2014.zip": {}, "val2014.zip": {}}},
+        "coco_annotations": {"url": f"{hub.url}/annotations", "files": {"annotations_trainval2014.zip": {}}},
+        "karpathy": {"url": f"{hub.url}/people", "files": {"caption_datasets.zip": {}}},
+    }
+    (tmp_path / "pins.yaml").write_text(pins_of(sources))
+    return lambda: fetch_coco(
+        tmp_path / "out", tmp_path / "work", tmp_path / "downloads", Pins(tmp_path / "pins.yaml"), QUICK
+    )
+
+
+def test_hub_gives_the_same_folder_as_local(served, tmp_path):
+    counts = served()
+    assert counts == take_coco(tmp_path / "made", tmp_path / "mine", tmp_path / "work")
+    assert files(tmp_path / "out") == files(tmp_path / "mine") | {"sources.json"}
+    assert read_corpus(tmp_path / "out") == read_corpus(tmp_path / "mine")
+    digests = read_json(tmp_path / "out" / "sources.json")["coco_images"]["sha256"]
+    assert digests["val2014.zip"] == sha256_of(tmp_path / "made" / "images" / "val2014.zip")
+
+
+def test_broken_connection_is_resumed_and_nothing_asked_twice(served, hub, tmp_path):
+    hub.cut["/zips/train2014.zip"] = [1000]
+    served()
+    assert [headers.get("Range") for headers in hub.asked("/zips/train2014.zip")] == [None, "bytes=1000-"]
+    shutil.rmtree(tmp_path / "out")  # as when the stage was killed while it wrote
+    served()
+    assert len(hub.asked("/zips/train2014.zip")) == 2
+
+
+def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
+    monkeypatch.setattr("trivium.sources.decorrelation.hub.Pins", lambda: Pins(Path("pins.yaml")))
+    with monkeypatch.context() as broken:
+        broken.setattr("stages.decorrelation.world.count_co_occurrence", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run("coco", "hub")
+    monkeypatch.setattr("trivium.harness.stage._fingerprint", lambda *_: "another")  # as after the mend
+    run("coco", "hub")
+    assert len(hub.asked("/zips/train2014.zip")) == 1
+    assert [path.name for path in Path(".work/downloads").iterdir() if path.is_dir()] == []
+
+
+def test_archive_without_the_file_and_wrong_digest(served, hub, tmp_path):
+    right = hub.files["/people/caption_datasets.zip"]
+    empty = io.BytesIO()
+    with zipfile.ZipFile(empty, "w") as archive:
+        archive.writestr("dataset_flickr8k.json", "{}")
+    hub.files["/people/caption_datasets.zip"] = empty.getvalue()
+    with pytest.raises(
+        BadInput, match=r"no such file in the archive; got 'dataset_coco\.json' \(choices: dataset_flickr8k"
+    ):
+        served()
+    # What came first is enforced from now on.
+    hub.files["/people/caption_datasets.zip"] = right
+    (archive,) = (tmp_path / "downloads" / "karpathy").rglob("caption_datasets.zip")
+    archive.unlink()
+    with pytest.raises(BadInput, match=r"caption_datasets\.zip: wrong size"):
+        served()
+
+
+def test_flickr30k_cannot_be_downloaded_and_the_message_says_what_to_do():
+    page = Pins(REQUESTED).source("flickr30k").page
+    expected = rf"world\.flickr30k.*on request only.*{page}.*entities\.zip and images/.*world\.local\.flickr30k"
+    with pytest.raises(BadInput, match=expected):
+        run("flickr30k", "hub")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "source", "message"),
+    [
+        ("imagenet", "sample", r"--dataset.*no such data set.*coco, flickr30k, control"),
+        ("coco", "moon", r"world\.coco.*no such source; got 'moon' \(choices: sample, hub, local\)"),
+        ("control", "local", r"world\.control.*no such source; got 'local' \(choices: sample\)"),
+        ("coco", "local", r"--local.*no folder given; expected a folder laid out as data/decorrelation/raw/coco"),
+    ],
+)
+def test_wrong_choices(dataset, source, message):
+    with pytest.raises(BadInput, match=message):
+        run(dataset, source)
+
+
+@pytest.mark.parametrize("types", [["people", "people"], ["people"], ["people", "plants"]])
+def test_entity_types_are_checked(types):
+    with pytest.raises(BadInput, match=r"decorrelation\.world\.entity_types"):
+        run("flickr30k", "sample", entity_types=types)
+
+
+@pytest.mark.real
+def test_real_coco_is_taken(real, tmp_path):
+    source, mine = real("coco_mini"), tmp_path / "mine"
+    instances = read_json(source / "annotations" / "instances_train2017.json")
+    captions = read_json(source / "annotations" / "captions_train2017.json")["annotations"]
+    splits = ["train"] * 20 + ["val"] * 3 + ["test"] * 3
+    images = [
+        {
+            "filename": image["file_name"], "imgid": index, "cocoid": image["id"], "split": split,
+            "sentences": [
+                {"raw": each["caption"], "sentid": each["id"]} for each in captions if each["image_id"] == image["id"]
+            ],
+        }
+        for index, (image, split) in enumerate(zip(instances["images"], splits, strict=True))
+    ]  # fmt: skip
+    mine.mkdir()
+    (mine / "karpathy.json").write_text(json.dumps({"images": images}))
+    (mine / "instances.json").symlink_to((source / "annotations" / "instances_train2017.json").resolve())
+    (mine / "images").symlink_to((source / "images").resolve())
+    metrics = run("coco", "local", mine)
+    assert (metrics["images"], metrics["images_unreadable"], metrics["captions_not_english"]) == (26, 0, 0)
+    stored = Images(Path("raw/coco/images"))
+    kept = sum(stored.read(path.name) == path.read_bytes() for path in (source / "images").iterdir())
+    assert kept == 26 - metrics["images_made_rgb"] - metrics["images_orientation_ignored"] - metrics["images_turned"]
+    assert not any(metrics[name] for name in metrics if "_in_" in name)

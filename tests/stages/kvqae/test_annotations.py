@@ -1,0 +1,191 @@
+"""Stage kvqae-annotations: simulated annotators disagree as much as is known, people's export is checked and taken."""
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa, kappa_deviation
+from stages.kvqae.annotations import AnnotationsParameters, main, simulate
+from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput
+from trivium.kvqae.annotation.agreement import agreement, edit_statistics, edited_words, settle
+from trivium.kvqae.annotation.export import read_annotations
+from trivium.measures.kappa import fleiss_kappa
+
+TRAITS = {
+    "discard": {"prevalence": 0.26, "flip": 0.19},
+    "change_question": {"prevalence": 0.57, "flip": 0.15},
+    "change_image": {"prevalence": 0.2, "flip": 0.1},
+}
+
+
+def parameters(**changes):
+    return AnnotationsParameters(**({**TRAITS, "cancelled": 0.0, "seed": 0} | changes))
+
+
+def tasks_of(records, annotators=3):
+    codes = " ".join(f"A{n:02d}" for n in range(1, annotators + 1))
+    return [{"data": exported(made)["data"] | {"annotators": codes}} for made in records]
+
+
+def test_expected_kappa_of_one_trait_is_in_closed_form():
+    # Var(r) / (p (1 - p)) with r = 1 - e or e: prevalence·(1 - prevalence)·(1 - 2e)² / (p (1 - p)).
+    prevalence, flip = 0.26, 0.19
+    share = prevalence * (1 - flip) + (1 - prevalence) * flip
+    by_hand = prevalence * (1 - prevalence) * (1 - 2 * flip) ** 2 / (share * (1 - share))
+    assert expected_kappa(any_seen(Trait(prevalence, flip))) == pytest.approx(by_hand)
+    assert expected_kappa(any_seen(Trait(0.3, 0.0))) == pytest.approx(1)
+    assert expected_kappa(any_seen(Trait(0.3, 0.5))) == pytest.approx(0)
+    assert expected_kappa(any_seen(Trait(0.0, 0.2))) == pytest.approx(0)  # nothing is true: only noise
+    assert expected_kappa(any_seen(Trait(0.0, 0.0))) is None
+
+
+def test_states_of_two_traits():
+    states = any_seen(Trait(0.25, 0.1), Trait(0.5, 0.2))
+    assert [probability for probability, _ in states] == pytest.approx([0.375, 0.375, 0.125, 0.125])
+    yes = [1 - 0.9 * 0.8, 1 - 0.9 * 0.2, 1 - 0.1 * 0.8, 1 - 0.1 * 0.2]
+    assert [seen for _, seen in states] == pytest.approx(yes)
+
+
+@pytest.mark.parametrize("annotators", [2, 3, 7])
+def test_kappa_of_thousands_of_yes_or_no_decisions_is_the_expected_one(annotators):
+    """A simulation that shares nothing with the annotators but the definition."""
+    rng = np.random.default_rng(annotators)
+    truths = rng.random((40_000, 1, 2)) < [0.26, 0.57]
+    seen = (truths ^ (rng.random((40_000, annotators, 2)) < [0.19, 0.15])).any(axis=2).sum(axis=1)
+    kappa = fleiss_kappa(np.column_stack([annotators - seen, seen]))
+    assert kappa == pytest.approx(expected_kappa(any_seen(Trait(0.26, 0.19), Trait(0.57, 0.15))), abs=0.015)
+
+
+def test_deviation_of_kappa():
+    states, rng = any_seen(Trait(0.26, 0.19)), np.random.default_rng(0)
+    hundred, many = (kappa_deviation(states, questions, 3, rng) for questions in (100, 1600))
+    assert hundred == pytest.approx(0.073, abs=0.01)  # 0.0729 ± 0.0005 over 10 000 draws made another way
+    assert many == pytest.approx(hundred / 4, rel=0.15)  # as 1 / √questions
+    assert kappa_deviation(states, 1, 3, rng) is None
+    assert kappa_deviation(states, 9, 1, rng) is None
+    assert kappa_deviation(any_seen(Trait(0, 0)), 9, 3, rng) is None
+
+
+@pytest.mark.parametrize("without_choice", [0, 2])
+def test_simulated_annotators_agree_as_expected(tmp_path, without_choice):
+    """4 000 questions of 3 annotators; of some there is but one candidate image."""
+    records = [record(n) for n in range(4000)]
+    for made in records[: without_choice * 1000]:
+        made["images"] = made["images"][:1]
+    questions = write_generated(tmp_path / "g.jsonl", records)
+    export, expected = simulate(parameters(), questions, tasks_of(records))
+    annotations, counts = read_annotations(write_export(tmp_path / "e.json", export), questions)
+    assert counts["annotations"] == 12_000
+    measured = agreement(annotations, questions, 3)
+    kappas = [name for name in expected if name.startswith("kappa") and not name.endswith("_sd")]
+    assert kappas == ["kappa_discard", "kappa_change_question", "kappa_change_image"]
+    for name in kappas:
+        assert expected[f"{name}_sd"] < 0.015
+        assert measured[name] == pytest.approx(expected[name], abs=3 * expected[f"{name}_sd"])
+    assert expected["kappa_discard"] == pytest.approx(0.3246, abs=1e-4)
+    settled = {identifier: settle(made) for identifier, made in annotations.items()}
+    edits = edit_statistics({name: made for name, made in settled.items() if made}, questions)
+    assert edits["edited_share"] == pytest.approx(expected["edited_share"], abs=0.03)
+    words = [
+        edited_words(each, questions[name])
+        for name, made in annotations.items()
+        for each in made
+        if each.discarded is None
+    ]
+    assert sum(words) / sum(word > 0 for word in words) == pytest.approx(expected["edit_words"])  # known exactly
+    assert edits["edit_words"] == pytest.approx(expected["edit_words"], abs=0.15)
+
+
+def test_each_kind_of_edit_changes_the_words_that_it_says(tmp_path):
+    questions = write_generated(tmp_path / "g.jsonl", [record(n) for n in range(4)])
+    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), np.random.default_rng(0))
+    seen = {}
+    for question in questions.values():
+        for _ in range(60):
+            edit = annotators.rephrase(question)
+            fake = SimpleNamespace(text=edit.text)
+            assert edited_words(fake, question) == edit.words > 0
+            seen[question.human, edit.text.replace(question.text, "…")] = edit.words
+    assert seen[True, "Where was this man seen?"] == 6  # without "This man is from the 1700s."
+    assert seen[True, "In this picture: …"] == 3
+    texts = {text for _, text in seen}
+    assert "He is from the 1700s. Where was this man seen?" in texts
+    assert "This writer is from the 1700s. Where was this man seen?" in texts
+    assert {seen[key] for key in seen if key[1].startswith("This vessel is")} == {2}  # "tall ship" → "vessel"
+
+
+def test_a_question_with_one_mention_only_can_still_be_edited(tmp_path):
+    (question,) = write_generated(tmp_path / "g.jsonl", [record(0, input="Who is he?", other_mentions=[])]).values()
+    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), np.random.default_rng(0))
+    assert {annotators.rephrase(question).words for _ in range(40)} == {3, 5, 9}
+
+
+def folder(tmp_path, records):
+    generated = tmp_path / "g.jsonl"
+    write_generated(generated, records)
+    write_export(tmp_path / "tasks" / "tasks.json", tasks_of(records))
+    return {
+        "generated": generated,
+        "tasks": tmp_path / "tasks",
+        "out": tmp_path / "out",
+        "brought": tmp_path / "brought",
+        "world": "sample",
+    }
+
+
+def test_the_sample_is_written_as_label_studio_would(tmp_path):
+    records = [record(n) for n in range(200)]
+    arguments = folder(tmp_path, records)
+    metrics = main(parameters(cancelled=0.1), None, source="sample", **arguments)
+    export = read_json(tmp_path / "out" / "export.json")
+    assert {len(task["annotations"]) for task in export} == {3}
+    assert metrics["annotations"] + metrics["cancelled_annotations"] == 600
+    assert 30 < metrics["cancelled_annotations"] < 90
+    expected = read_json(tmp_path / "out" / "expected.json")
+    assert metrics["kappa_discard_expected"] == expected["kappa_discard"]
+    reasons = Counter(part["value"]["choices"][0] for task in export for made in task["annotations"]
+                      for part in made["result"] if part["from_name"] == "decision")  # fmt: skip
+    assert len(reasons) == 4
+    before = (tmp_path / "out" / "export.json").read_bytes()
+    main(parameters(cancelled=0.1), None, source="sample", **arguments)
+    assert (tmp_path / "out" / "export.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("world", ["sample", "hub", "local"])
+def test_simulated_annotators_of_real_questions_are_warned_of(tmp_path, capsys, world):
+    arguments = folder(tmp_path, [record(0), record(2)]) | {"world": world}
+    assert main(parameters(), None, source="sample", **arguments)["simulated"] == 1
+    assert ("WARNING: world.kvqae_annotations is sample" in capsys.readouterr().err) == (world != "sample")
+
+
+def test_an_export_of_people_is_checked_and_taken(tmp_path):
+    records = [record(0), record(2)]
+    arguments = folder(tmp_path, records)
+    kept = annotation(1, 4, question="Where was he seen?", image=records[0]["images"][1])
+    path = write_export(tmp_path / "brought" / "annotation.json", [exported(records[0], kept)])
+    metrics = main(parameters(), None, source="local", **arguments)
+    assert metrics == {"tasks": 1, "annotations": 1, "cancelled_annotations": 0, "unannotated_tasks": 0, "simulated": 0}
+    assert read_json(tmp_path / "out" / "export.json") == json.loads(path.read_text())
+    assert not (tmp_path / "out" / "expected.json").exists()
+    write_export(path, [exported(records[0], annotation(1, question="Where?"))])
+    with pytest.raises(BadInput, match=r"brought/annotation\.json:1: field 'annotations\.0\.result\.image'"):
+        main(parameters(), None, source="local", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("hub", "nobody publishes annotations.*choices: sample, local"),
+        ("nowhere", "no such source"),
+        ("local", r"brought/annotation\.json: no such file"),
+    ],
+)
+def test_bad_sources(tmp_path, source, message):
+    with pytest.raises(BadInput, match=message):
+        main(parameters(), None, source=source, **folder(tmp_path, [record(0)]))
+    assert not (tmp_path / "out").exists()

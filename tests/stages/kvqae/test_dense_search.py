@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+
+from stages.kvqae import dense_search
+from trivium.files.tables import write_table
+from trivium.formats.trec import read_run
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.retrieval import dense_search as dense_search_library
+
+IDS = np.arange(300) * 2  # passage numbers need not be row numbers
+
+
+def run(folder: Path, **changed) -> dict[str, float]:
+    section = {"depth": 10, "index": "exact", "lists": 8, "probes": 2, "train_rows": 300, "recall_questions": 7}
+    section |= {"seed": 0} | changed
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {"dense_search": section}}))
+    argv = ["--params", str(folder / "params.yaml"), "--embeddings", str(folder / "embeddings")]
+    argv += ["--out", str(folder / "runs/dpr_zero_shot")]
+    return execute(dense_search.main, "kvqae.dense_search", dense_search_library.DenseSearchParameters, argv)
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "embeddings"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    np.save(folder / "kb.npy", random.standard_normal((300, 16)).astype(np.float16))
+    np.save(folder / "kb_ids.npy", IDS)
+    np.save(folder / "queries.npy", random.standard_normal((9, 16)).astype(np.float16))
+    splits = ["train"] * 2 + ["validation"] * 3 + ["test"] * 4
+    write_table(folder / "queries.parquet", pa.table({"split": splits, "id": [f"q{row}" for row in range(9)]}))
+    return tmp_path
+
+
+def brute_force(world):
+    matrix, queries = (np.load(world / f"embeddings/{name}.npy").astype(float) for name in ("kb", "queries"))
+    scores = queries @ matrix.T
+    order = np.argsort(-scores, axis=1)[:, :10]
+    return IDS[order], np.take_along_axis(scores, order, axis=1)
+
+
+def test_a_run_a_split(world):
+    assert run(world) == {"questions": 9, "passages": 300}
+    documents, scores = brute_force(world)
+    assert sorted(path.name for path in (world / "runs/dpr_zero_shot").iterdir()) == [
+        "test.trec",
+        "train.trec",
+        "validation.trec",
+    ]
+    for split, rows in (("train", range(2)), ("validation", range(2, 5)), ("test", range(5, 9))):
+        result = read_run(world / f"runs/dpr_zero_shot/{split}.trec")
+        assert result.name == "dpr_zero_shot"
+        assert result.queries == tuple(f"q{row}" for row in rows)
+        np.testing.assert_array_equal(result.documents, documents[rows])
+        np.testing.assert_allclose(result.scores, scores[rows], rtol=1e-6)
+
+
+@pytest.mark.parametrize("index", ["ivf_flat", "ivf_sq8"])
+def test_inverted_file(world, index):
+    metrics = run(world, index=index, recall_questions=9)
+    documents, _ = brute_force(world)
+    runs = [read_run(world / f"runs/dpr_zero_shot/{split}.trec") for split in ("train", "validation", "test")]
+    found = np.concatenate([result.documents for result in runs])
+    recall = np.mean([np.isin(*pair).mean() for pair in zip(documents, found, strict=True)])
+    assert 0.1 < recall < 1
+    assert metrics["recall@10"] == pytest.approx(recall)
+    assert faiss.read_index(str(world / "runs/dpr_zero_shot/index.faiss")).ntotal == 300
+    assert run(world, index=index, probes=8)["recall@10"] > 0.95
+
+
+def test_nan_embedding(world):
+    matrix = np.load(world / "embeddings/kb.npy")
+    matrix[41, 3] = np.nan
+    np.save(world / "embeddings/kb.npy", matrix)
+    with pytest.raises(BadInput, match="42: NaN or infinite value in a matrix vector"):
+        run(world)
+    assert not (world / "runs/dpr_zero_shot").exists()
+
+
+def test_widths_differ(world):
+    np.save(world / "embeddings/queries.npy", np.ones((9, 15), np.float16))
+    with pytest.raises(BadInput, match=r"queries do not fit the matrix; got \(9, 15\); expected \(queries, 16\)"):
+        run(world)
+
+
+@pytest.mark.parametrize("name", ["queries", "kb_ids"])
+def test_rows_missing(world, name):
+    path = world / f"embeddings/{name}.npy"
+    np.save(path, np.load(path)[:-1])
+    with pytest.raises(BadInput, match=f"{name}.npy: wrong number of rows; got (8; expected '?9|299; expected '?300)"):
+        run(world)
+
+
+def test_unknown_index(world):
+    with pytest.raises(BadInput, match="kvqae.dense_search.index: Input should be 'exact', 'ivf_flat' or 'ivf_sq8'"):
+        run(world, index="hnsw")

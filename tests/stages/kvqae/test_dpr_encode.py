@@ -1,0 +1,125 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+
+from stages.kvqae import dpr_encode
+from tests.kvqae.tiny_bert import write_tiny_bert
+from trivium.files.tables import read_table, write_json_lines, write_table
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.retrieval import dpr_encoding
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+
+TEXTS = ["w1", "w2 w3 w4 w5 w6", "w7 w8", "", "w9 w10 w11", "w1 w1 w1 w1 w1 w1 w1 w1", "w2", "w3 w3"]
+KB = 7  # the eighth passage is of an article without image
+
+
+def question(identifier: str, text: str) -> dict:
+    return {"id": identifier, "input": text, "output": {"original_answer": "x", "answer": ["x"]}}
+
+
+def run(folder: Path, out: str = "out", **changed) -> dict[str, float]:
+    section = {"max_tokens": 16, "batch_size": 3, "shard_size": 4} | changed
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {"dpr_encode": section}}))
+    options = {"params": "params.yaml", "model": "dpr", "passages": "passages.parquet", "articles": "articles.parquet"}
+    argv = [part for name, value in options.items() for part in (f"--{name}", str(folder / value))]
+    argv += ["--questions", str(folder / "train.jsonl"), str(folder / "test.jsonl"), "--out", str(folder / out)]
+    return execute(dpr_encode.main, "kvqae.dpr_encode", dpr_encoding.DprEncodeParameters, argv)
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_tiny_bert(tmp_path / "dpr/question", seed=1)
+    write_tiny_bert(tmp_path / "dpr/passage", seed=2)
+    write_table(tmp_path / "articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
+    table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
+    write_table(tmp_path / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
+    write_json_lines(tmp_path / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
+    write_json_lines(tmp_path / "test.jsonl", [question("a", "is w9 the w8 ?")])
+    return tmp_path
+
+
+def test_rows_are_the_passages_in_order_by_the_right_tower(world):
+    assert run(world) == {"passages": KB, "questions": 3, "width": 32}
+    matrix, queries = np.load(world / "out/kb.npy"), np.load(world / "out/queries.npy")
+    assert matrix.dtype == queries.dtype == np.float16
+    np.testing.assert_array_equal(np.load(world / "out/kb_ids.npy"), np.arange(KB))
+    encoder, tokenizer = load_text_encoder(world / "dpr/passage", torch.device("cpu"))
+    titles = ["w20", "w20", "w21 w22", "w21 w22", "w20", "w20", "w21 w22"]
+    strings = [f"{title} [SEP] {text}" for title, text in zip(titles, TEXTS, strict=False)]
+    expected = encode(encoder, tokenizer, tokenize(tokenizer, strings, 16), 1)
+    np.testing.assert_allclose(matrix, expected, atol=2e-3)  # float16: 2⁻¹¹ of values up to 4
+    encoder, tokenizer = load_text_encoder(world / "dpr/question", torch.device("cpu"))
+    expected = encode(encoder, tokenizer, tokenize(tokenizer, ["who is w1 ?", "where", "is w9 the w8 ?"], 16), 1)
+    np.testing.assert_allclose(queries, expected, atol=2e-3)
+    table = read_table(world / "out/queries.parquet").to_pydict()
+    assert table == {"split": ["train", "train", "test"], "id": ["a", "b", "a"]}
+
+
+@pytest.mark.parametrize(("batch_size", "shard_size"), [(1, 100), (2, 1), (100, 3), (5, 7)])
+def test_batches_and_shards_change_nothing(world, batch_size, shard_size):
+    run(world, "one")
+    run(world, "two", batch_size=batch_size, shard_size=shard_size)
+    for name in ("kb.npy", "queries.npy"):
+        np.testing.assert_allclose(np.load(world / "one" / name), np.load(world / "two" / name), atol=2e-3)
+
+
+def test_killed_and_resumed(world, monkeypatch):
+    run(world, "whole", shard_size=2)
+    encoded = []
+
+    def dies(encoder, tokenizer, ids, batch_size):
+        encoded.append(len(ids))
+        if len(encoded) == 5:  # two splits of questions, two shards, then
+            raise KeyboardInterrupt
+        return encode(encoder, tokenizer, ids, batch_size)
+
+    monkeypatch.setattr(dpr_encoding, "encode", dies)
+    with pytest.raises(KeyboardInterrupt):
+        run(world, "resumed", shard_size=2)
+    assert not (world / "resumed").exists()
+    run(world, "resumed", shard_size=2)
+    assert encoded == [2, 1, 2, 2, 2, 2, 1, 2, 1]  # the two finished shards of passages are not made again
+    for name in ("kb.npy", "queries.npy", "kb_ids.npy"):
+        np.testing.assert_array_equal(np.load(world / "whole" / name), np.load(world / "resumed" / name))
+
+
+def test_nan_names_the_passage(world):
+    path = world / "dpr/passage/model.safetensors"
+    weights = load_file(path)
+    token = load_text_encoder(world / "dpr/passage", torch.device("cpu"))[1].convert_tokens_to_ids("w9")
+    weights["embeddings.word_embeddings.weight"][token] = float("nan")
+    save_file(weights, path, {"format": "pt"})
+    with pytest.raises(BadInput, match="passages.parquet:5: embedding with NaN"):  # "w9 w10 w11", fifth of the file
+        run(world)
+    assert not (world / "out").exists()
+
+
+def test_values_beyond_float16():
+    with pytest.raises(BadInput, match="f:12: embedding with NaN, infinity or a value beyond float16"):
+        dpr_encoding.half_precision(np.array([[1.0], [70000.0]], np.float32), Path("f"), 10)
+
+
+def test_question_without_a_token(world):
+    write_json_lines(world / "test.jsonl", [question("a", "w1"), question("b", "\u200b\ufffd")])
+    with pytest.raises(BadInput, match="test.jsonl:2: field 'input': question without a token"):
+        run(world)
+
+
+def test_no_weights(world):
+    (world / "dpr/passage/model.safetensors").unlink()
+    with pytest.raises(BadInput, match="dpr/passage: not a text encoder"):
+        run(world)
+
+
+def test_config_that_asks_for_another_shape(world):
+    config = json.loads((world / "dpr/passage/config.json").read_text())
+    (world / "dpr/passage/config.json").write_text(json.dumps(config | {"intermediate_size": 8}))
+    with pytest.raises(BadInput, match="dpr/passage: "):
+        run(world)

@@ -1,0 +1,95 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from stages.kvqae.evaluate import BLOCKS, main
+from trivium.files.tables import read_json
+from trivium.formats.trec import write_qrels, write_run
+from trivium.harness.stage import BadInput
+from trivium.kvqae.retrieval.evaluation import EvaluateParameters, compare
+from trivium.measures.runs import Qrels, Run
+
+PARAMETERS = EvaluateParameters(significance=0.01, permutations=1000, confidence=0.95, resamples=200, seed=0)
+QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Passage 2q is relevant to question q and its article is q; the fused rows find it first, all others last."""
+    relevant = tuple(np.array([2 * number]) for number in range(12))
+    write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
+    write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
+    pq.write_table(pa.table({"article": [passage // 2 for passage in range(24)]}), tmp_path / "passages.parquet")
+    pq.write_table(
+        pa.table(
+            {
+                "question": QUESTIONS,
+                "face": [number % 2 == 0 for number in range(12)],
+                "human": [number < 8 for number in range(12)],
+            }
+        ),
+        tmp_path / "routing.parquet",
+    )
+    runs, article_runs = [], []
+    for row in BLOCKS["passage"].rows:
+        best = row == "dpr_few_shot_image"
+        lists = {
+            question: {2 * number: 3.0 if best else 1.0, (2 * number + 5) % 24: 2.0}
+            for number, question in enumerate(QUESTIONS)
+        }
+        write_run(tmp_path / row / "test.trec", Run.from_dict(lists, depth=2, name=row))
+        runs.append(tmp_path / row / "test.trec")
+    for row in ("arcface", "imagenet", "clip", "image"):
+        write_run(tmp_path / row / "test_articles.trec", Run.from_dict({"q0": {0: 1.0}}, depth=1, name=row))
+        article_runs.append(tmp_path / row / "test_articles.trec")
+    return {
+        "runs": runs,
+        "article_runs": article_runs,
+        "passage_qrels": tmp_path / "passage.qrels",
+        "article_qrels": tmp_path / "article.qrels",
+        "passages": tmp_path / "passages.parquet",
+        "routing": tmp_path / "routing.parquet",
+        "out_tables": tmp_path / "tables.json",
+        "out_per_query": tmp_path / "per_query.parquet",
+    }
+
+
+def test_rows_subsets_and_letters(files):
+    metrics = main(PARAMETERS, None, **files)
+    assert metrics["all_questions"] == 12
+    assert (metrics["face_questions"], metrics["persons_questions"]) == (6, 8)
+    assert metrics["passage_dpr_few_shot_image_mrr"] == 1.0
+    assert metrics["passage_bm25_mrr"] == 1 / 2
+    assert metrics["passage_bm25_precision@20"] == pytest.approx(1 / 20)
+    # ArcFace answered one of the six questions with a face; the others count as 0.
+    assert metrics["article_face_arcface_mrr"] == pytest.approx(1 / 6)
+    assert metrics["article_no_face_clip_hits@20"] == 0
+    # All twelve differences have the same sign: p = 2 / 2^12 would be exact, here it is drawn.
+    assert metrics["passage_fused_over_best_text_mrr_p"] == pytest.approx(2 / 2**12, abs=0.005)
+    rows = {row["name"]: row for row in read_json(files["out_tables"])["passage"]["rows"]}
+    assert rows["dpr_few_shot_image"]["better_than"]["mrr"] == "abcdeghi"
+    assert rows["dpr_few_shot_image"]["better_than"]["hits@20"] == ""
+    assert rows["bm25"]["better_than"]["mrr"] == ""
+
+
+def test_per_query_values_average_to_the_metrics(files):
+    metrics = main(PARAMETERS, None, **files)
+    table = pq.read_table(files["out_per_query"]).to_pylist()
+    values = [row["mrr"] for row in table if (row["block"], row["row"]) == ("passage_persons", "rrf")]
+    assert len(values) == 8
+    assert np.mean(values) == metrics["passage_persons_rrf_mrr"]
+
+
+def test_missing_run_is_named(files):
+    files["runs"] = files["runs"][1:]
+    with pytest.raises(BadInput, match="no run for the rows of block 'article_face'; got \\['bm25'\\]"):
+        main(PARAMETERS, None, **files)
+
+
+def test_order_of_rows_changes_letters_only():
+    rng = np.random.default_rng(0)
+    values = {name: dict.fromkeys(("mrr", "precision@1", "precision@20", "hits@20"), rng.random(30)) for name in "xyz"}
+    forward, _ = compare(values, PARAMETERS)
+    backward, _ = compare(dict(reversed(values.items())), PARAMETERS)
+    assert {row["name"]: row["values"] for row in forward} == {row["name"]: row["values"] for row in backward}

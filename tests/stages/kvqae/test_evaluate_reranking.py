@@ -1,0 +1,193 @@
+"""Tables 5 and 6 on twelve questions: rows, subsets, overlap lists, and passages that nobody judged."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from stages.kvqae.evaluate_reranking import main
+from trivium.files.tables import read_json
+from trivium.formats.trec import read_run, write_qrels, write_run
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers.rrt_parameters import leave_out
+from trivium.kvqae.retrieval.evaluation import EvaluateParameters
+from trivium.measures.runs import Qrels, Run
+
+PARAMETERS = EvaluateParameters(significance=0.01, permutations=1000, confidence=0.95, resamples=200, seed=0)
+QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons; question n is about Qn+1
+# Rank of the relevant passage 2q among 2q, 2q + 1 and (2q + 5) % 24, the first two of which are article q.
+RANKS = {
+    "initial": 3,
+    "text": 2,
+    "rrt": 3,
+    "arcface": 2,
+    "image": 1,
+    "text_image": 1,
+    "text_initial": 2,
+    "text_image_initial": 1,
+    "bm25_image": 3,
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    relevant = tuple(np.array([2 * number]) for number in range(12))
+    write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
+    write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
+    pq.write_table(pa.table({"article": [passage // 2 for passage in range(24)]}), tmp_path / "passages.parquet")
+    routing = {
+        "question": QUESTIONS,
+        "face": [number % 2 == 0 for number in range(12)],
+        "human": [number < 8 for number in range(12)],
+    }
+    pq.write_table(pa.table(routing), tmp_path / "routing.parquet")
+    output = {"original_answer": "yes", "answer": ["yes"]}
+    records = [{"id": f"q{n}", "input": "?", "wikidata_id": f"Q{n + 1}", "output": output} for n in range(12)]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    for row, rank in RANKS.items():
+        served = range(0, 12, 2) if row == "arcface" else range(12)
+        lists = {}
+        for number in served:
+            order = [(2 * number + 5) % 24, 2 * number + 1]
+            order.insert(rank - 1, 2 * number)
+            lists[f"q{number}"] = {passage: 3.0 - place for place, passage in enumerate(order)}
+        write_run(tmp_path / row / "test.trec", Run.from_dict(lists, name=row))
+    for folder, name, entities in (("base", "overlap/identities.txt", [1, 2, 3, 40]), ("rrt", "landmarks.txt", [9])):
+        path = tmp_path / f"{folder}_model" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(f"Q{entity}\n" for entity in entities))
+    (tmp_path / "rrt_model" / "config.json").write_text('{"layers": 2}')
+    return {
+        **{row: tmp_path / row / "test.trec" for row in RANKS},
+        "passage_qrels": tmp_path / "passage.qrels",
+        "article_qrels": tmp_path / "article.qrels",
+        "passages": tmp_path / "passages.parquet",
+        "questions": tmp_path / "test.jsonl",
+        "routing": tmp_path / "routing.parquet",
+        "identities": tmp_path / "base_model",
+        "landmarks": tmp_path / "rrt_model",
+        "out_tables": tmp_path / "tables.json",
+        "out_per_query": tmp_path / "per_query.parquet",
+    }
+
+
+def rows_of(files):
+    return {key: [row["name"] for row in block["rows"]] for key, block in read_json(files["out_tables"]).items()}
+
+
+def test_tables_5_and_6(files):
+    metrics = main(PARAMETERS, None, **files)
+    assert metrics["rrt_left_out"] == 0
+    assert metrics["passage_initial_mrr"] == pytest.approx(1 / 3)
+    assert metrics["passage_text_mrr"] == 1 / 2
+    assert metrics["passage_text_image_precision@1"] == 1
+    assert metrics["passage_text_image_precision@20"] == pytest.approx(1 / 20)
+    # At article level passages 2q and 2q + 1 are one: RRT has it second, the others first or, ArcFace, second.
+    assert metrics["article_rrt_mrr"] == 1 / 2
+    assert metrics["article_face_arcface_mrr"] == 1 / 2
+    assert metrics["article_face_image_mrr"] == metrics["article_image_mrr"] == 1
+    assert metrics["article_face_image_over_arcface_mrr_difference"] == 1 / 2
+    # Twelve equal differences: p = 2 / 2^12 would be exact, here it is drawn; six: 2 / 2^6.
+    assert metrics["passage_text_over_initial_mrr_p"] == pytest.approx(2 / 2**12, abs=0.005)
+    assert metrics["article_face_image_over_rrt_mrr_p"] == pytest.approx(2 / 2**6, abs=0.02)
+    tables = read_json(files["out_tables"])
+    letters = {row["name"]: row["better_than"]["mrr"] for row in tables["passage"]["rows"]}
+    assert letters == {
+        "initial": "",
+        "text": "a",
+        "text_image": "abd",
+        "text_initial": "a",
+        "text_image_initial": "abd",
+    }
+    assert (tables["article_face"]["questions"], tables["article"]["questions"]) == (6, 12)
+
+
+def test_blocks_and_rows(files):
+    main(PARAMETERS, None, **files)
+    assert rows_of(files) == {
+        "article_face": ["rrt", "arcface", "image"],
+        "article": ["rrt", "image"],
+        "passage": ["initial", "text", "text_image", "text_initial", "text_image_initial"],
+        "persons_known": ["bm25_image", "initial", "image", "text", "text_image"],
+        "persons_unknown": ["bm25_image", "initial", "image", "text", "text_image"],
+        "landmarks_known": ["initial", "rrt", "image", "text", "text_image"],
+        "landmarks_unknown": ["initial", "rrt", "image", "text", "text_image"],
+    }
+    table = pq.read_table(files["out_per_query"]).to_pylist()
+    known = [row["question"] for row in table if (row["block"], row["row"]) == ("persons_known", "text")]
+    assert known == ["q0", "q1", "q2"]
+    others = [row["question"] for row in table if (row["block"], row["row"]) == ("landmarks_unknown", "text")]
+    assert others == ["q9", "q10", "q11"]
+
+
+def test_each_subset_is_measured_by_itself(files):
+    run = read_run(files["text"])
+    lists = {q: dict(zip(run.documents[row].tolist(), run.scores[row].tolist(), strict=True)) for row, q in
+             enumerate(run.queries)}  # fmt: skip
+    lists["q1"] = {2: 9.0}
+    write_run(files["text"], Run.from_dict(lists))
+    metrics = main(PARAMETERS, None, **files)
+    assert metrics["persons_known_text_mrr"] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
+    assert metrics["persons_unknown_text_mrr"] == metrics["landmarks_known_text_mrr"] == 1 / 2
+    sizes = {name: metrics[f"{name}_questions"] for name in ("persons_known", "persons_unknown", "landmarks_known")}
+    assert sizes == {"persons_known": 3, "persons_unknown": 5, "landmarks_known": 1}
+
+
+def test_without_a_list_there_is_no_split(files):
+    (files["identities"] / "overlap" / "identities.txt").unlink()
+    metrics = main(PARAMETERS, None, **files)
+    assert (metrics["identities_listed"], metrics["landmarks_listed"]) == (0, 1)
+    assert "persons_known" not in rows_of(files)
+    assert "landmarks_known" in rows_of(files)
+    (files["landmarks"] / "landmarks.txt").write_text("# nobody\n")
+    metrics = main(PARAMETERS, None, **files)
+    assert (metrics["landmarks_listed"], metrics["landmarks_known_questions"]) == (1, 0)
+    assert {"landmarks_unknown"} == {name for name in rows_of(files) if name.startswith("landmarks")}
+
+
+def test_no_question_with_a_face(files):
+    routing = pq.read_table(files["routing"]).to_pydict()
+    pq.write_table(pa.table(routing | {"face": [False] * 12}), files["routing"])
+    files["arcface"].write_text("")
+    metrics = main(PARAMETERS, None, **files)
+    assert "article_face" not in rows_of(files)
+    assert not [name for name in metrics if name.startswith("article_face_")]
+    assert metrics["article_rrt_mrr"] == 1 / 2
+
+
+def test_without_rrt_its_rows_are_left_out(files):
+    leave_out(files["landmarks"])
+    (files["landmarks"] / "landmarks.txt").unlink()
+    files["rrt"].write_text("")
+    metrics = main(PARAMETERS, None, **files)
+    assert rows_of(files) == {
+        "article_face": ["arcface", "image"],
+        "article": ["image"],
+        "passage": ["initial", "text", "text_image", "text_initial", "text_image_initial"],
+        "persons_known": ["bm25_image", "initial", "image", "text", "text_image"],
+        "persons_unknown": ["bm25_image", "initial", "image", "text", "text_image"],
+    }
+    assert metrics["rrt_left_out"] == 1
+    assert metrics["article_face_image_over_arcface_mrr_difference"] == 1 / 2
+    assert not [name for name in metrics if "over_rrt" in name]
+
+
+def test_a_passage_that_was_not_judged_is_refused(files):
+    write_run(files["text_image"], Run.from_dict({"q3": {6: 2.0, 20: 1.0}}))
+    with pytest.raises(BadInput, match=r"text_image/test.trec:question q3: .*initial run does not have; got 20"):
+        main(PARAMETERS, None, **files)
+    assert not files["out_tables"].exists()
+    assert not files["out_per_query"].exists()
+
+
+def test_bad_input(files):
+    path = files["identities"] / "overlap" / "identities.txt"
+    path.write_text("Q1\nArnold\n")
+    with pytest.raises(BadInput, match=r"identities.txt:2: not a Wikidata id"):
+        main(PARAMETERS, None, **files)
+    path.unlink()
+    write_run(files["image"], Run.from_dict({"stranger": {6: 2.0}}))
+    with pytest.raises(BadInput, match="disagree.*stranger"):
+        main(PARAMETERS, None, **files)

@@ -1,0 +1,335 @@
+"""KVQAE's fragment: what it computes from the stages' numbers, and how it shows them."""
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from stages.kvqae.fragment import main
+from tests.page.kvqae_world import (
+    CHOICE,
+    HOSTILE,
+    METRICS,
+    PARAMETERS,
+    READ,
+    REBUILD,
+    RERANKED,
+    ROOT,
+    block,
+    write_world,
+)
+from trivium.files.tables import read_json, write_json
+from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
+from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
+from trivium.page.kvqae.fragment import KvqaeFragmentParameters
+from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
+from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
+from trivium.page.kvqae.retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
+
+PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
+
+
+def text(html):
+    """The HTML without tags, white space collapsed."""
+    return " ".join(" ".join(part.partition(">")[2] for part in f">{html}".split("<")).split())
+
+
+@pytest.fixture(scope="module")
+def fragment(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kvqae")
+    arguments = write_world(folder)
+    metrics = main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=folder / "kvqae.json")
+    return metrics, {each["id"]: each["html"] for each in read_json(folder / "kvqae.json")["sections"]}
+
+
+def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(fragment):
+    metrics, sections = fragment
+    assert [name.removeprefix("kvqae-") for name in sections] == [
+        *("table-1", "construction", "table-2", "table-3", "table-4", "table-5", "table-6", "overlap"),
+        *("table-7", "figure-4", "gallery", "difficulty", "sizes"),
+    ]
+    page = "".join(sections.values())
+    assert "<script" not in page
+    assert "&lt;script&gt;" in sections["kvqae-gallery"]
+    assert "{{ 7 * 7 }}" in sections["kvqae-gallery"]
+    # bob.jpg and gone.jpg: two for each question of the initial ranking, and 2 + 1 + 2 of the other.
+    assert metrics == {"gallery_questions": 3.0, "gallery_right": 2.0, "gallery_pictures_missing": 11.0}
+
+
+def test_gallery_shows_both_rankings_with_the_answers_of_the_last(fragment):
+    gallery = fragment[1]["kvqae-gallery"]
+    assert gallery.count("<h4>Multimodal retrieval</h4>") == gallery.count("<h4>Re-ranked by text and image</h4>") == 3
+    assert gallery.count("✓ right") == 2  # q0 and q1; the answer of the first seed on the re-ranked list
+    assert gallery.count("<mark>Brno</mark>") == 3
+    assert gallery.count('<span class="chip">face found</span>') == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "p", "expected"),
+    [
+        (0.5, 0.25, 0.01, "A beats B in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."),
+        (0.5, 0.25, 0.011, "A is above, but not significantly, B in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.011."),
+        (0.2, 0.3, 0.0001, "A is beaten by B in P@1: 30.0 % → 20.0 %, −10.0 points, p < 0.001."),
+        (0.2, 0.3, 0.5, "A is below, but not significantly, B in P@1: 30.0 % → 20.0 %, −10.0 points, p = 0.500."),
+        (0.2, 0.2, 1.0, "A equals B in P@1: 20.0 % → 20.0 %, 0.0 points, p = 1.000."),
+    ],
+)
+def test_findings_say_which_way_it_goes(value, other, p, expected):
+    assert Finding("A", "B", "P@1", value, other, p).sentence(0.01) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "p", "end"),
+    [
+        ("significant", 0.5, 0.01, "p = 0.010."),
+        ("significant", 0.5, 0.011, "p = 0.011. Expected with p ≤ 0.01: does not hold here."),
+        ("significant", 0.2, 0.001, "p = 0.001. Expected with p ≤ 0.01: does not hold here."),
+        ("above", 0.5, 0.9, "p = 0.900."),
+        ("above", 0.25, 1.0, "p = 1.000. Expected to be above: does not hold here."),
+        ("open", 0.2, 0.001, "p = 0.001."),
+    ],
+)
+def test_findings_say_where_more_was_expected(expected, value, p, end):
+    assert Finding("A", "B", "P@1", value, 0.25, p, expected).sentence(0.01).partition("points, ")[2] == end
+
+
+def test_findings_come_from_the_blocks_and_metrics_that_exist():
+    first, *rest = retrieval_findings(RERANKED, RERANKING["table-6"], 0.01)
+    assert first == "Text re-ranking beats the initial ranking in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."
+    image_adds, both_add = rest[1:]  # no row of the block keeps the initial scores
+    assert image_adds.startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
+    assert image_adds.endswith("Expected to be above: does not hold here.")
+    assert both_add.startswith("Re-ranking by text and image beats the initial ranking in P@1: 25.0 % → 40.0 %")
+    faces = retrieval_findings(RERANKED, RERANKING["table-5"], 0.01)
+    assert [each.split(" in ")[0] for each in faces] == [
+        *("Where a face is found: ArcFace + RRT equals ArcFace alone",) * 2,
+        *("Where a face is found: ArcFace + RRT beats RRT alone",) * 2,
+    ]
+    assert retrieval_findings({"passage": block("", {"initial": 0.1})}, RERANKING["table-6"], 0.01) == []
+    assert retrieval_findings({}, RERANKING["table-5"], 0.01) == []
+    first_stage = {"passage": block("", {"dpr_zero_shot": 0.1, "dpr_few_shot": 0.2, "dpr_few_shot_image": 0.3})}
+    fused, tuned = retrieval_findings(first_stage, RETRIEVAL["table-3"], 0.01)
+    assert fused.startswith("Text (D_f) and image is above, but not significantly, its text alone, D_f, in MRR: 20.0 %")
+    assert fused.endswith("Expected with p ≤ 0.01: does not hold here.")
+    assert tuned.endswith(
+        "Few-shot DPR is above, but not significantly, zero-shot DPR in MRR: 10.0 % → 20.0 %, +10.0 points, p = 0.500."
+    )
+    (found,) = reading_findings(READ, 0.01)
+    assert found.startswith("Reading the re-ranked list beats reading the initial list in EM: 20.0 % → 30.0 %")
+    assert "+10.0 points, p = 0.002." in found
+
+
+def test_reranking_stands_beside_the_paper_s_rows():
+    (shown,) = RERANKED_TABLES["table-6"][1]
+    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS))
+    assert "Text + F·A + RRT 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 52.7 43.7" in html
+    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][1][0]], 0.01, 0.95, RERANKED_LABELS))
+    assert "52.4 43.0 13.3 77.4" in face
+    assert "in brackets the 95 % bootstrap interval" in face
+    other = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.975, RERANKED_LABELS))
+    assert "in brackets the 97.5 % bootstrap interval" in other
+    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS)
+
+
+def verdicts(html):
+    """What stands under the rows, by order of rows."""
+    return [part.partition("</small>")[0] for part in html.split("<small>paper: ")[1:]]
+
+
+@pytest.mark.parametrize(
+    ("text_mrr", "expected"),
+    [
+        (0.494, "within 2 points"),
+        (0.4939, "within 2 points"),
+        (0.4941, "off by up to 2.0 points"),
+        (0.40, "off by up to 7.4 points"),
+    ],
+)
+def test_retrieval_on_the_papers_data_gets_a_verdict(text_mrr, expected):
+    paper = dict(zip(("mrr", "precision@1", "precision@20", "hits@20"), (0.474, 0.378, 0.237, 0.731), strict=True))
+    made = block("Text", {"initial": 0.1, "text": 0.0, "beyond": 0.5})
+    made["rows"][1]["values"] = paper | {"mrr": text_mrr}
+    shown = Shown("passage", "table_6")
+    html = retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS, sample=False)
+    # The initial list: Hits@20 10 against the paper's 65.7. A row that the paper lacks has no verdict.
+    assert verdicts(html) == ["off by up to 55.7 points", expected]
+    assert (
+        verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS, sample=True)) == []
+    )
+
+
+def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
+    read = {
+        "few_shot_fused_f1": 0.268,  # the paper: 25.5 ± 0.7 and 21.4 ± 0.8
+        "few_shot_fused_em": 0.200,
+        "few_shot_reranked_f1": 0.327,  # 32.7 ± 0.4 and 28.9 ± 0.4
+        "few_shot_reranked_em": 0.300,
+        "triviaqa_f1": 0.61,  # 62.9 and 59.2, without deviations
+        "triviaqa_em": 0.60,
+        "few_shot_text_f1": 0.2,  # not in the paper
+        "few_shot_text_em": 0.2,
+    }
+    html = reading_html(read, PUBLISHED, READING_ROWS, 5, sample=False)
+    assert verdicts(html) == ["within 1.4 and 1.6 points", "off by up to 1.1 points", "within 2 points"]
+    assert verdicts(reading_html(read, PUBLISHED, READING_ROWS, 5, sample=True)) == []
+
+
+@pytest.mark.parametrize(("world", "given"), [("sample", False), ("hub", True), ("local", True)])
+def test_the_page_judges_every_world_but_the_sample(tmp_path, world, given):
+    arguments = write_world(tmp_path)
+    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
+    arguments["used"].write_text(yaml.safe_dump(used | {"world": {"kvqae": world}}), encoding="utf-8")
+    main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=tmp_path / "kvqae.json")
+    sections = {each["id"]: each["html"] for each in read_json(tmp_path / "kvqae.json")["sections"]}
+    for table in ("table-2", "table-3", "table-4", "table-5", "table-6", "table-7"):
+        assert bool(verdicts(sections[f"kvqae-{table}"])) == given
+
+
+def test_every_published_name_exists():
+    for _, wanted in (*TABLES.values(), *RERANKED_TABLES.values()):
+        for shown in wanted:
+            if shown.published is not None:
+                assert set(shown.names.values()) <= PUBLISHED[shown.published]["rows"].keys()
+    assert {row.published for row in READING_ROWS.values()} - {None} == PUBLISHED["table_7"]["rows"].keys()
+
+
+def test_other_blocks_are_the_split_by_overlap():
+    html = overlap_blocks_html(RERANKED, PUBLISHED, 0.01, 0.95, RERANKED_LABELS)
+    assert "Persons &lt;known&gt;" in html
+    assert "25.7" in html
+    assert "Persons &lt;known&gt;: Re-ranking by text and image equals text re-ranking in P@1: 30.0 %" in html
+    assert html.count("<table") == 1
+    assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, 0.01, 0.95, RERANKED_LABELS) == ""
+
+
+def test_the_choice_stands_before_the_paper_s_way():
+    html = text(tuning_html(CHOICE))
+    assert "fused twice: alone as is best by itself, for text + image as that is best" in html
+    assert "Image, for text + image: ArcFace + RRT, chosen linear rank 0.5 ArcFace + 0.5 RRT 40.0 34" in html
+    assert "Image alone: ArcFace + RRT, chosen linear z-score 0.7 ArcFace + 0.3 RRT 42.0 34" in html
+    assert "Image alone: ArcFace + RRT, the paper’s way PosFuse rank – 41.0 –" in html
+    assert "Text + image, chosen linear min-max 0.6 text + 0.4 image 50.0 34" in html
+    assert "Text + initial list, chosen linear rank 0.2 text + 0.8 initial list 45.0 34" in html
+    assert "Text + initial list, the paper’s way" not in html
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (0.276, "alone lowers the MRR of the initial list: 42.3 % before, 27.6 % after ("),
+        (0.5, "alone raises the MRR of the initial list: 42.3 % before, 50.0 % after ("),
+        (0.423, "alone leaves the MRR of the initial list as it is: 42.3 % before, 42.3 % after ("),
+    ],
+)
+def test_what_text_re_ranking_alone_does_on_validation(after, said):
+    metrics = {"initial_validation_mrr": 0.423, "validation_mrr": after}
+    html = text(cross_encoder_html(metrics, questions=40, passages=20, depth=5))
+    assert said in html
+    assert "(20 passages a question, at most 40 questions; in Table 6 it re-ranks the first 5 only). It reads" in html
+    same = text(cross_encoder_html(metrics, questions=40, passages=20, depth=20))
+    assert "in Table 6 it re-ranks the first 20)." in same
+
+
+def test_how_the_images_are_fused_alone():
+    assert image_note(CHOICE) == (
+        "This list by the image alone is fused as is best for itself on validation, which is not the paper’s: MRR 42.0 % "
+        "against the paper’s 41.0 %. In text + image (Table 6) the images are fused in the way that is best for both."
+    )
+    paper = CHOICE["image_alone"]["paper"]
+    same = {name: record | {"chosen": paper} for name, record in CHOICE.items()}
+    assert "on validation, which is the paper’s: MRR" in image_note(same)
+    assert image_note(same).endswith("the images are fused the same way.")
+
+
+def test_without_rrt_the_tables_show_what_there_is(tmp_path):
+    arguments = write_world(tmp_path)
+    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
+    used["kvqae"]["rrt"], used["world"] = {"use": False}, {"kvqae": "hub"}
+    arguments["used"].write_text(yaml.safe_dump(used), encoding="utf-8")
+    blocks = dict(RERANKED)
+    blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})
+    blocks["article"] = block("Image, all", {"image": 0.4})
+    write_json(arguments["reranking"], blocks)
+    faces = {"method": "posfuse", "probabilities": {"arcface": [0.5]}}
+    alone = CHOICE["image_alone"] | {"chosen": faces, "paper": faces}
+    images = {"image": CHOICE["image"] | {"chosen": faces}, "image_alone": alone}
+    write_json(arguments["reranking_choice"], CHOICE | images)
+    main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=tmp_path / "kvqae.json")
+    sections = {each["id"]: text(each["html"]) for each in read_json(tmp_path / "kvqae.json")["sections"]}
+    for number in (5, 6, 7):
+        said = "the first 10 by ArcFace where a face is found. RRT was left out (kvqae.rrt.use is false)"
+        assert said in sections[f"kvqae-table-{number}"]
+    table_5, table_6 = sections["kvqae-table-5"], sections["kvqae-table-6"]
+    assert "in ArcFace’s order where it has one, elsewhere in the initial order" in table_5
+    assert "F·A, without a face the initial list 40.0" in table_5
+    assert "49.6 42.9" in table_5  # the paper's ArcFace
+    assert "47.0 36.7" not in table_5  # the paper's ArcFace + RRT
+    assert "52.7 43.7" not in table_6
+    assert "Text + F·A 40.0" in table_6
+    assert "Image alone: ArcFace, chosen PosFuse" in table_6
+    assert not any("A + RRT" in sections[f"kvqae-table-{number}"] for number in (5, 6))
+    assert "ArcFace + RRT" not in table_5 + table_6
+
+
+def test_re_ranking_says_how_deep_it_goes(fragment):
+    depths = "new order: the first 5 by text, the first 10 by ArcFace, the first 15 by RRT."
+    assert all(depths in fragment[1][f"kvqae-table-{number}"] for number in (5, 6, 7))
+    assert "MRR 42.0 % against the paper’s 41.0 %" in fragment[1]["kvqae-table-5"]
+
+
+def test_the_cross_encoder_s_validation_stands_beside_table_6(fragment):
+    assert "lowers the MRR of the initial list: 42.3 % before, 27.6 % after" in text(fragment[1]["kvqae-table-6"])
+
+
+@pytest.mark.parametrize(
+    ("mrr", "sample", "verdict"),
+    [(0.712, True, "."), (0.712, False, " (within 2 points)."), (0.756, False, " (off by up to 5.0 points).")],
+)
+def test_lists_behind_the_triviaqa_rows_stand_below_table_7(mrr, sample, verdict):
+    metrics = READ | {"triviaqa_initial_mrr": mrr, "triviaqa_initial_precision@1": 0.602}
+    html = text(reading_html(metrics, PUBLISHED, READING_ROWS, 2, sample=sample))
+    assert f"MRR {100 * mrr:.1f} %, P@1 60.2 %; in the paper, on its data, 70.6 % and 60.2 %{verdict}" in html
+    assert "lists of the questions behind" not in text(reading_html(READ, PUBLISHED, READING_ROWS, 2, sample=sample))
+
+
+def test_the_sweep_has_a_line_a_row_and_says_what_was_tried():
+    rows = ["few_shot_fused_chosen"] * 2 + ["few_shot_reranked_chosen"] * 2
+    table = pa.table({"row": rows, "passages": [1, 2] * 2, "em": [0.1, 0.2, 0.3, 0.2], "f1": [0.2, 0.3, 0.4, 0.3]})
+    html = text(sweep_html(table))
+    for line in ("EM, initial list", "F1, initial list", "EM, re-ranked list", "F1, re-ranked list"):
+        assert line in html
+    assert "tried on the row’s own list; every other row reads a fixed number" in html
+
+
+def test_funnel_counts_shares_and_reasons():
+    html = text(construction_html(METRICS, PUBLISHED))
+    assert "mentions of their question 1 500 900 0.90 a question 0.9 a question –" in html
+    assert "holds the answer 900 495 55.0 % 55 % kept no link 405" in html
+    # What the paper calls dropped is not all that is left out, so its share stands instead of the one kept.
+    subjects = "persons deceased 495 340 30.1 % dropped 31 % dropped abstract type 50, living person 99, no kb image 6"
+    assert subjects in html
+    assert "their other files 300 291 3.0 % dropped 3 % dropped no commons category 5, licence restricted 40" in html
+    annotators = "by the annotators 300 195 65.0 % 2 000 of 5 700 discarded"
+    assert f"{annotators} discarded 98, dropped naming the entity 5, dropped giving the answer 2" in html
+    assert "Fleiss’ κ, discard 0.35 0.33 0.33" in html
+    assert "persons deceased – – – 31 % dropped –" in text(construction_html({}, PUBLISHED))  # its stage is not there
+    assert "mentions of their question – – – 0.9 a question –" in text(construction_html({}, PUBLISHED))
+
+
+def test_statistics_without_a_column_from_memory():
+    html = text(statistics_html(REBUILD, PUBLISHED))
+    assert "no column about KVQA" in html
+    assert "Questions 1 700 195 3 700" in html
+    assert "Most frequent answer, share – 0.4 % 0.3 %" in html
+    assert statistics_html({}, PUBLISHED).count(f"<td>{ABSENT}</td>") == 2 * 9
+
+
+def test_reading_shows_deviations_and_what_was_not_run():
+    html = text(reading_html(READ, PUBLISHED, READING_ROWS, 2))
+    assert "few-shot, top 5 of retrieval 30.0 ± 1.0 20.0 ± 2.0 25.5 ± 0.7 21.4 ± 0.8" in html
+    assert "few-shot, top 5 re-ranked 40.0 30.0 32.7 ± 0.4 28.9 ± 0.4" in html
+    assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html
+
+
+def test_hostile_block_titles_are_escaped():
+    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], 0.01, 0.95, {})
+    assert "<script" not in html

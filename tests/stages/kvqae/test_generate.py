@@ -1,0 +1,186 @@
+"""Stage kvqae-generate: what a question becomes, what is dropped for which reason, and that row order does not matter."""
+
+import json
+from dataclasses import asdict
+
+import pyarrow as pa
+import pytest
+
+from stages.kvqae.generate import GenerateParameters, main
+from tests.kvqae.tiny_construction import mention
+from trivium.files.tables import read_json_lines, write_table
+from trivium.harness.stage import BadInput
+from trivium.kvqae.annotation.generated_questions import read_generated
+from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
+from trivium.kvqae.construction.generation import REASONS
+from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
+
+ADA = {
+    "title": "Ada Lark (poet)",
+    "wikipedia_id": "1",
+    "wikidata_id": "Q1",
+    "names": ["Ada Lark (poet)", "Ada Lark", "The Nightingale", "The Who"],
+    "answer": "Tarn",
+    "answers": ["Tarn", "Tarn, Dor"],
+    "types": ["human"],
+    "occupations": ["poet", "spy"],
+    "gender": "female",
+    "human": True,
+    "reference": "Ada.jpg",
+}
+SPAN = ADA | {
+    "title": "Iron Span",
+    "wikidata_id": "Q2",
+    "names": ["Iron Span", "The Span"],
+    "types": ["bridge"],
+    "occupations": [],
+    "gender": None,
+    "human": False,
+}
+
+
+def run(folder, rows, *, seed=0, images=None, shown=("a.jpg", "b.jpg"), name="generated"):
+    """Run the stage on (subject, mention); every question has images unless told. Returns metrics and records."""
+    table = [dict.fromkeys(SUBJECT_SCHEMA.names) | subject | asdict(asked) for subject, asked in rows]
+    write_table(folder / "subjects.parquet", pa.Table.from_pylist(table, schema=SUBJECT_SCHEMA))
+    keys = [asked.key for _, asked in rows] if images is None else images
+    scores = list(range(len(shown), 0, -1))
+    found = [{"key": key, "images": list(shown), "scores": scores} for key in keys]
+    write_table(folder / "candidates.parquet", pa.Table.from_pylist(found, schema=CANDIDATES))
+    out = folder / f"{name}.jsonl"
+    paths = {"subjects": folder / "subjects.parquet", "candidates": folder / "candidates.parquet"}
+    metrics = main(GenerateParameters(seed=seed), None, **paths, out=out)
+    return metrics, [record for _, record in read_json_lines(out)]
+
+
+def ask(folder, subject, text, surface, *, seed=0, **fields):
+    return run(folder, [(subject, mention("q", text, surface, **fields))], seed=seed)
+
+
+def test_a_question_about_a_bridge(tmp_path):
+    asked = mention("tc_7", "Who built the Iron Span in 1911?", "Iron Span", "dobj", subtree_start=10)
+    metrics, records = run(tmp_path, [(SPAN, asked)])
+    assert records == [
+        {
+            "id": "tc_7_14",
+            "input": "Who built this bridge in 1911?",
+            "original_question": "Who built the Iron Span in 1911?",
+            "mention": "Iron Span",
+            "names": ["Iron Span", "The Span"],
+            "mention_type": "type",
+            "ambiguous_mention": "this bridge",
+            "other_mentions": [],
+            "answer": {"original_answer": "Tarn", "answer": ["Tarn", "Tarn, Dor"]},
+            "wikidata_id": "Q2",
+            "kilt_id": "1",
+            "title": "Iron Span",
+            "human": False,
+            "reference": "Ada.jpg",
+            "images": ["a.jpg", "b.jpg"],
+            "image": "a.jpg",
+        }
+    ]
+    assert (metrics["generated"], metrics["mention_type"], metrics["persons"]) == (1, 1, 0)
+    assert read_generated(tmp_path / "generated.jsonl")["tc_7_14"].source == "tc_7"
+
+
+def test_drawn_and_other_mentions_are_all_that_are_possible(tmp_path):
+    types = set()
+    for seed in range(30):
+        _, (record,) = ask(tmp_path, ADA, "Who hired Ada Lark?", "Ada Lark", dependency="dobj", seed=seed)
+        types.add(record["mention_type"])
+        assert record["input"] == f"Who hired {record['ambiguous_mention']}?"
+        mentions = {record["ambiguous_mention"], *record["other_mentions"]}
+        assert mentions == {"this poet", "this spy", "this woman", "her"}
+        assert len(record["other_mentions"]) == 3
+    assert types == {"occupation", "gender", "pronoun"}
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "surface", "reason"),
+    [
+        (ADA | {"occupations": [], "gender": None}, "Who hired Ada Lark?", "Ada Lark", "no_mention"),
+        (SPAN | {"types": []}, "Who built Iron Span?", "Iron Span", "no_mention"),
+        (ADA, "Ada Lark, alias the nightingale, was who?", "Ada Lark", "name_remains"),
+        (ADA, "Did Lark's wife love Lark?", "Lark's", "name_remains"),
+        (ADA, "Was Ada Lark of Tarn?", "Ada Lark", "answer_in_question"),
+        (ADA | {"answers": ["woman"], "occupations": [], "gender": "female"}, "Is Ada Lark it?", "Ada Lark", None),
+        (SPAN | {"answers": ["bridge"]}, "What is Iron Span?", "Iron Span", "answer_in_question"),
+        (SPAN | {"names": ["Bridge"]}, "What is Iron Span?", "Iron Span", "name_remains"),
+        (ADA, "Who was Ada Lark?", "Ada Lark", None),  # "Who" is not "The Who"
+        (ADA, "Was Ada Lark a Tarnish poet?", "Ada Lark", None),  # a word that begins with the answer
+    ],
+)
+def test_every_reason_to_drop_a_question(tmp_path, subject, text, surface, reason):
+    metrics, records = ask(tmp_path, subject, text, surface)
+    assert {name for name in REASONS if metrics[name]} == ({reason} if reason else set())
+    assert len(records) == (reason is None)
+
+
+def test_a_mention_that_gives_the_answer_away_is_not_possible(tmp_path):
+    for seed in range(20):
+        _, (record,) = ask(tmp_path, ADA | {"answers": ["a poet"]}, "What was Ada Lark?", "Ada Lark", seed=seed)
+        mentions = [record["ambiguous_mention"], *record["other_mentions"]]
+        assert sorted(mentions) == ["she", "this spy", "this woman"]
+
+
+def test_two_entities_make_two_questions_and_two_mentions_of_one_make_one(tmp_path):
+    text = "Did Ada Lark see the Iron Span?"
+    both = [(ADA, mention("q", text, "Ada Lark")), (SPAN, mention("q", text, "Iron Span", subtree_start=17))]
+    metrics, records = run(tmp_path, both)
+    assert len(records) == metrics["generated"] == 2
+    assert metrics["from_trivia_questions"] == 1
+    assert records[1]["input"] == "Did Ada Lark see this bridge?"
+
+    text = "Ada Lark was a spy. Where is Ada Lark's grave?"
+    second = mention("q", text, "Ada Lark's", "poss", possessive=True)
+    twice = [(ADA, second), (ADA, mention("q", text, "Ada Lark"))]
+    metrics, (record,) = run(tmp_path, twice)
+    assert record["id"] == "q_0"
+    first = record["ambiguous_mention"]
+    assert record["input"] == f"{first[0].upper()}{first[1:]} was a spy. Where is her grave?"
+    assert metrics["repeated_mention"] == 1
+
+
+def test_row_order_does_not_matter_and_the_seed_does(tmp_path):
+    rows = [(ADA, mention(f"q{number}", "Who hired Ada Lark?", "Ada Lark", "dobj")) for number in range(40)]
+    metrics, records = run(tmp_path, rows)
+    turned_metrics, turned = run(tmp_path, rows[::-1])
+    assert turned[::-1] == records
+    assert turned_metrics == metrics
+    assert run(tmp_path, rows, name="again")[1] == records
+    assert run(tmp_path, rows, seed=1)[1] != records
+
+
+def test_questions_without_images_are_not_generated(tmp_path):
+    rows = [(ADA, mention(name, "Who hired Ada Lark?", "Ada Lark", "dobj")) for name in ("q1", "q2")]
+    metrics, records = run(tmp_path, rows, images=["q2_10"])
+    assert [record["id"] for record in records] == ["q2_10"]
+    assert (metrics["with_images"], metrics["generated"]) == (1, 1)
+    metrics, records = run(tmp_path, [], images=[])
+    assert not records
+    assert not any(metrics.values())
+
+
+def test_questions_about_an_entity_propose_different_images(tmp_path):
+    rows = [(ADA, mention(f"q{number}", "Who hired Ada Lark?", "Ada Lark", "dobj")) for number in (3, 1, 4, 2)]
+    rows.insert(1, (SPAN, mention("q0", "Who built Iron Span?", "Iron Span", "dobj")))
+    rows.insert(0, (ADA | {"answers": ["Who"]}, mention("q00", "Who hired Ada Lark?", "Ada Lark", "dobj")))  # dropped
+    _, records = run(tmp_path, rows, shown="abc")
+    assert {record["id"]: "".join(record["images"]) for record in records} == {
+        "q1_10": "abc", "q2_10": "bca", "q3_10": "cab", "q4_10": "abc", "q0_10": "abc",
+    }  # fmt: skip
+    assert all(record["image"] == record["images"][0] for record in records)
+    assert [record["id"] for record in records] == ["q3_10", "q0_10", "q1_10", "q4_10", "q2_10"]
+
+
+def test_images_of_an_unknown_question_are_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"candidates.parquet.*images of an unknown question; got 'q7_0'"):
+        run(tmp_path, [(ADA, mention("q", "Who hired Ada Lark?", "Ada Lark"))], images=["q_10", "q7_0"])
+    assert not (tmp_path / "generated.jsonl").exists()
+
+
+def test_names_with_special_characters_are_taken_literally(tmp_path):
+    band = ADA | {"names": ["?? (C+) [x]", " "], "answers": ["42"]}
+    _, records = ask(tmp_path, band, "Did ?? (C+) [x] rhyme?", "?? (C+) [x]")
+    assert json.dumps(records).count("(C+)") == 3  # the original question, the mention and the names

@@ -1,0 +1,206 @@
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+from pydantic import ValidationError
+
+from stages.kvqae.image_features import main
+from tests.kvqae.odd_pictures import encoded, load_base, odd_pictures, write_base
+from trivium.files.image_shards import write_images
+from trivium.files.matrices import read_matrix
+from trivium.files.tables import read_table
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import execute
+from trivium.kvqae.retrieval import image_features
+from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
+from trivium.vision.align import align
+from trivium.vision.image_encoding import MATRICES, Encoders, Features
+
+SECTION = {
+    "clip": "models/clip",
+    "batch_size": 4,
+    "max_side": 512,
+    "max_pixels": 10_000_000,
+    "min_side": 20,
+    "min_face": 20,
+    "thresholds": [0.6, 0.7, 0.7],
+    "factor": 0.709,
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_base(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="module")
+def encoders(base: Path) -> Encoders:
+    return load_base(base)
+
+
+@pytest.fixture(scope="module")
+def images() -> dict[str, bytes]:
+    return odd_pictures()
+
+
+def prepare(folder: Path, base: Path, images: dict[str, bytes], workers: int = 1) -> list[str]:
+    """Write the stage's inputs; returns its command line."""
+    write_images(folder / "images", images.items(), shard_size=4)
+    tree = {"kvqae": {"image_features": SECTION}, "run": {"workers": workers}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    arguments = {
+        "params": folder / "params.yaml",
+        "images": folder / "images",
+        "arcface": base / "arcface" / "model.onnx",
+        "imagenet": base / "imagenet",
+        "clip": base / "clip",
+        "out": folder / "features",
+    }
+    return [str(word) for name, value in arguments.items() for word in (f"--{name}", value)]
+
+
+def run(argv: list[str]) -> dict[str, float]:
+    """The stage as `dvc repro` runs it, in this process."""
+    image_features.load_encoders.cache_clear()
+    return execute(main, "kvqae.image_features", ImageFeaturesParameters, argv)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: Encoders) -> None:
+    metrics = run(prepare(scratch, base, images))
+    assert metrics == {
+        "images": 10,
+        "unreadable_not_an_image": 1,
+        "unreadable_corrupt": 1,
+        "unreadable_too_large": 1,
+        "broken_exif": 0,
+        "too_small_for_faces": 3,  # 1 × 1, 48 × 19, and 20 000 × 40 reduced to 512 × 1
+        "face_detector_failed": 0,
+        "with_face": 3,
+        "with_several_faces": 1,
+    }
+    table = read_table(scratch / "features" / "faces.parquet")
+    assert table["name"].to_pylist() == list(images)
+    rows = {row["name"]: row for row in table.to_pylist()}
+    assert {name for name, row in rows.items() if row["detected"]} == {"woman.png", "two.png", "man.jpg"}
+    assert {name: row["unreadable"] for name, row in rows.items() if row["unreadable"]} == {
+        "cut.png": "corrupt",
+        "page.html": "not_an_image",
+        "wall.png": "too_large",
+    }
+    assert (rows["strip.png"]["width"], rows["strip.png"]["height"]) == (512, 1)
+    assert rows["two.png"]["faces"] == 2
+    assert rows["noise.png"]["faces"] == 0
+    assert rows["noise.png"]["box"] is rows["noise.png"]["landmarks"] is rows["one.png"]["faces"] is None
+
+    matrices = {name: np.asarray(read_matrix(scratch / "features" / f"{name}.npy")) for name in MATRICES}
+    assert {name: (matrix.shape, matrix.dtype.name) for name, matrix in matrices.items()} == {
+        "arcface": ((10, 8), "float16"),
+        "imagenet": ((10, 512), "float16"),
+        "clip": ((10, 16), "float16"),
+    }
+    lengths = {name: np.linalg.norm(matrix.astype(np.float64), axis=1) for name, matrix in matrices.items()}
+    readable = np.array([row["unreadable"] is None for row in table.to_pylist()])
+    for name, expected in (("arcface", table["detected"].to_numpy()), ("imagenet", readable), ("clip", readable)):
+        assert np.allclose(lengths[name], expected, atol=2e-3)
+
+    picture = Image.open(io.BytesIO(images["woman.png"])).convert("RGB")
+    landmarks = np.reshape(rows["woman.png"]["landmarks"], (5, 2))
+    crop = align(np.asarray(picture), landmarks)
+    assert np.allclose(matrices["arcface"][0], encoders.arcface([crop])[0], atol=1e-3)
+    assert np.allclose(matrices["imagenet"][0], encoders.imagenet([picture])[0], atol=1e-3)
+    assert np.allclose(matrices["clip"][0], encoders.clip([picture])[0], atol=1e-3)
+    assert not list((scratch / ".work").rglob("*.npy"))
+
+
+def test_broken_exif_blocks_are_counted_and_change_nothing_else(
+    scratch: Path, base: Path, images: dict[str, bytes]
+) -> None:
+    def broken(data: bytes) -> bytes:
+        return encoded(np.asarray(Image.open(io.BytesIO(data))), exif=b"Exif\x00\x00" + b"\xff" * 40)
+
+    run(prepare(scratch, base, images))
+    whole = contents(scratch / "features")
+    metrics = run(prepare(scratch, base, images | {name: broken(images[name]) for name in ("woman.png", "low.png")}))
+    assert metrics["broken_exif"] == 2
+    assert contents(scratch / "features") == whole
+
+
+def test_goes_on_after_a_kill(
+    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last of three shards breaks off; the next start encodes only that one, and the result is the same."""
+    argv = prepare(scratch, base, images)
+    encode, seen = image_features.encode_images, []
+
+    def recording(batch: list[tuple[str, bytes]], *args: object, **limits: int) -> Features:
+        seen.append([name for name, _ in batch])
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return encode(batch, *args, **limits)
+
+    monkeypatch.setattr(image_features, "encode_images", recording)
+    with pytest.raises(KeyboardInterrupt):
+        run(argv)
+    assert not (scratch / "features").exists()
+    run(argv)
+    names = list(images)
+    assert seen == [names[:4], names[4:8], names[8:], names[8:]]
+    interrupted = contents(scratch / "features")
+    run(argv)
+    assert contents(scratch / "features") == interrupted
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_same(scratch: Path, base: Path, images: dict[str, bytes]) -> None:
+    run(prepare(scratch, base, images))
+    alone = contents(scratch / "features")
+    run(prepare(scratch, base, images, workers=2))
+    assert contents(scratch / "features") == alone
+
+
+def test_networks_have_few_processes_on_a_gpu(
+    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, one_by_one = [], LocalEngine.map
+
+    def record(engine: LocalEngine, *arguments: object, on_gpu: bool, **options: object) -> object:
+        asked.append(on_gpu)
+        return one_by_one(engine, *arguments, **options)
+
+    monkeypatch.setattr(LocalEngine, "map", record)
+    run(prepare(scratch, base, dict(list(images.items())[:1])))
+    assert asked == [True]
+
+
+def test_light_until_a_worker_loads_the_networks() -> None:
+    code = "import sys, stages.kvqae.image_features; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"min_side": 19}, "min_side 19 must not be less than min_face 20"),
+        ({"factor": 1}, "less than 1"),
+        ({"thresholds": [0.6, 0.7, 7]}, "less than or equal to 1"),
+        ({"thresholds": [0.6, 0.7]}, "thresholds"),
+    ],
+)
+def test_parameters_out_of_range(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        ImageFeaturesParameters.model_validate(SECTION | change)

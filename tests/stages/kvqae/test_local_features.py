@@ -1,0 +1,170 @@
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from PIL import Image
+
+from stages.kvqae import local_features
+from stages.kvqae.local_features import main
+from tests.vision.local_descriptors.test_extractors import write_delg
+from trivium.files.image_shards import write_images
+from trivium.files.tables import read_table
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.rerankers import local_features as local_features_library
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.vision.local_descriptors.delg_files import SHARED
+from trivium.vision.local_descriptors.folder import FeatureFolder
+
+
+def jpeg(seed: int, exif: bytes = b"") -> bytes:
+    pixels = np.random.default_rng(seed).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(pixels).resize((96, 96), Image.Resampling.NEAREST).save(out, "JPEG", exif=exif)
+    return out.getvalue()
+
+
+IMAGES = {
+    "a.jpg": jpeg(1),
+    "page.html": b"<html>",
+    "b.jpg": jpeg(2),
+    "cut.jpg": jpeg(3)[:300],
+    "c.jpg": jpeg(1, exif=b"Exif\x00\x00" + b"\xff" * 40),
+    "smooth.png": b"",
+}
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Six images in three shards; returns the command line."""
+    monkeypatch.chdir(tmp_path)
+    local_features_library._extractor.cache_clear()
+    smooth = io.BytesIO()
+    Image.new("RGB", (40, 40), "red").save(smooth, "PNG")
+    write_images(Path("images"), (IMAGES | {"smooth.png": smooth.getvalue()}).items(), shard_size=2)
+    Path("extractor").mkdir()
+    Path("extractor/extractor.json").write_text('{"kind": "sift"}')
+    settings(workers=1)
+    return ["--images", "images", "--extractor", "extractor", "--out", "features"]
+
+
+def settings(workers: int) -> None:
+    section = {"most": 5, "max_side": 256, "max_pixels": 10_000_000}
+    tree = {"kvqae": {"local_features": section}, "run": {"workers": workers}}
+    Path("params.yaml").write_text(yaml.safe_dump(tree))
+
+
+def run(argv: list[str]) -> dict[str, float]:
+    return execute(main, "kvqae.local_features", LocalFeaturesParameters, argv)
+
+
+def test_stage(stage: list[str]) -> None:
+    metrics = run(stage)
+    assert metrics == {
+        "images": 6,
+        "unreadable_not_an_image": 1,
+        "unreadable_corrupt": 1,
+        "unreadable_too_large": 0,
+        "unreadable_no_features": 0,
+        "unreadable_stem_shared": 0,
+        "without_locals": 1,
+        "locals_mean": 15 / 4,
+        "broken_exif": 1,
+    }
+    table = read_table(Path("features/names.parquet")).to_pydict()
+    assert table["name"] == list(IMAGES)
+    assert table["locals"] == [5, None, 5, None, 5, 0]
+    features = FeatureFolder.read(Path("features"))
+    assert features.local.shape == (6, 5, 128)
+    assert (features.local[0] == features.local[4]).all()
+    assert (features.overall[0] == features.overall[4]).all()
+    assert not features.overall[[1, 3]].any()
+    assert features.overall[5].any()
+    assert not features.local[[1, 3, 5]].any()
+
+
+def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run(stage)
+    whole = {path.name: path.read_bytes() for path in Path("features").iterdir()}
+    real, described = local_features.write_features, []
+
+    def killed(folder: Path, *arguments: object) -> None:
+        described.append(folder.name)
+        if described == ["shard-00000", "shard-00001"]:
+            raise KeyboardInterrupt
+        real(folder, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(local_features, "write_features", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run([*stage[:-1], "again"])
+    assert not Path("again").exists()
+    run([*stage[:-1], "again"])
+    assert described == ["shard-00000", "shard-00001", "shard-00001", "shard-00002"]
+    assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == whole
+
+
+@pytest.mark.slow
+def test_workers_change_nothing(stage: list[str]) -> None:
+    run(stage)
+    settings(workers=2)
+    run([*stage[:-1], "two"])
+    for path in Path("features").iterdir():
+        assert path.read_bytes() == (Path("two") / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(("kind", "on_gpu"), [("sift", False), ("delg", True)])
+def test_a_network_has_few_processes_on_a_gpu(
+    stage: list[str], monkeypatch: pytest.MonkeyPatch, kind: str, on_gpu: bool
+) -> None:
+    Path("extractor/extractor.json").write_text(f'{{"kind": "{kind}"}}')
+    asked = []
+
+    def record(*_: object, on_gpu: bool, **__: object) -> None:
+        asked.append(on_gpu)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalEngine, "map", record)
+    with pytest.raises(KeyboardInterrupt):
+        run(stage)
+    assert asked == [on_gpu]
+
+
+def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
+    Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
+    rng = np.random.default_rng(0)
+    for stem in ("a", "b", "cut"):
+        write_delg(Path("files"), stem, rng.normal(size=6), [(rng.normal(size=128), 1.0, 2.0)])
+    metrics = run([*stage, "--files", "files"])
+    assert metrics["unreadable_no_features"] == 3
+    assert FeatureFolder.read(Path("features")).counts.tolist() == [1, -1, 1, 1, -1, -1]
+    assert FeatureFolder.read(Path("features")).scales[0].tolist() == [2, 0, 0, 0, 0]
+
+
+def test_images_of_one_stem_do_not_share_features(stage: list[str]) -> None:
+    Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
+    write_images(Path("images"), [(name, b"") for name in ("a.jpg", "b.jpg", "a.JPG", "a.png")], shard_size=3)
+    for axis, stem in enumerate(("a", "b", "a.JPG")):
+        write_delg(Path("files"), stem, np.eye(6)[axis], [])
+    metrics = run([*stage, "--files", "files"])
+    assert (metrics["unreadable_stem_shared"], metrics["unreadable_no_features"]) == (2, 0)
+    assert read_table(Path("features/names.parquet"))["unreadable"].to_pylist() == [SHARED, None, None, SHARED]
+    assert FeatureFolder.read(Path("features")).overall[1:3].argmax(axis=1).tolist() == [1, 2]
+
+
+def test_a_re_ranker_that_is_left_out_needs_no_features(stage: list[str]) -> None:
+    Path("extractor/extractor.json").write_text('{"kind": "none"}')
+    assert run(stage) == {"images_left_out": 6}
+    features = FeatureFolder.read(Path("features"))
+    assert len(features.names) == 0
+    assert features.rows(pa.array(["a.jpg", None])).tolist() == [-1, -1]
+
+
+def test_delgs_files_are_asked_for(stage: list[str]) -> None:
+    Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
+    with pytest.raises(
+        BadInput, match=r"field '--files': no folder of DELG's files.*or no RRT, with kvqae.rrt.use: false"
+    ):
+        run(stage)

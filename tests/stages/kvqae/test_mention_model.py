@@ -1,0 +1,130 @@
+"""A tiny spaCy pipeline, trained on the sample's own grammar."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from sample.kvqae.construction_questions import annotate_sentences
+from stages.kvqae.mention_model import MentionModelParameters, main
+from trivium.files.tables import write_json_lines
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.annotated_sentences import read_annotated
+from trivium.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
+from trivium.nets.cards import licence_of
+
+PARAMETERS = MentionModelParameters(
+    model="trained", seed=0, held_out=0.2, epochs=4, batch=8, learning_rate=0.004, dropout=0.1, width=32, depth=1, rows=500
+)  # fmt: skip
+
+MEASURES = ("ner_precision", "ner_recall", "ner_f1", "uas", "las")
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory):
+    path = tmp_path_factory.mktemp("annotated") / "annotated.jsonl"
+    write_json_lines(path, (sentence.record() for sentence in annotate_sentences(0, 150, set())))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(sentences, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "spacy"
+    return folder, main(PARAMETERS, None, annotated=sentences, out=folder)
+
+
+def test_it_learns_something(trained):
+    metrics = trained[1]
+    assert metrics["sentences"] == 120
+    assert metrics["held_out_sentences"] == 30
+    assert metrics["uas"] > 0.4
+    assert metrics["las"] > 0.3
+    assert 0 <= metrics["ner_f1"] <= 1
+    card = (trained[0] / "README.md").read_text()
+    assert card.startswith("---\nlibrary_name: spacy\n---\n")
+    assert f"| ner_f1 | {metrics['ner_f1']:.4f} |" in card
+    assert "trained on: 120 sentences of " in card
+
+
+def test_the_same_seed_gives_the_same_pipeline(trained, sentences, tmp_path):
+    again = main(PARAMETERS, None, annotated=sentences, out=tmp_path / "spacy")
+    assert again == trained[1]
+
+
+def test_what_was_written_is_what_was_measured(trained, sentences):
+    """spaCy's own scorer agrees on entities; it scores dependencies between sets of arcs, close to shares of words."""
+    pipeline = load_pipeline(trained[0])
+    held_out = read_annotated(sentences)[120:]
+    examples = [
+        Example(Doc(pipeline.vocab, list(each.words), list(each.spaces)), to_document(pipeline, each))
+        for each in held_out
+    ]
+    assert measure_pipeline(pipeline, held_out) == {name: trained[1][name] for name in MEASURES}
+    scores = pipeline.evaluate(examples)
+    assert scores["ents_f"] == pytest.approx(trained[1]["ner_f1"])
+    assert scores["dep_uas"] == pytest.approx(trained[1]["uas"], abs=0.08)
+
+
+def test_a_perfect_and_an_idle_pipeline(sentences):
+    """All right when the analysis is the gold one, nothing when there is none."""
+    few = read_annotated(sentences)[:10]
+    gold = iter([to_document(spacy.blank("en"), each) for each in few])
+    perfect = SimpleNamespace(vocab=spacy.blank("en").vocab, pipe=lambda documents: gold)
+    assert measure_pipeline(perfect, few) == dict.fromkeys(MEASURES, 1.0)
+    idle = measure_pipeline(spacy.blank("en"), few)
+    assert [idle[name] for name in ("ner_precision", "ner_recall", "ner_f1", "las")] == [0, 0, 0, 0]
+
+
+def test_texts_come_back_with_their_companions(trained):
+    texts = [("Who taught Ada Lark?", 1), ("Where was Dor built?", 2)]
+    got = [(document.text, number) for document, number in analyse_texts(load_pipeline(trained[0]), iter(texts), 1)]
+    assert got == texts
+
+
+def test_gold_entities_reach_spacy(sentences):
+    sentence = next(each for each in read_annotated(sentences) if each.entities)
+    document = to_document(spacy.blank("en"), sentence)
+    assert [(span.start, span.end, span.label_) for span in document.ents] == list(sentence.entities)
+
+
+def test_an_installed_pipeline_is_only_pointed_at(monkeypatch, sentences, tmp_path):
+    installed = spacy.blank("en")
+    installed.add_pipe("parser")
+    installed.add_pipe("ner")
+    monkeypatch.setattr(spacy, "load", lambda name: {"en_core_web_lg": installed}[name])
+    parameters = PARAMETERS.model_copy(update={"model": "en_core_web_lg"})
+    assert main(parameters, None, annotated=sentences, out=tmp_path / "spacy") == {"trained": 0.0}
+    assert json.loads((tmp_path / "spacy" / "pipeline.json").read_text()) == {"model": "en_core_web_lg"}
+    assert load_pipeline(tmp_path / "spacy") is installed
+    assert licence_of(tmp_path / "spacy", without_card="?") is None  # the package says nothing
+    installed.meta["license"] = "MIT"
+    main(parameters, None, annotated=sentences, out=tmp_path / "again")
+    assert licence_of(tmp_path / "again", without_card="?") == "MIT"
+
+
+def test_a_pipeline_that_is_not_installed(sentences, tmp_path):
+    parameters = PARAMETERS.model_copy(update={"model": "en_core_web_none"})
+    with pytest.raises(BadInput, match="python -m spacy download en_core_web_none"):
+        main(parameters, None, annotated=sentences, out=tmp_path / "spacy")
+    assert not (tmp_path / "spacy").exists()
+
+
+def test_a_pipeline_without_recogniser(monkeypatch, sentences, tmp_path):
+    monkeypatch.setattr(spacy, "load", lambda name: spacy.blank("en"))
+    parameters = PARAMETERS.model_copy(update={"model": "blank"})
+    with pytest.raises(BadInput, match="has no parser, ner"):
+        main(parameters, None, annotated=sentences, out=tmp_path / "spacy")
+
+
+def test_a_folder_that_is_no_pipeline(tmp_path):
+    with pytest.raises(BadInput, match="cannot be loaded.*pipeline.json"):
+        load_pipeline(tmp_path)
+
+
+def test_too_few_sentences(sentences, tmp_path):
+    parameters = PARAMETERS.model_copy(update={"held_out": 0.001})
+    with pytest.raises(BadInput, match="too few sentences"):
+        main(parameters, None, annotated=sentences, out=tmp_path / "spacy")

@@ -1,0 +1,210 @@
+import random
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import spacy
+
+from stages.kvqae.knowledge_base import SCHEMA
+from stages.kvqae.passages import PassagesParameters, main
+from trivium.files.tables import read_table, write_table
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context
+from trivium.harness.tracking import Tracker
+from trivium.kvqae.knowledge_base.passages import SentenceSplitter, pack
+
+NLP = spacy.blank("en")
+NLP.add_pipe("sentencizer")
+SPLITTER = SentenceSplitter()
+
+
+def plain(paragraph: str) -> list[tuple[str, int]]:
+    """What spaCy itself says."""
+    return [(sentence.text, len(sentence)) for sentence in NLP(paragraph).sents]
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "One two. Three four! Five?",
+        "no end",
+        "...",
+        ". Starts with a stop.",
+        "Mr. Smith (b. 1900, d. 1950) lived at No. 5. He can't; won't. \"Quoted.\" Next.",
+        "Glued.Together it is. And e.g. this.",
+        "He smiled :) and (:-: then :( ( ͡° ͜ʖ ͡°) .",
+        "It was 8).) The end.).",
+        "two  spaces. And a\ttab.\nA new line. ",
+        " leads. ",
+        "No\u00a0break. 東京。大阪。 हिन्दी। Well\u2026 yes",
+        "See http://example.org/a.b?c=d. Or mail a.b@c.de. Cost: $5.00/kg, 10km.",
+        "id. i.d. Id, ill. well, U.S. U.S., Inc., Ph.D.) don't. o'clock. C'mon, y'all.",
+    ],
+)
+def test_sentences_are_those_of_spacy(paragraph: str) -> None:
+    assert SPLITTER(paragraph) == [(text.rstrip(" "), tokens) for text, tokens in plain(paragraph)]
+
+
+def test_sentences_of_random_text_are_those_of_spacy() -> None:
+    generator = random.Random(0)
+    pieces = [
+        "the",
+        "Cat",
+        "id",
+        "US",
+        "e.g",
+        "Mr",
+        "km",
+        "1900",
+        "'s",
+        "n't",
+        ".",
+        ",",
+        "!",
+        "(",
+        ")",
+        ":",
+        "-",
+        "/",
+        ";",
+    ]
+    pieces += [
+        '"',
+        "…",
+        "é",
+        "。",
+        "\u2019",
+        "\u200b",
+        "$",
+        "@",
+        "#",
+        "_",
+        "8",
+        ":)",
+        "xD",
+        "can",
+        "I",
+        "o",
+        "*",
+        "=",
+        "?",
+    ]
+    pieces += sorted(NLP.tokenizer.rules)[::7]
+    irregular = 0
+    for _ in range(1500):
+        stretches = ["".join(generator.choices(pieces, k=generator.randint(1, 3))) for _ in range(8)]
+        paragraph = " ".join(" ".join(stretches).split())
+        irregular += "?" in map(SPLITTER._kinds, paragraph.split(" "))
+        assert SPLITTER(paragraph) == plain(paragraph), paragraph
+    assert 0 < irregular < 1500  # both ways were taken
+
+
+def test_words_with_a_mark_have_the_kinds_of_spacy() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [first + second + last for first in ("", "M", "zo") for second in letters + "XD" for last in letters]
+    marked = {before + word + after for word in words for before in ("", "(", '"') for after in (*',;:)".!?', "'s", "")}
+    closing = set(NLP.get_pipe("sentencizer").punct_chars)
+    checked = 0
+    for stretch in random.Random(0).sample(sorted(marked), 20_000) + sorted(NLP.tokenizer.rules):
+        kinds = SPLITTER._look_up_kinds(stretch)
+        if kinds != "?":
+            tokens = NLP.tokenizer(stretch)
+            assert kinds == "".join("C" if t.text in closing else "P" if t.is_punct else "W" for t in tokens), stretch
+            checked += 1
+    assert checked > 19_000
+
+
+def test_packing_is_greedy_and_a_longer_sentence_stands_alone() -> None:
+    def sentences(*lengths: int) -> list[tuple[str, int]]:
+        return [(f"s{length}", length) for length in lengths]
+
+    assert list(pack(sentences(4, 6, 1, 12, 3, 7), 10)) == ["s4 s6", "s1", "s12", "s3 s7"]
+    assert list(pack(sentences(11), 10)) == ["s11"]
+    assert list(pack([], 10)) == []
+
+
+def articles(folder: Path, texts: list[list[str]], images: list[str | None]) -> Path:
+    rows: list[dict[str, Any]] = [
+        {"article": number, "title": f"T{number}", "text": text, "image": image}
+        for number, (text, image) in enumerate(zip(texts, images, strict=True))
+    ]
+    path = folder / "articles.parquet"
+    write_table(path, pa.Table.from_pylist(rows, schema=SCHEMA))
+    return path
+
+
+def run(path: Path, *, words: int = 10, shard_size: int = 64, workers: int = 1) -> tuple[dict[str, float], pa.Table]:
+    out = path.parent / "passages.parquet"
+    context = Context(tracker=Tracker(), work=path.parent, engine=LocalEngine(workers))
+    metrics = main(PassagesParameters(words=words, shard_size=shard_size), context, articles=path, out=out)
+    assert pq.read_schema(out).metadata[b"kb_passages"] == str(int(metrics["kb_passages"])).encode()
+    return metrics, read_table(out)
+
+
+def test_passages_never_cross_an_article(tmp_path: Path) -> None:
+    texts = [
+        ["One two three. Four five six seven.", "Eight nine."],
+        ["Ten eleven."],
+        ["Aa bb cc. Dd ee ff. Gg hh ii jj kk ll mm nn oo."],
+    ]
+    metrics, table = run(articles(tmp_path, texts, ["a.jpg", "b.jpg", None]))
+    assert table.to_pylist() == [
+        {"passage": 0, "article": 0, "position": 0, "text": "One two three. Four five six seven."},  # 4 + 5 tokens
+        {"passage": 1, "article": 0, "position": 1, "text": "Eight nine."},
+        {"passage": 2, "article": 1, "position": 0, "text": "Ten eleven."},
+        {"passage": 3, "article": 2, "position": 0, "text": "Aa bb cc. Dd ee ff."},
+        {"passage": 4, "article": 2, "position": 1, "text": "Gg hh ii jj kk ll mm nn oo."},
+    ]
+    assert metrics == {"passages": 5, "kb_passages": 3, "passages_per_article": 5 / 3}
+
+
+def test_workers_and_shard_size_change_nothing(tmp_path: Path) -> None:
+    generator = random.Random(1)
+    texts = [
+        [
+            " ".join(generator.choices(["word", "Mr.", "end.", "it's", "(so)"], k=40))
+            for _ in range(generator.randint(1, 3))
+        ]
+        for _ in range(23)
+    ]
+    path = articles(tmp_path, texts, ["i.jpg"] * 11 + [None] * 12)
+    metrics, table = run(path, shard_size=100)
+    assert table["passage"].to_pylist() == list(range(len(table)))
+    order = list(zip(table["article"].to_pylist(), table["position"].to_pylist(), strict=True))
+    assert all(first < second for first, second in pairwise(order))
+    assert metrics["kb_passages"] == sum(article < 11 for article, _ in order)
+    for shard_size, workers in ((1, 1), (5, 2)):
+        assert run(path, shard_size=shard_size, workers=workers) == (metrics, table)
+
+
+def test_knowledge_base_must_come_first(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="field 'image': an article without image"):
+        run(articles(tmp_path, [["A."], ["B."]], [None, "b.jpg"]))
+
+
+def test_texts_are_not_read_all_at_once(tmp_path: Path) -> None:
+    """The texts of all articles are tens of gigabytes at the paper's scale."""
+    size, count = 1 << 20, 24
+    rows = [{"article": number, "title": "T", "text": ["a" * size], "image": "i"} for number in range(count)]
+    write_table(
+        tmp_path / "articles.parquet", (pa.RecordBatch.from_pylist([row], schema=SCHEMA) for row in rows), SCHEMA
+    )
+    code = f"""
+import pyarrow as pa
+from pathlib import Path
+from trivium.harness.engine import LocalEngine
+from stages.kvqae.passages import PassagesParameters, main
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
+folder = Path({str(tmp_path)!r})
+context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
+main(PassagesParameters(words=10, shard_size=1), context, articles=folder / "articles.parquet", out=folder / "out")
+print(pa.default_memory_pool().max_memory())
+"""
+    peak = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    assert peak < count * size / 2

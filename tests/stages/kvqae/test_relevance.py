@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stages.kvqae.relevance import RelevanceParameters, main
+from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
+from trivium.formats.questions import SPLITS, Question
+from trivium.formats.trec import read_qrels, write_run
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
+from trivium.measures.runs import Run
+
+
+def question(name: str, *answers: str) -> Question:
+    return Question(name, "?", answers, answers[0])
+
+
+def lists(*rows: list[int]) -> list[np.ndarray]:
+    return [np.array(row, dtype=np.int64) for row in rows]
+
+
+def test_title_and_text_count_but_not_across_them(tmp_path: Path) -> None:
+    wikipedia = write_wikipedia(tmp_path)
+    asked = [
+        question("title", "iron span"),
+        question("text", "built by the Orla Dane"),
+        question("across", "Orla Dane Orla"),
+        question("nothing", "The", "?"),
+        question("within a word", "gineer"),
+    ]
+    judged = judge_passages(asked, lists(*[list(range(8))] * 5), **wikipedia)
+    assert judged.queries == tuple(item.id for item in asked)
+    assert [ids.tolist() for ids in judged.relevant] == [[0, 1], [1], [], [], []]
+
+
+def test_only_the_pool_is_judged(tmp_path: Path) -> None:
+    wikipedia = write_wikipedia(tmp_path)
+    asked = [question("a", "bridge"), question("b", "bridge"), question("c", "bridge")]
+    judged = judge_passages(asked, lists([0, 1], [5, 0, 7], []), **wikipedia)
+    assert [ids.tolist() for ids in judged.relevant] == [[0], [0, 5], []]
+
+
+def test_an_article_is_its_whole_text(tmp_path: Path) -> None:
+    wikipedia = write_wikipedia(tmp_path)
+    asked = [question("joined", "Port Vell"), question("title", "Hollow Hill")]
+    assert [ids.tolist() for ids in judge_passages(asked, lists([2, 3, 4], [6, 7]), **wikipedia).relevant] == [
+        [],
+        [6, 7],
+    ]
+    assert [ids.tolist() for ids in judge_articles(asked, lists([0, 1], [3, 1]), **wikipedia).relevant] == [[1], [3]]
+
+
+def test_pool_is_the_union_of_the_tops() -> None:
+    asked = [question("a", "x"), question("b", "x")]
+    first = Run.from_dict({"a": {5: 2.0, 1: 1.0, 9: 0.5}})
+    second = Run.from_dict({"b": {7: 1.0}, "a": {1: 3.0, 2: 2.0, 3: 1.0}})
+    assert [ids.tolist() for ids in pool_runs(asked, [first, second], 2)] == [[1, 2, 5], [7]]
+
+
+def run_stage(folder: Path, runs: list[Path]) -> dict[str, float]:
+    wikipedia, questions = write_wikipedia(folder), write_questions(folder)
+    argv = ["--params", str(write_params(folder, relevance={"depth": 100})), "--questions", str(questions["viquae"])]
+    argv += ["--runs", *map(str, runs), "--out", str(folder / "relevance")]
+    argv += [part for name, path in wikipedia.items() for part in (f"--{name}", str(path))]
+    return execute(main, "kvqae.relevance", RelevanceParameters, argv)
+
+
+def system(folder: Path, name: str, passages: list[int], articles: list[int] | None = None) -> Path:
+    for split in SPLITS:
+        for suffix, ids in (("", passages), ("_articles", articles)):
+            if ids is not None:
+                run = Run.from_dict({f"{split}-v1": {number: -float(rank) for rank, number in enumerate(ids)}})
+                write_run(folder / name / f"{split}{suffix}.trec", run)
+    return folder / name
+
+
+def test_stage_pools_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runs = [system(tmp_path, "bm25", [1, 0]), system(tmp_path, "clip", [2], [1, 2])]
+    metrics = run_stage(tmp_path, runs)
+    passages, articles = (read_qrels(tmp_path / "relevance" / f"test_{kind}.qrels") for kind in ("passage", "article"))
+    assert passages.queries == articles.queries == ("test-v1", "test-v2", "test-v3")
+    assert [ids.tolist() for ids in passages.relevant] == [[0], [], []]
+    assert [ids.tolist() for ids in articles.relevant] == [
+        [0, 1, 2],
+        [],
+        [],
+    ]  # 0 for bm25's passages, 2 from clip's list
+    expected = {
+        "questions": 3,
+        "judged_passages": 3,
+        "judged_articles": 3,
+        "without_relevant_passage": 2,
+        "without_relevant_article": 2,
+        "answers_normalised_to_nothing": 1,
+    }
+    assert metrics == {f"{split}_{name}": value for split in SPLITS for name, value in expected.items()}
+
+
+def test_bad_input_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = system(tmp_path, "bm25", [1, 0])
+    (tmp_path / "empty").mkdir()
+    for split in SPLITS:
+        (tmp_path / "empty" / f"{split}.trec").touch()
+    stranger = tmp_path / "stranger"
+    write_run(stranger / "train.trec", Run.from_dict({"who": {1: 1.0}}))
+    for bad, message in (
+        (tmp_path / "empty", "empty/train.trec: empty run"),
+        (system(tmp_path, "far", [8]), "far/train.trec: no such document; got .*8.*below 8"),
+        (stranger, "stranger/train.trec: unknown question; got 'who'"),
+        (tmp_path, "train.trec: no run of this split"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            run_stage(tmp_path, [good, bad])
+    assert not list(tmp_path.glob("*relevance*"))

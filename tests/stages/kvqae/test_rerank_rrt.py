@@ -1,0 +1,144 @@
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+import yaml
+
+from stages.kvqae.rerank_rrt import main
+from tests.kvqae.tiny_features import GLOBAL, folder_of, write
+from trivium.files.tables import write_table
+from trivium.formats.trec import read_run, write_run
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
+from trivium.kvqae.rerankers.rrt_parameters import leave_out
+from trivium.kvqae.rerankers.rrt_reranking import Base, RerankRrtParameters, image_pairs, rerank
+from trivium.measures.runs import Run
+from trivium.nets.reranking_transformer import RerankingTransformer
+
+# Passages 0-2 are of article 0, 3-4 of article 1, 5 of article 2, 6-7 of article 3; article 2 has no readable image.
+ARTICLE_OF = np.array([0, 0, 0, 1, 1, 2, 3, 3])
+IMAGE_OF = np.array([1, 0, -1, 2])
+PARAMETERS = RerankRrtParameters(depth=6, batch=3)
+
+
+@pytest.fixture
+def model() -> RerankingTransformer:
+    torch.manual_seed(0)
+    return build_rrt(global_dimension=GLOBAL, layers=1, heads=4, hidden=16).eval()
+
+
+@pytest.fixture
+def base() -> Base:
+    return Base(ARTICLE_OF, IMAGE_OF, folder_of([3, 4, 0, None], seed=1))
+
+
+@pytest.fixture
+def run() -> Run:
+    scores = {
+        "q1": {2: 9.0, 3: 8.0, 5: 7.0, 0: 6.0, 6: 5.0, 4: 4.0, 1: 3.0},
+        "q2": {1: 2.0, 0: 1.0},
+        "q3": {3: 1.0},
+        "q4": {},
+    }
+    return Run.from_dict(scores, name="initial")
+
+
+def test_each_image_pair_stands_once(run: Run, base: Base) -> None:
+    pairs, places = image_pairs(run, np.array([1, 0, -1, 0]), base)
+    assert pairs.tolist() == [[0, 1], [1, 0], [1, 1], [1, 2]]
+    assert places.tolist() == [[2, 1, -1, 2, 3, 1, 2], [0, 0] + 5 * [-1], 7 * [-1], 7 * [-1]]
+
+
+def test_ranks_by_the_pairs_scores(run: Run, base: Base, model: RerankingTransformer) -> None:
+    questions = folder_of([2, 3], seed=2)
+    ranked, counts = rerank(run, np.array([1, 0, -1, 0]), questions, base, model, PARAMETERS)
+    articles = score_pairs(model, questions, base.features, np.array([[1, 1], [1, 0], [1, 2]]), batch=3)
+    # The best six: 2 and 0 of article 0, 3 and 4 of article 1, 6 of article 3; 5 has no image, 1 is too far down.
+    expected = {2: articles[0], 0: articles[0] - 3e-8, 3: articles[1] - 1e-8, 4: articles[1] - 5e-8}
+    expected[6] = articles[2] - 4e-8
+    order = sorted(expected, key=lambda passage: -expected[passage])
+    assert ranked.documents[0].tolist() == order
+    assert np.allclose(ranked.scores[0], [expected[passage] for passage in order], atol=1e-6)
+    assert ranked.documents[1, :2].tolist() == [1, 0]
+    assert (ranked.documents[2:] == -1).all()
+    assert counts == {
+        "questions_without_image": 1,
+        "passages": 9,
+        "passages_without_image": 1,
+        "pairs": 4,
+        "pairs_without_locals": 1,
+    }
+
+
+def test_the_order_of_questions_does_not_matter(run: Run, base: Base, model: RerankingTransformer) -> None:
+    questions = folder_of([2, 3], seed=2)
+    images = np.array([1, 0, -1, 0])
+    ranked, _ = rerank(run, images, questions, base, model, PARAMETERS)
+    turned, _ = rerank(run.select(run.queries[::-1]), images[::-1], questions, base, model, PARAMETERS)
+    again = turned.select(run.queries)
+    assert (again.documents == ranked.documents).all()
+    assert np.allclose(again.scores, ranked.scores, atol=1e-6, equal_nan=True)
+
+
+@pytest.fixture
+def stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: Base, run: Run, model: RerankingTransformer
+) -> list[str]:
+    """The stage's inputs; returns its command line."""
+    monkeypatch.chdir(tmp_path)
+    tree = {"kvqae": {"rerank_rrt": PARAMETERS.model_dump()}}
+    Path("params.yaml").write_text(yaml.safe_dump(tree))
+    write(Path("kb"), base.features)
+    write(Path("asked"), folder_of([2, 3], seed=2))
+    save_rrt(model, Path("rrt"))
+    names = [f"{image}.jpg" if image >= 0 else None for image in IMAGE_OF.tolist()]
+    write_table(Path("articles.parquet"), pa.table({"image": pa.array(names, pa.string())}))
+    write_table(Path("passages.parquet"), pa.table({"article": ARTICLE_OF}))
+    write_run(Path("runs/test.trec"), run)
+    images = {"q1": "1.jpg", "q2": "0.jpg", "q3": "gone.jpg", "q4": "0.jpg"}
+    records = [
+        {"id": name, "input": "Who?", "image": image, "output": {"original_answer": "A", "answer": ["A"]}}
+        for name, image in images.items()
+    ]
+    Path("test.jsonl").write_text("\n".join(map(json.dumps, records)))
+    arguments = {
+        "runs": "runs",
+        "questions": "test.jsonl",
+        "articles": "articles.parquet",
+        "passages": "passages.parquet",
+        "kb-features": "kb",
+        "question-features": "asked",
+        "model": "rrt",
+        "out": "out",
+    }
+    return [word for name, value in arguments.items() for word in (f"--{name}", value)]
+
+
+def test_stage(stage: list[str], run: Run, base: Base, model: RerankingTransformer) -> None:
+    metrics = execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage)
+    expected, counts = rerank(run, np.array([1, 0, -1, 0]), folder_of([2, 3], seed=2), base, model, PARAMETERS)
+    assert metrics == {f"test_{name}": value for name, value in counts.items()}
+    assert (read_run(Path("out/test.trec")).documents == expected.select(["q1", "q2"]).documents).all()
+
+
+def test_a_re_ranker_that_is_left_out_ranks_nothing(stage: list[str]) -> None:
+    shutil.rmtree("rrt")
+    leave_out(Path("rrt"))
+    assert execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage) == {"test_questions_left_out": 4}
+    assert Path("out/test.trec").read_text() == ""
+
+
+def test_features_of_another_extractor(stage: list[str]) -> None:
+    save_rrt(build_rrt(global_dimension=GLOBAL + 1, layers=1, heads=1, hidden=2), Path("rrt"))
+    with pytest.raises(BadInput, match=r"kb/global.npy: global descriptors of another size"):
+        execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage)
+
+
+def test_a_run_about_other_questions(stage: list[str]) -> None:
+    write_run(Path("runs/test.trec"), Run.from_dict({"q9": {0: 1.0}}))
+    with pytest.raises(BadInput, match="not about these questions"):
+        execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage)

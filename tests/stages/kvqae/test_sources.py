@@ -1,0 +1,281 @@
+"""The stage's three sources; the public ones come from a small wiki and an archive on loopback."""
+
+import io
+import json
+import shutil
+import tarfile
+
+import pytest
+import yaml
+
+from sample.kvqae.entity_world import build_world
+from sample.kvqae.write import write_world
+from stages.kvqae.sources import CONCRETE_TYPES, KvqaeSourcesParameters, main
+from tests.sample.kvqae.test_construction import DIFFICULTY
+from tests.sources.loopback import serve
+from tests.sources.small_wiki import serve_wiki
+from trivium.files.image_shards import Images, write_images
+from trivium.files.tables import read_json_lines, write_json_lines
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.formats.wikidata import parse_entity
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import BadInput, Context
+from trivium.harness.tracking import Tracker
+from trivium.kvqae.construction.handed_on import read_commons
+from trivium.sources.download import Patience
+from trivium.sources.kvqae.construction_hub import fetch_sources
+from trivium.sources.kvqae.construction_local import check_sources
+from trivium.sources.pins import Pins
+
+HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
+PARAMETERS = KvqaeSourcesParameters(
+    questions=30, linked=0.6, files=3, picture_size=64, difficulty=DIFFICULTY, annotated=20
+)
+WORLD = {"world_seed": 1, "world_articles": 60, "world_imageless": 5}
+
+
+def item(identifier, **claims):
+    def statement(key, value):
+        snak = {"snaktype": "value", "property": key}
+        if value.startswith("Q"):
+            return {"rank": "normal", "mainsnak": snak | {"datavalue": {"value": {"id": value}}}}
+        return {"rank": "normal", "mainsnak": snak | {"datavalue": {"value": value}}}
+
+    return {"id": identifier, "claims": {key: [statement(key, value)] for key, value in claims.items()}}
+
+
+ITEMS = [
+    item("Q1", P999="Q999", P31="Q5", P570="+1900", P106="Q82955", P373="Ada Lark", P18="Ada.jpg"),
+    item("Q2", P31="Q5", P373="Bo Living", P18="Bo.jpg"),
+    item("Q3", P31="Q70", P373="Velmor Bridge", P18="V.jpg"),
+    item("Q4", P31="Q80", P373="Doria", P18="D.jpg"),
+    item("Q5"),
+    item("Q9", P31="Q70", P373="No image"),
+    item("Q70", P279="Q71"),
+    item("Q71", P279="Q811979"),
+    item("Q811979", P279="Q70"),  # a circle
+    item("Q80", P279="Q81"),
+    item("Q81", P279="Q80"),  # another
+    item("Q82955"),
+]
+TITLES = {"Q1": "Ada Lark", "Q2": "Bo Living", "Q3": "Velmor Bridge", "Q4": "Doria", "Q9": "No image"}
+
+
+def trivia(identifier, *links):
+    pages = [{"DocSource": "TagMe", "Title": link} for link in links]
+    return {"QuestionId": identifier, "Question": "Who?", "Answer": {"Value": "x"}, "EntityPages": pages}
+
+
+def archive(**members):
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as tar:
+        for name, records in members.items():
+            data = json.dumps({"Data": records, "Version": 1.0}).encode()
+            header = tarfile.TarInfo(f"triviaqa-unfiltered/unfiltered-web-{name}.json")
+            header.size = len(data)
+            tar.addfile(header, io.BytesIO(data))
+    return target.getvalue()
+
+
+@pytest.fixture
+def raw(tmp_path):
+    folder = tmp_path / "raw"
+    write_json_lines(
+        folder / "articles.jsonl",
+        [
+            *({"wikipedia_title": title, "wikidata_info": {"wikidata_id": key}} for key, title in TITLES.items()),
+            {"wikipedia_title": "No item"},
+        ],
+    )
+    write_json_lines(folder / "wikidata.jsonl", (each for each in ITEMS if "P18" in each["claims"]))
+    return folder
+
+
+@pytest.fixture
+def public(tmp_path):
+    """(wiki, arguments of fetch_sources)."""
+    with serve() as files, serve_wiki() as wiki:
+        source = {"description": "x", "licence": "x", "bytes": 1, "url": files.url + "/data"}
+        pins = tmp_path / "pins.yaml"
+        name = "triviaqa-unfiltered.tar.gz"
+        pins.write_text(yaml.safe_dump({"triviaqa_original": source | {"files": {name: {"sha256": None}}}}))
+        files.files[f"/data/{name}"] = archive(
+            train=[trivia("tc_1", "Ada Lark", "Doria"), trivia("tc_2")],
+            dev=[trivia("tc_3", "velmor_Bridge", "No image", "No item", "No article")],
+        )
+        wiki.entities = {each["id"]: each for each in ITEMS}
+        wiki.entities["Q3"] = wiki.entities["Q3"] | {"id": "Q333", "redirects": {"from": "Q3", "to": "Q333"}}
+        wiki.categories = {
+            "Ada Lark": [wiki.page(1, "File:Ada 1.jpg", License="pd")],
+            "Velmor Bridge": [wiki.page(2, "File:V 1.jpg"), wiki.page(1, "File:Ada 1.jpg", License="pd")],
+            "Doria": [wiki.page(5, "File:Map.jpg")],
+            "No image": [wiki.page(6, "File:Beach.jpg")],
+        }
+        api = f"{wiki.url}/w/api.php"
+        yield wiki, {"pins": Pins(pins), "wikidata": api, "commons": api, "patience": HASTY, "files": 5, "width": 512}
+
+
+def test_the_public_sources(public, raw, tmp_path):
+    wiki, arguments = public
+    out = tmp_path / "sources"
+    metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert [question.id for question in read_triviaqa(out / "triviaqa.json")] == ["tc_1", "tc_2", "tc_3"]
+    entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
+    # Bo is linked nowhere; the hierarchy is followed to its end, circles or not.
+    assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"} | {"Q333"}
+    assert {asked["languages"] for asked in wiki.asked("wbgetentities")} == {"en|mul"}
+    claims = next(record["claims"] for _, record in read_json_lines(out / "wikidata.jsonl") if record["id"] == "Q1")
+    assert set(claims) == {"P31", "P570", "P106", "P373", "P18"}
+    # Velmor Bridge has another number now: it keeps the one that the knowledge base has.
+    assert entities["Q3"].claims == entities["Q333"].claims
+    # An entity without image is known, so that the reason why it is no subject can be counted.
+    assert entities["Q9"].values("P31") == ("Q70",)
+    # Doria's types are abstract, and the knowledge base has no image of the other: their categories are not asked for.
+    files = list(read_commons(out / "commons.jsonl"))
+    assert [(file.category, file.name) for file in files] == [
+        ("Ada Lark", "Ada 1.jpg"), ("Velmor Bridge", "V 1.jpg"), ("Velmor Bridge", "Ada 1.jpg"),
+    ]  # fmt: skip
+    assert dict(Images(out / "images").stream()) == {"Ada 1.jpg": b"picture 1", "V 1.jpg": b"picture 2"}
+    assert metrics == {
+        "links": 6,
+        "linked": 4,
+        "illustrated": 3,
+        "entities": 12,
+        "subjects": 2,
+        "commons_files": 3,
+        "commons_images": 2,
+        "commons_not_fetched": 0,
+    }
+    assert (out / "annotated.jsonl").read_bytes() == b""
+    assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 0
+
+
+def test_the_authors_list_of_types(public, raw, tmp_path):
+    """Without a heading, and with addresses."""
+    _, arguments = public
+    types = tmp_path / "types.csv"
+    types.write_text('http://www.wikidata.org/entity/Q81,"sea, lake",text,7\n')
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=types, **arguments)
+    categories = {file.category for file in read_commons(tmp_path / "sources" / "commons.jsonl")}
+    assert categories == {"Ada Lark", "Doria"}
+
+
+def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
+    wiki, arguments = public
+    del wiki.pictures["/thumb/1/512px-x.jpg"]
+    out = tmp_path / "sources"
+    metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert (metrics["commons_files"], metrics["commons_images"], metrics["commons_not_fetched"]) == (3, 1, 1)
+    assert Images(out / "images").names == ["V 1.jpg"]
+    assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 2
+
+
+@pytest.mark.parametrize(("gone", "stops"), [({1, 2, 3}, True), ({1, 2, 4, 5}, False)])
+def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monkeypatch, gone, stops):
+    wiki, arguments = public
+    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MISSING_IN_A_ROW", 3)
+    wiki.categories = {"Ada Lark": [wiki.page(number, f"File:{number}.jpg") for number in range(1, 6)]}
+    for number in gone:
+        del wiki.pictures[f"/thumb/{number}/512px-x.jpg"]
+    if stops:
+        with pytest.raises(BadInput, match="3 pictures in a row could not be fetched"):
+            fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    else:
+        metrics = fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+        assert metrics["commons_not_fetched"] == 4
+    assert (tmp_path / "sources").exists() != stops
+
+
+def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
+    wiki, arguments = public
+    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MISSING_IN_A_ROW", 1)
+    picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
+    with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*File:V 1.jpg: not found"):
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert not (tmp_path / "sources").exists()
+    wiki.pictures["/thumb/2/512px-x.jpg"] = picture
+    before = len(wiki.requests)
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    assert len(wiki.requests) == before + 1  # that picture alone
+
+
+def test_pictures_of_another_width_are_not_gone_on_with(public, raw, tmp_path, monkeypatch):
+    wiki, arguments = public
+    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MISSING_IN_A_ROW", 1)
+    picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
+    with pytest.raises(BadInput, match="could not be fetched"):
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    wiki.pictures |= {"/thumb/1/512px-x.jpg": b"narrow picture 1", "/thumb/2/512px-x.jpg": picture}
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments | {"width": 256})
+    assert Images(tmp_path / "sources" / "images").read("Ada 1.jpg") == b"narrow picture 1"
+    assert [path for path in (tmp_path / "work").iterdir() if path.is_dir()] == []
+
+
+def test_an_archive_without_the_development_questions(public, raw, tmp_path, monkeypatch):
+    _, arguments = public
+    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MEMBERS", ("unfiltered-web-train.json", "other.json"))
+    with pytest.raises(BadInput, match="no such member; got .'other.json'."):
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """(raw folder, sources) of a small sample world, made by the stage."""
+    folder = tmp_path_factory.mktemp("sample")
+    world = build_world(
+        1, articles=60, imageless=5, sentences=6, viquae={"train": 4, "validation": 2, "test": 2}, triviaqa=20
+    )
+    write_world(world, folder / "raw", LocalEngine(1), size=64, difficulty=DIFFICULTY)
+    context = Context(Tracker(), folder / "work", LocalEngine(1))
+    metrics = main(PARAMETERS, context, source="sample", raw=folder / "raw", **WORLD, out=folder / "sources")
+    assert metrics["questions"] == 30
+    return folder / "raw", folder / "sources"
+
+
+def test_your_own_sources_are_checked(sample, tmp_path):
+    metrics = check_sources(sample[1], tmp_path / "out")
+    assert metrics["questions"] == 30
+    assert metrics["annotated_sentences"] == 20
+    assert metrics["commons_files_without_image"] == 0
+    for path in sample[1].rglob("*.*"):
+        if path.is_file():
+            assert (tmp_path / "out" / path.relative_to(sample[1])).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("triviaqa.json", b"{}", 'no array "Data"'),
+        ("wikidata.jsonl", b'{"id": "x"}\n', "wikidata.jsonl:1: field 'id': not an item id"),
+        ("commons.jsonl", b"{}\n", "commons.jsonl:1"),
+        ("annotated.jsonl", b"{}\n", "annotated.jsonl:1: field 'words'"),
+        ("concrete_types.csv", None, "files are missing"),
+    ],
+)
+def test_your_own_sources_are_refused(sample, tmp_path, name, content, message):
+    shutil.copytree(sample[1], tmp_path / "mine")
+    (tmp_path / "mine" / name).unlink()
+    if content is not None:
+        (tmp_path / "mine" / name).write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        check_sources(tmp_path / "mine", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sentences_may_be_left_out_and_images_may_lack(sample, tmp_path):
+    shutil.copytree(sample[1], tmp_path / "mine")
+    (tmp_path / "mine" / "annotated.jsonl").unlink()
+    shutil.rmtree(tmp_path / "mine" / "images")
+    first = next(iter(read_commons(tmp_path / "mine" / "commons.jsonl")))
+    write_images(tmp_path / "mine" / "images", [(first.name, b"x")])
+    metrics = check_sources(tmp_path / "mine", tmp_path / "out")
+    assert metrics["commons_files_without_image"] == metrics["commons_files"] - 1
+    assert (tmp_path / "out" / "annotated.jsonl").read_bytes() == b""
+
+
+def test_sources_are_named(sample, tmp_path):
+    context = Context(Tracker(), tmp_path / "work", LocalEngine(1))
+    with pytest.raises(BadInput, match="no such source.*sample, hub, local"):
+        main(PARAMETERS, context, source="x", raw=sample[0], **WORLD, out=tmp_path / "out")
+    with pytest.raises(BadInput, match="no folder given"):
+        main(PARAMETERS, context, source="local", raw=sample[0], **WORLD, out=tmp_path / "out")

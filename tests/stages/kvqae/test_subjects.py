@@ -1,0 +1,206 @@
+"""Stage kvqae-subjects: every reason to leave a subject out, what is said about those kept, and the real lists."""
+
+import csv
+
+import pyarrow as pa
+import pytest
+
+from stages.kvqae.subjects import SubjectsParameters, main
+from tests.kvqae.tiny_construction import MALE, entity, person, write_lines
+from trivium.files.tables import read_table, write_table
+from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES, read_viquae_entities
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.linking import LINK_SCHEMA
+from trivium.kvqae.construction.subjects import REASONS, read_concrete_types
+
+CLASSES = [
+    entity("Q5", "human", P279=["Q900"]),
+    entity("Q100", "structure", P279=["Q999"]),
+    entity("Q101", "bridge", P279=["Q100", "Q998"]),
+    entity("Q102", "drawbridge", P279=["Q101"]),
+    entity("Q103", "country", P279=["Q999"]),
+    entity("Q104", "ring", P279=["Q105"]),  # a circle outside the concrete types
+    entity("Q105", "circle", P279=["Q104"]),
+    entity("Q106", "moat", P279=["Q107", "Q106"]),  # subclass of itself, and of a circle with a concrete type in it
+    entity("Q107", "ditch", P279=["Q108"]),
+    entity("Q108", "trench", P279=["Q107", "Q100"]),
+    entity("Q201", "writer"),
+    entity("Q202", "spy"),
+    entity("Q6581072", "female"),
+    entity("Q6581097", "male"),
+]
+SPAN = {"P373": ["Iron Span"], "P18": ["Span.jpg"]}
+
+
+def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", base=None):
+    """Run the stage on a mention of each entity, which the base knows as well unless told otherwise.
+
+    Returns metrics and the rows kept by item.
+    """
+    items = [record["id"] for record in entities] if items is None else items
+    linked = [
+        dict.fromkeys(LINK_SCHEMA.names)
+        | {"question": f"q{number}", "start": 0, "title": f"Title {number}", "names": [f"Title {number}"]}
+        | {"wikidata_id": item}
+        for number, item in enumerate(items)
+    ]
+    write_table(folder / "linked.parquet", pa.Table.from_pylist(linked, schema=LINK_SCHEMA))
+    (folder / "types.csv").write_text(concrete)
+    metrics = main(
+        SubjectsParameters(image_properties=IMAGE_PROPERTIES),
+        None,
+        linked=folder / "linked.parquet",
+        wikidata=write_lines(folder / "wikidata.jsonl", [*CLASSES, *entities]),
+        kb_wikidata=write_lines(folder / "kb.jsonl", entities if base is None else base),
+        concrete_types=folder / "types.csv",
+        out=folder / "subjects.parquet",
+    )
+    return metrics, {row["wikidata_id"]: row for row in read_table(folder / "subjects.parquet").to_pylist()}
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (person("Q1", "Ada Lark"), None),
+        (person("Q1", "Ada Lark", P570=[None]), None),  # died nobody knows when
+        (person("Q1", "Ada Lark", P570=[]), "living_person"),
+        (person("Q1", "Ada Lark", P373=[]), None),
+        (person("Q1", "Ada Lark", P18=[]), "no_kb_image"),
+        (person("Q1", "Ada Lark", P18=[], P94=["Arms.svg"]), None),
+        (person("Q1", "Ada Lark", P31=["Q103"], P570=[]), "abstract_type"),
+        (entity("Q1", "Iron Span", P31=["Q102"], **SPAN), None),
+        (entity("Q1", "Iron Span", P31=["Q103", "Q100"], **SPAN), None),
+        (entity("Q1", "Iron Span", P31=["Q103"], **SPAN), "abstract_type"),
+        (entity("Q1", "Iron Span", P31=["Q104"], **SPAN), "abstract_type"),  # a circle
+        (entity("Q1", "Iron Span", P31=["Q106"], **SPAN), None),  # out of a circle
+        (entity("Q1", "Iron Span", P31=["Q77"], **SPAN), "abstract_type"),  # a type that the file does not have
+        (entity("Q1", "Iron Span", **SPAN), "abstract_type"),
+        (entity("Q1", "Iron Span", P31=["Q101"]), "no_kb_image"),
+        (entity("Q1", "Iron Span", P31=["Q101"], P373=["Iron Span"]), "no_kb_image"),
+    ],
+)
+def test_every_reason_to_leave_a_subject_out(tmp_path, record, reason):
+    metrics, kept = run(tmp_path, [record])
+    assert set(kept) == (set() if reason else {"Q1"})
+    assert {name for name in REASONS if metrics[name]} == ({reason} if reason else set())
+    assert metrics["dropped_share"] == (reason in ("living_person", "abstract_type"))  # what the paper counts
+
+
+def test_the_reference_is_the_image_that_the_knowledge_base_has(tmp_path):
+    today = [
+        person("Q1", "Ada Lark", P18=["New.jpg"]),
+        person("Q2", "Bo"),
+        person("Q3", "Cy"),
+        person("Q4", "D", P18=[]),
+    ]
+    base = [person("Q1", "Ada Lark", P18=["512px-Ada.jpg"]), person("Q2", "Bo", P18=[]), person("Q4", "D")]
+    metrics, kept = run(tmp_path, today, base=base)
+    assert {name: row["reference"] for name, row in kept.items()} == {"Q1": "512px-Ada.jpg", "Q4": "Q4.jpg"}
+    assert metrics["no_kb_image"] == 2
+
+
+def test_a_mention_whose_article_has_no_item(tmp_path):
+    metrics, kept = run(tmp_path, [person("Q1", "Ada Lark")], items=[None, "Q1", "Q55", "Q1"])
+    assert (metrics["linked"], metrics["kept"], metrics["no_item"]) == (4, 2, 2)
+    assert set(kept) == {"Q1"}
+
+
+def test_an_entity_without_commons_category_is_kept_for_the_next_step(tmp_path):
+    _, kept = run(tmp_path, [person("Q1", "Ada Lark", P373=[])])
+    assert kept["Q1"]["commons"] is None
+
+
+def test_what_is_said_about_a_person(tmp_path):
+    ada = person("Q1", "Ada Lark", P106=["Q202", "Q201", "Q202", "Q203"], P373=["Category:Ada_Lark"])
+    ada["aliases"]["en"].append({"language": "en", "value": "The Nightingale"})
+    _, kept = run(tmp_path, [ada])
+    expected = {
+        "name": "Ada Lark",
+        "types": ["human"],
+        "occupations": ["spy", "writer"],  # in Wikidata's order, without doubles and without labels that are ids
+        "gender": "female",
+        "human": True,
+        "commons": "Ada Lark",
+        "reference": "Q1.jpg",
+        "names": ["Title 0", "Ada Lark", "The Nightingale"],
+    }
+    assert {name: kept["Q1"][name] for name in expected} == expected
+
+
+def test_only_concrete_types_can_be_pointed_at(tmp_path):
+    _, kept = run(tmp_path, [entity("Q1", None, P31=["Q103", "Q102", "Q101"], **SPAN)])
+    assert kept["Q1"]["types"] == ["drawbridge", "bridge"]
+    assert kept["Q1"]["name"] == "Title 0"  # of the article, where Wikidata has no English label
+    assert not kept["Q1"]["human"]
+    assert kept["Q1"]["gender"] is None
+
+
+def test_what_is_not_known_of_persons_is_counted(tmp_path):
+    people = [
+        person("Q1", "A", P21=[]),
+        person("Q2", "B", P106=[], P21=[MALE]),
+        person("Q3", "C", P106=["Q201", "Q202"], P21=["Q909"]),
+        person("Q4", "D", P570=[], P106=[]),  # left out: not counted
+        entity("Q6", "Iron Span", P31=["Q101"], **SPAN),
+    ]
+    metrics, kept = run(tmp_path, people)
+    assert [kept[item]["gender"] for item in ("Q1", "Q2", "Q3")] == [None, "male", "Q909"]
+    assert {name: value for name, value in metrics.items() if name.startswith("person")} == {
+        "persons": 3,
+        "person_without_gender": 1,
+        "person_without_occupation": 1,
+        "person_with_several_occupations": 1,
+    }
+
+
+def test_circles_of_the_hierarchy_are_counted(tmp_path):
+    metrics, _ = run(tmp_path, [entity("Q1", "A", P31=["Q104"], **SPAN), entity("Q2", "B", P31=["Q106"], **SPAN)])
+    assert metrics["circular_classes"] == 5
+    assert run(tmp_path, [entity("Q1", "A", P31=["Q102"], **SPAN)])[0]["circular_classes"] == 0
+
+
+def test_types_with_or_without_a_heading_and_as_addresses(tmp_path):
+    path = tmp_path / "types.csv"
+    path.write_text(
+        'id,label\nQ1,bridge\n# a note\n\nhttp://www.wikidata.org/entity/Q2,"castle, keep",text,7\nx/33,c\n'
+    )
+    assert read_concrete_types(path) == {"Q1": "bridge", "Q2": "castle, keep", "Q33": "c"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Q1,a\nbridge,Q2\n", "types.csv:2: not a type.*expected id,label"),
+        ("Q1\n", "types.csv:1: not a type"),
+        ("Q1,a\nQ1,b\n", "types.csv:2: field 'id': type twice; got 'Q1'"),
+        ("id,label\n", "no concrete types"),
+    ],
+)
+def test_bad_lists_of_types(tmp_path, text, message):
+    with pytest.raises(BadInput, match=message):
+        run(tmp_path, [], concrete=text)
+    assert not (tmp_path / "subjects.parquet").exists()
+
+
+@pytest.mark.real
+def test_the_authors_list_and_entities(real):
+    folder = real("viquae")
+    types = read_concrete_types(folder / "concrete_entities.csv")
+    with (folder / "concrete_entities.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.reader(lines) if row]
+    assert len(types) == len(rows) == 86
+    assert types["Q12280"] == "bridge"
+    assert types["Q2385804"] == "educational institution"  # its address lacks the Q
+    entities = [one for one in read_viquae_entities(folder / "viquae_entities.json.gz").values() if one.claims]
+    people = [one for one in entities if one.human]
+    # What the paper says of its data: no living person; and a Commons category for (nearly) everyone.
+    assert len(entities) == 2397
+    assert len(people) == 1042
+    assert all(one.deceased for one in people)
+    assert sum(not one.values("P373") for one in entities) == 1
+    assert sum(one.image() is None for one in entities) == 58
+    assert sum(len(one.values("P106")) > 1 for one in people) == 873
+    # A third of the others is of a listed type itself; without the hierarchy, which this file lacks, the rest is not.
+    others = [one for one in entities if not one.human]
+    assert sum(not types.keys().isdisjoint(one.values("P31")) for one in others) == 467
+    assert HUMAN not in types

@@ -1,0 +1,131 @@
+"""Stage kvqae-tune_fusion: the optimum is what fusing and measuring every weighting finds."""
+
+import csv
+from math import comb
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.kvqae import fuse
+from stages.kvqae.tune_fusion import TuneFusionParameters, main
+from tests.kvqae.fusion_world import weights, write_world
+from trivium.files.tables import read_json
+from trivium.formats.trec import read_qrels, read_run, write_qrels
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.retrieval.fusion import IMAGE, ROWS, FuseParameters
+from trivium.measures.fusion import linear_fusion
+from trivium.measures.ranking import evaluate
+
+STEP = 0.25
+
+
+@pytest.fixture
+def world(tmp_path):
+    folders = write_world(tmp_path / "runs", questions=20)
+    fuse_with(tmp_path, folders, weights())
+    return folders
+
+
+def fuse_with(folder, folders, alphas):
+    parameters = FuseParameters(depth=6, rrf_k=60, weights=alphas)
+    fuse.main(parameters, None, runs=folders, out=folder / "fused")
+
+
+def tune(folder, folders, step=STEP):
+    return main(
+        TuneFusionParameters(step=step),
+        None,
+        runs=folders,
+        fused=folder / "fused",
+        passage_qrels=folder / "runs/relevance/validation_passage.qrels",
+        article_qrels=folder / "runs/relevance/validation_article.qrels",
+        out_weights=folder / "weights.json",
+        out_weightings=folder / "weightings.csv",
+    )
+
+
+def validation_mrr(folder, row):
+    level = "article" if row == "image" else "passage"
+    qrels = read_qrels(folder / f"runs/relevance/validation_{level}.qrels")
+    run = read_run(folder / "fused" / row / "validation.trec").complete(qrels.queries)
+    return evaluate(run, qrels, ["mrr"])["mrr"].mean()
+
+
+def test_found_weights_are_the_optimum_and_those_in_use_are_compared(tmp_path, world):
+    metrics = tune(tmp_path, world)
+    report = read_json(tmp_path / "weights.json")
+    assert set(report) == set(ROWS)
+    for row, systems in ROWS.items():
+        assert metrics[f"{row}_weightings"] == comb(4 + len(systems) - 1, len(systems) - 1)
+        # What is said of the weights in use is what their fused run measures.
+        assert metrics[f"{row}_used_mrr"] == pytest.approx(validation_mrr(tmp_path, row), abs=1e-14)
+        assert report[row]["used_weights"] == dict.fromkeys(systems, 1.0)
+        assert metrics[f"{row}_used_is_best"] == (metrics[f"{row}_used_mrr"] >= metrics[f"{row}_mrr"] - 1e-12)
+        assert sum(report[row]["weights"].values()) == pytest.approx(1)
+        assert {system: metrics[f"{row}_weight_{system}"] for system in systems} == report[row]["weights"]
+    assert 0.0 in {metrics[f"{row}_used_is_best"] for row in ROWS}
+
+    fuse_with(tmp_path, world, {row: report[row]["weights"] for row in ROWS})
+    again = tune(tmp_path, world)
+    for row in ROWS:
+        assert again[f"{row}_mrr"] == metrics[f"{row}_mrr"] == again[f"{row}_used_mrr"]
+        assert again[f"{row}_used_is_best"] == 1.0
+
+
+def test_the_table_holds_every_weighting_with_its_mrr(tmp_path, world):
+    metrics = tune(tmp_path, world)
+    with (tmp_path / "weightings.csv").open() as lines:
+        table = list(csv.DictReader(lines))
+    qrels = read_qrels(tmp_path / "runs/relevance/validation_passage.qrels")
+    systems = ROWS["bm25_image"]
+    runs = [read_run(tmp_path / "runs" / system / "validation.trec").complete(qrels.queries) for system in systems]
+    rows = [line for line in table if line["row"] == "bm25_image"]
+    assert len(rows) == 35
+    for line in rows:
+        assert line["dpr_few_shot"] == ""
+        fused = linear_fusion(runs, [float(line[system]) for system in systems], depth=6)
+        assert float(line["mrr"]) == pytest.approx(evaluate(fused, qrels, ["mrr"])["mrr"].mean(), abs=1e-14)
+    assert max(float(line["mrr"]) for line in rows) == metrics["bm25_image_mrr"]
+
+
+def test_four_systems_by_tenths_are_286_weightings(tmp_path, world):
+    metrics = tune(tmp_path, world, step=0.1)
+    assert metrics["bm25_image_weightings"] == 286
+    assert metrics["image_weightings"] == 66
+    assert metrics["bm25_dpr_few_shot_image_weightings"] == 1001
+
+
+def test_a_question_without_result_or_relevant_passage_counts_as_zero(tmp_path, world):
+    before = tune(tmp_path, world)
+    for level in ("passage", "article"):
+        path = tmp_path / f"runs/relevance/validation_{level}.qrels"
+        qrels = read_qrels(path)
+        extended = type(qrels)((*qrels.queries, "alone", "unjudged"), (*qrels.relevant, np.array([1]), np.array([])))
+        write_qrels(path, extended)
+    after = tune(tmp_path, world)
+    for row in ROWS:
+        assert after[f"{row}_mrr"] == pytest.approx(before[f"{row}_mrr"] * 20 / 22)
+
+
+def test_bad_input(tmp_path, world):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"kvqae": {"tune_fusion": {"step": 0.3}}}))
+    argv = ["--params", str(path), "--runs", *map(str, world), "--fused", str(tmp_path / "fused")]
+    argv += ["--passage-qrels", str(path), "--article-qrels", str(path)]
+    argv += ["--out-weights", str(tmp_path / "w.json"), "--out-weightings", str(tmp_path / "w.csv")]
+    with pytest.raises(BadInput, match=r"tune_fusion\.step: .*divides 1.*got 0\.3"):
+        execute(main, "kvqae.tune_fusion", TuneFusionParameters, argv)
+
+    qrels_path = tmp_path / "runs/relevance/validation_passage.qrels"
+    qrels = read_qrels(qrels_path)
+    write_qrels(qrels_path, qrels.select(qrels.queries[1:]))
+    with pytest.raises(BadInput, match="relevance judgements disagree on split validation.*'validation0'"):
+        tune(tmp_path, world)
+    write_qrels(qrels_path, qrels)
+    (tmp_path / "fused" / "image" / "fusion.json").write_text('{"depth": 6, "weights": {"bm25": 1.0}}')
+    with pytest.raises(BadInput, match=rf"fusion\.json: weights of other systems.*choices: {', '.join(IMAGE)}"):
+        tune(tmp_path, world)
+    (tmp_path / "fused" / "image" / "fusion.json").unlink()
+    with pytest.raises(BadInput, match=r"no record of the fusion"):
+        tune(tmp_path, world)

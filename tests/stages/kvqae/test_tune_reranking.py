@@ -1,0 +1,355 @@
+"""Stages kvqae-tune_reranking and kvqae-rerank_fuse: what is chosen, what it does, and that test plays no part."""
+
+import csv
+import inspect
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.kvqae import rerank_fuse
+from stages.kvqae.rerank_fuse import RerankFuseParameters
+from stages.kvqae.tune_reranking import TuneRerankingParameters, main
+from tests.kvqae.reranked_world import write_reranked
+from trivium.files.tables import read_json, write_json
+from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
+from trivium.harness.stage import BadInput, execute
+from trivium.kvqae.rerankers.fusion import SYSTEMS, LinearFusion, PositionFusion, default_minimum, read_choice
+from trivium.kvqae.rerankers.tuning import Tried, best
+from trivium.measures.fusion import gather, linear_fusion, normalize
+from trivium.measures.posfuse import position_probabilities, position_scores
+from trivium.measures.ranking import evaluate
+from trivium.measures.runs import Qrels, Run
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return write_reranked(tmp_path / "runs")
+
+
+def tune(tmp_path, folders, step=0.1):
+    out = {"out": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
+    qrels = tmp_path / "runs" / "validation_passage.qrels"
+    return main(TuneRerankingParameters(step=step), None, **folders, qrels=qrels, **out)
+
+
+def fuse(tmp_path, folders, choice="reranking.json"):
+    out = {f"out_{name}": tmp_path / name for name in SYSTEMS}
+    return rerank_fuse.main(RerankFuseParameters(), None, **folders, choice=tmp_path / choice, **out)
+
+
+def runs_of(tmp_path, split, *systems):
+    queries = read_qrels(tmp_path / "runs" / f"{split}_passage.qrels").queries
+    return [read_run(tmp_path / "runs" / system / f"{split}.trec").complete(queries) for system in systems]
+
+
+def filled(runs):
+    return list(default_minimum({run.name or str(number): run for number, run in enumerate(runs)}).values())
+
+
+def test_what_a_system_did_not_return_follows_at_its_minimum():
+    runs = {
+        "a": Run.from_dict({"q": {5: 0.9, 1: 0.2}, "r": {}}, name="a"),
+        "b": Run.from_dict({"q": {3: 4.0, 5: 3.0, 2: 2.0, 1: 1.0}, "r": {7: 1.0}}, name="b"),
+    }
+    a, b = default_minimum(runs).values()
+    assert a.documents.tolist() == [[5, 1, 2, 3], [-1, -1, -1, -1]]  # a has no list for r, and gets none
+    assert a.scores[0].tolist() == [0.9, 0.2, 0.2, 0.2]
+    assert b.documents.tolist() == [[3, 5, 2, 1], [7, -1, -1, -1]]
+    # 1 - (r - 1) / K with K = 4 passages to order, in the order of ids 1, 2, 3, 5.
+    assert normalize(gather([a, b]), "rank")[0, 0].tolist() == [1 - 1 / 4, 1 - 2 / 4, 1 - 3 / 4, 1]
+
+
+def mrr(path, qrels):
+    return evaluate(read_run(path).complete(qrels.queries), qrels, ["mrr"])["mrr"].mean()
+
+
+def equal(*systems):
+    return LinearFusion(normalization="min_max", weights=dict.fromkeys(systems, 1 / len(systems)))
+
+
+def with_choice(tmp_path, image):
+    """A choice of equal weights, but for the images."""
+    fusions = {name: equal(*systems) for name, systems in SYSTEMS.items()} | {"image": image}
+    write_json(tmp_path / "chosen.json", {name: {"chosen": fusion.model_dump()} for name, fusion in fusions.items()})
+    return "chosen.json"
+
+
+def test_the_fused_runs_measure_what_was_said_of_the_choice(tmp_path, folders):
+    metrics = tune(tmp_path, folders)
+    fuse(tmp_path, folders)
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    for name in SYSTEMS:
+        found = mrr(tmp_path / name / "validation.trec", qrels)
+        assert found == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
+    report = read_json(tmp_path / "reranking.json")
+    for name in ("image_alone", "text_image"):
+        assert metrics[f"{name}_paper_is_chosen"] == (report[name]["paper"] == report[name]["chosen"])
+    assert (metrics["image_tried"], metrics["text_image_tried"]) == (1 + 3 * 11, 2 * (1 + 3 * 11))
+    assert metrics["image_alone_mrr"] >= max(metrics["image_alone_paper_mrr"], metrics["image_mrr"])
+    assert metrics["text_image_mrr"] >= metrics["text_image_paper_mrr"]
+    assert metrics["text_image_mrr"] > metrics["image_mrr"]
+    # Keeping the initial list can only help where the weights are chosen: weight 0 is among them.
+    assert metrics["text_image_initial_mrr"] >= metrics["text_initial_mrr"]
+    assert (metrics["text_initial_tried"], metrics["text_image_initial_tried"]) == (1 + 3 * 11, 1 + 3 * 66)
+
+
+def test_every_try_is_in_the_table_and_the_best_is_chosen(tmp_path, folders):
+    metrics = tune(tmp_path, folders, step=0.25)
+    with (tmp_path / "tried.csv").open() as lines:
+        table = list(csv.DictReader(lines))
+    sizes = dict.fromkeys(("image", "image_alone", "text_image_over_posfuse", "text_image_over_linear"), 1 + 3 * 5)
+    assert {name: sum(line["fusion"] == name for line in table) for name in sizes} == sizes
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    runs = filled(runs_of(tmp_path, "validation", "arcface", "rrt"))
+    for line in table:
+        if (line["fusion"], line["method"]) == ("image", "linear"):
+            weights = [float(line["arcface"]), float(line["rrt"])]
+            fused = linear_fusion(runs, weights, depth=None, normalization=line["normalization"])
+            assert float(line["mrr"]) == pytest.approx(evaluate(fused, qrels, ["mrr"])["mrr"].mean(), abs=1e-14)
+            assert line["text"] == ""
+    best_of = {name: max(float(line["mrr"]) for line in table if line["fusion"] == name) for name in sizes}
+    over = {method: best_of[f"text_image_over_{method}"] for method in ("posfuse", "linear")}
+    assert metrics["text_image_mrr"] == max(over.values())
+    report = read_json(tmp_path / "reranking.json")
+    assert report["image"]["chosen"]["method"] == max(over, key=over.get)
+    paper = report["text_image"]["paper"]
+    assert (paper["method"], paper["normalization"]) == ("linear", "min_max")
+    published = [
+        float(line["mrr"])
+        for line in table
+        if (line["fusion"], line["normalization"]) == ("text_image_over_posfuse", "min_max")
+    ]
+    assert metrics["text_image_paper_mrr"] == max(published)
+
+
+def test_images_are_fused_as_suits_the_final_list(tmp_path):
+    """The better fusion of the images alone may be the worse one under the text: each list has its own best."""
+    qrels = Qrels(("q0", "q1", "q2"), (np.array([1]), np.array([1]), np.array([1])))
+    rng = np.random.default_rng(8)
+    outcomes = set()
+    for seed in range(40):
+        folder = tmp_path / str(seed)
+        for system in ("initial", "text", "arcface", "rrt"):
+            scores = {query: dict(enumerate(rng.normal(size=4).tolist())) for query in qrels.queries}
+            write_run(folder / system / "validation.trec", Run.from_dict(scores, name=system))
+        write_qrels(folder / "validation.qrels", qrels)
+        folders = {name: folder / name for name in ("initial", "text", "arcface", "rrt")}
+        out = {"out": folder / "chosen.json", "out_tried": folder / "tried.csv"}
+        metrics = main(TuneRerankingParameters(step=0.5), None, **folders, qrels=folder / "validation.qrels", **out)
+        with (folder / "tried.csv").open() as lines:
+            table = list(csv.DictReader(lines))
+        finals = [float(line["mrr"]) for line in table if line["fusion"].startswith("text_image_over")]
+        assert metrics["text_image_mrr"] == max(finals)
+        alone = [float(line["mrr"]) for line in table if line["fusion"] == "image_alone"]
+        assert metrics["image_alone_mrr"] == max(alone)
+        outcomes.add(metrics["image_mrr"] == pytest.approx(max(alone), abs=1e-14))
+    assert outcomes == {True, False}  # in some worlds the images' own best is not what the text takes
+
+
+def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
+    tune(tmp_path, folders)
+    paper = read_json(tmp_path / "reranking.json")["image_alone"]["paper"]
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    runs = filled(runs_of(tmp_path, "validation", "arcface", "rrt"))
+    learned = [position_probabilities(run, qrels) for run in runs]
+    assert paper["method"] == "posfuse"
+    assert paper["probabilities"] == {"arcface": learned[0].tolist(), "rrt": learned[1].tolist()}
+
+    choice = with_choice(tmp_path, PositionFusion(**paper))
+    fuse(tmp_path, folders, choice)
+    test = filled(runs_of(tmp_path, "test", "arcface", "rrt"))
+    fused = read_run(tmp_path / "image" / "test.trec").select(test[0].queries)
+    expected = gather(test)
+    by_position = position_scores(expected, learned)
+    for row, documents in enumerate(expected.documents):
+        if row % 2:  # no face: RRT alone, its order whatever was learned
+            assert fused.documents[row].tolist() == test[1].documents[row].tolist()
+            continue
+        scores = dict(zip(documents.tolist(), by_position[row].tolist(), strict=True))
+        found = fused.documents[row].tolist()
+        assert fused.scores[row] == pytest.approx([scores[document] for document in found], abs=3e-6)
+        for one, other in pairwise(found):  # equal probability: the better ranks first
+            ranks = [sum(run.documents[row].tolist().index(each) for run in test if each in run.documents[row])
+                     for each in (one, other)]  # fmt: skip
+            assert scores[one] > scores[other] - 1e-12
+            assert scores[one] > scores[other] + 1e-12 or ranks[0] <= ranks[1]
+    both = read_run(tmp_path / "text_image" / "test.trec").select(fused.queries)
+    text = runs_of(tmp_path, "test", "text")[0]
+    by_hand = linear_fusion([text, fused], [0.5, 0.5], depth=None, normalization="min_max")
+    assert both.documents.tolist() == by_hand.documents.tolist()
+
+
+def test_judgements_and_lists_of_test_change_nothing_that_is_chosen(tmp_path, folders):
+    tune(tmp_path, folders)
+    before = (tmp_path / "reranking.json").read_bytes()
+    fuse(tmp_path, folders)
+    validation = (tmp_path / "text_image" / "validation.trec").read_bytes()
+    write_reranked(tmp_path / "runs", seed=9, splits=("test",))
+    tune(tmp_path, folders)
+    fuse(tmp_path, folders)
+    assert (tmp_path / "reranking.json").read_bytes() == before
+    assert (tmp_path / "text_image" / "validation.trec").read_bytes() == validation
+
+
+def test_fusing_reads_no_judgement():
+    assert not [name for name in inspect.signature(rerank_fuse.main).parameters if "qrels" in name]
+
+
+def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders):
+    tune(tmp_path, folders)
+    paper = PositionFusion(**read_json(tmp_path / "reranking.json")["image_alone"]["paper"])
+    weights = {"arcface": 0.7, "rrt": 0.3}
+    faces, whole = runs_of(tmp_path, "test", "arcface", "rrt")
+    some = faces.queries[3:5]
+    for fusion in (paper, *(LinearFusion(normalization=name, weights=weights) for name in ("rank", "min_max"))):
+        together = fusion.fuse({"arcface": faces, "rrt": whole}).select(some)
+        apart = fusion.fuse({"arcface": faces.select(some), "rrt": whole.select(some)})
+        assert apart.documents.tolist() == together.documents.tolist()
+        assert apart.scores.tolist() == together.scores.tolist()
+
+
+def test_the_order_of_lines_and_of_questions_does_not_matter(tmp_path, folders):
+    tune(tmp_path, folders)
+    before = read_json(tmp_path / "reranking.json")
+    for folder in folders.values():
+        path = folder / "validation.trec"
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join(np.random.default_rng(0).permutation(lines)) + "\n")
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels.select(qrels.queries[::-1]))
+    tune(tmp_path, folders)
+    after = read_json(tmp_path / "reranking.json")
+    for name in before:
+        assert after[name]["chosen_mrr"] == pytest.approx(before[name]["chosen_mrr"], abs=1e-14)
+        assert after[name]["chosen"] == before[name]["chosen"]
+
+
+def test_of_equally_good_fusions_the_first_is_taken():
+    first, second = (Tried(LinearFusion(normalization="rank", weights={"a": w, "b": 1 - w}), 0.5) for w in (0.2, 0.3))
+    assert best([first, second]) is first
+
+
+def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
+    for split in ("validation", "test"):
+        (folders["arcface"] / f"{split}.trec").write_text("")
+    tune(tmp_path, folders)
+    metrics = fuse(tmp_path, folders)
+    assert metrics["test_arcface_questions"] == 0
+    assert read_choice(tmp_path / "reranking.json")["image"].systems == {"rrt"}
+    whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "image" / "test.trec")
+    assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
+
+
+def test_a_question_without_image_list_is_ranked_by_its_text(tmp_path, folders):
+    run = read_run(folders["rrt"] / "test.trec")
+    write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
+    fuse(tmp_path, folders, with_choice(tmp_path, PositionFusion(probabilities={"arcface": [0.5], "rrt": [0.5]})))
+    text = read_run(folders["text"] / "test.trec").select(["test1"])
+    both = read_run(tmp_path / "text_image" / "test.trec").select(["test1"])
+    assert both.documents.tolist() == text.documents.tolist()
+    assert "test1" not in read_run(tmp_path / "image" / "test.trec").queries
+
+
+def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):
+    run = read_run(folders["rrt"] / "test.trec")
+    write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
+    metrics = fuse(tmp_path, folders, with_choice(tmp_path, equal("arcface", "rrt")))
+    assert (metrics["validation_image_alone_kept_initial"], metrics["test_image_alone_kept_initial"]) == (0, 1)
+    initial, fused, alone = (
+        read_run(path / "test.trec") for path in (folders["initial"], tmp_path / "image", tmp_path / "image_alone")
+    )
+    assert alone.select(["test1"]).documents.tolist() == initial.select(["test1"]).documents.tolist()
+    assert alone.select(fused.queries).documents.tolist() == fused.documents.tolist()
+
+
+def test_without_rrt_faces_alone_re_rank_images(tmp_path, folders):
+    for split in ("validation", "test"):
+        (folders["rrt"] / f"{split}.trec").write_text("")
+    metrics = tune(tmp_path, folders)
+    assert metrics["re_rankers_without_lists"] == 1
+    # One list: PosFuse and three normalisations; text and image as before.
+    assert (metrics["image_alone_tried"], metrics["text_image_tried"]) == (1 + 3, 2 * (1 + 3 * 11))
+    choice = read_choice(tmp_path / "reranking.json")
+    assert choice["image"].systems == choice["image_alone"].systems == {"arcface"}
+    assert metrics["image_alone_paper_is_chosen"] == 1  # of one list's order every way is as good, the paper's first
+    counts = fuse(tmp_path, folders)
+    assert (counts["test_rrt_questions"], counts["test_image_alone_kept_initial"]) == (0, 20)
+    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
+    for name in SYSTEMS:
+        assert mrr(tmp_path / name / "validation.trec", qrels) == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
+    faces, initial, text = (read_run(folders[name] / "test.trec") for name in ("arcface", "initial", "text"))
+    fused, alone, both = (read_run(tmp_path / name / "test.trec") for name in ("image", "image_alone", "text_image"))
+    assert fused.select(faces.queries).documents.tolist() == faces.documents.tolist()
+    for row, query in enumerate(alone.queries):
+        source = faces if query in faces.queries else initial
+        found = source.select([query]).documents[0]
+        assert alone.documents[row].tolist()[: len(found)] == found.tolist()
+        if query not in faces.queries:  # the text alone
+            assert both.select([query]).documents.tolist() == text.select([query]).documents.tolist()
+
+
+def test_no_image_re_ranker_at_all(tmp_path, folders):
+    for system in ("arcface", "rrt"):
+        for split in ("validation", "test"):
+            (folders[system] / f"{split}.trec").write_text("")
+    assert tune(tmp_path, folders)["re_rankers_without_lists"] == 2
+    fuse(tmp_path, folders)
+    initial, text = (read_run(folders[name] / "test.trec") for name in ("initial", "text"))
+    alone, both = (read_run(tmp_path / name / "test.trec") for name in ("image_alone", "text_image"))
+    assert alone.select(initial.queries).documents.tolist() == initial.documents.tolist()
+    assert both.select(text.queries).documents.tolist() == text.documents.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "mean"}, "field 'image': not a fusion.*posfuse.*linear"),
+        (
+            {"method": "linear", "normalization": "borda", "weights": {"arcface": 1, "rrt": 0}},
+            "unknown normal.*'borda'",
+        ),
+        ({"method": "posfuse", "probabilities": {"arcface": [2.0], "rrt": []}}, "less than or equal to 1"),
+        ({"method": "posfuse", "probabilities": {"clip": [], "rrt": []}}, "other systems; got .*clip.*of arcface, rrt"),
+        ({"method": "posfuse", "probabilities": {}}, "other systems; got .*of arcface, rrt"),
+    ],
+)
+def test_a_broken_choice_is_refused(tmp_path, folders, change, message):
+    write_json(tmp_path / "chosen.json", {"image": {"chosen": change}})
+    with pytest.raises(BadInput, match=f"(?s)chosen.json: .*{message}"):
+        fuse(tmp_path, folders, "chosen.json")
+    assert not (tmp_path / "image").exists()
+    (tmp_path / "chosen.json").write_text(json.dumps({"image": {}}))
+    with pytest.raises(BadInput, match="field 'image': not a fusion: 'chosen'"):
+        fuse(tmp_path, folders, "chosen.json")
+
+
+def test_bad_input(tmp_path, folders):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"kvqae": {"tune_reranking": {"step": 0.3}}}))
+    argv = [
+        "--params",
+        str(path),
+        "--qrels",
+        str(path),
+        "--out",
+        str(tmp_path / "o"),
+        "--out-tried",
+        str(tmp_path / "t"),
+    ]
+    argv += [part for name, folder in folders.items() for part in (f"--{name}", str(folder))]
+    with pytest.raises(BadInput, match=r"tune_reranking\.step: .*divides 1.*got 0\.3"):
+        execute(main, "kvqae.tune_reranking", TuneRerankingParameters, argv)
+    qrels = Qrels(("validation0",), (np.array([1]),))
+    write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels)
+    with pytest.raises(BadInput, match="runs and relevance judgements disagree.*validation"):
+        tune(tmp_path, folders)
+    (folders["text"] / "validation.trec").write_text("")
+    with pytest.raises(BadInput, match=r"text/validation\.trec: empty run"):
+        tune(tmp_path, folders)
+    (folders["arcface"] / "validation.trec").unlink()
+    with pytest.raises(BadInput, match=r"arcface/validation\.trec: no run of this split"):
+        tune(tmp_path, folders)
+    assert not (tmp_path / "reranking.json").exists()

@@ -1,0 +1,168 @@
+"""The stage `kvqae-world`: raw files in the public formats, the same bytes whatever the number of workers."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sample.kvqae.entity_world import World
+from sample.kvqae.write import write_world
+from stages.kvqae.world import KvqaeWorldParameters, main
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json_lines
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import BadInput, execute
+from trivium.sources.kvqae.checks import validate_kvqae
+
+TINY = {
+    "seed": 0,
+    "articles": 60,
+    "imageless": 10,
+    "sentences": 8,
+    "questions": {"train": 12, "validation": 8, "test": 8},
+    "triviaqa": 50,
+    "picture_size": 64,
+    "difficulty": {
+        "identity_spread": 1.0, "pose": 0.5, "crop": 0.5, "light": 0.5, "noise": 0.5, "occlusion": 0.1, "disguise": 0.3,
+        "faceless": 0.1, "company": 0.1,
+    },
+}  # fmt: skip
+
+
+def run(folder: Path, *, workers: int = 1, source: str = "sample", local: str | None = None, **changes: object) -> dict:
+    folder.mkdir(parents=True, exist_ok=True)
+    parameters = folder / "params.yaml"
+    tree = {"run": {"workers": workers, "mlflow": False}, "kvqae": {"world": {**TINY, **changes}}}
+    parameters.write_text(yaml.safe_dump(tree))
+    extra = [] if local is None else ["--local", local]
+    arguments = ["--params", str(parameters), "--source", source, "--out", str(folder / "raw"), *extra]
+    return execute(main, "kvqae.world", KvqaeWorldParameters, arguments)
+
+
+@pytest.fixture(autouse=True)
+def _scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        run(folder)
+    return folder / "raw"
+
+
+def digests(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_validator_of_any_world_accepts_it(raw: Path):
+    counts = validate_kvqae(raw)
+    assert all(not value for name, value in counts.items() if "without" in name and "image" not in name), counts
+
+
+def test_the_same_bytes_with_two_workers(raw: Path, tmp_path: Path):
+    run(tmp_path, workers=2)
+    assert digests(tmp_path / "raw") == digests(raw)
+
+
+def test_another_seed_is_another_world(raw: Path, tmp_path: Path):
+    run(tmp_path, seed=1)
+    assert not set(digests(tmp_path / "raw").values()) & set(digests(raw).values())
+
+
+def test_questions_are_read_by_the_pipeline(raw: Path):
+    articles = {record["wikipedia_id"]: record for _, record in read_json_lines(raw / "articles.jsonl")}
+    shown = Images(raw / "images" / "questions")
+    for split, size in TINY["questions"].items():
+        questions = read_questions(raw / "viquae" / f"{split}.jsonl")
+        assert len(questions) == size
+        for question in questions:
+            assert question.image in shown
+            assert articles[question.wikipedia_id]["wikidata_info"]["wikidata_id"] == question.wikidata_id
+            assert question.answers[0] == question.original_answer
+
+
+def test_validation_and_test_of_triviaqa_are_the_questions_behind_viquae(raw: Path):
+    for split in ("validation", "test"):
+        shown = [record for _, record in read_json_lines(raw / "viquae" / f"{split}.jsonl")]
+        named = [record for _, record in read_json_lines(raw / "triviaqa" / f"{split}.jsonl")]
+        assert [record["original_question"] for record in shown] == [record["input"] for record in named]
+        assert [record["kilt_id"] for record in shown] == [
+            record["output"]["provenance"][0]["wikipedia_id"][0] for record in named
+        ]
+
+
+def test_no_answer_of_viquae_is_taught_about_its_entity(raw: Path):
+    """In the files, without the generator's own relations: (article, answer) pairs are disjoint."""
+    taught = set()
+    for _, record in read_json_lines(raw / "triviaqa" / "train.jsonl"):
+        page = record["output"]["provenance"][0]["wikipedia_id"][0]
+        taught.add((page, record["output"]["original_answer"]))
+    for split in TINY["questions"]:
+        for _, record in read_json_lines(raw / "viquae" / f"{split}.jsonl"):
+            assert (record["kilt_id"], record["output"]["original_answer"]) not in taught
+
+
+def test_kb_images_are_those_that_wikidata_prefers(raw: Path):
+    drawn = set(Images(raw / "images" / "kb").names)
+    preferred = set()
+    for _, item in read_json_lines(raw / "wikidata.jsonl"):
+        for key in ("P18", "P154", "P41", "P94", "P2425"):
+            if key in item["claims"]:
+                preferred.add(item["claims"][key][0]["mainsnak"]["datavalue"]["value"])
+                break
+    assert drawn == preferred
+    assert len(drawn) == TINY["articles"]
+
+
+def test_metrics_are_flat_and_finite(tmp_path: Path):
+    metrics = run(tmp_path)
+    assert json.loads(json.dumps(metrics, allow_nan=False)) == metrics
+    assert metrics["articles"] == 70
+    assert metrics["viquae_train"] == 12
+    assert validate_kvqae(tmp_path / "raw").items() <= metrics.items()  # what the world says of itself agrees
+
+
+def test_a_world_that_does_not_validate_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def forgetful(world: World, folder: Path, *args: object, **options: object) -> None:
+        write_world(world, folder, *args, **options)
+        (folder / "viquae" / "test.jsonl").unlink()
+
+    monkeypatch.setattr("stages.kvqae.world.write_world", forgetful)
+    with pytest.raises(BadInput, match="files are missing; got 'viquae/test.jsonl'"):
+        run(tmp_path)
+    assert not list(tmp_path.glob("*raw*"))
+
+
+def test_unknown_source_lists_the_choices(tmp_path: Path):
+    with pytest.raises(BadInput, match="world.kvqae.*got 'moon'.*choices: sample, hub, local"):
+        run(tmp_path, source="moon")
+    assert not (tmp_path / "raw").exists()
+
+
+def test_local_takes_a_sample_world_back(raw: Path, tmp_path: Path):
+    run(tmp_path, source="local", local=str(raw))
+    for name in ("articles.jsonl", "viquae/test.jsonl"):
+        assert (tmp_path / "raw" / name).read_bytes() == (raw / name).read_bytes()
+
+
+def test_local_needs_a_folder(tmp_path: Path):
+    with pytest.raises(BadInput, match="--local"):
+        run(tmp_path, source="local")
+
+
+def test_too_many_questions_leave_nothing_behind(tmp_path: Path):
+    with pytest.raises(BadInput, match=r"kvqae.world.questions.test.*got 5000"):
+        run(tmp_path, questions={"train": 5, "validation": 5, "test": 5000})
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.parametrize(("field", "value"), [("seed", -1), ("articles", 10), ("picture_size", 8), ("colour", 1)])
+def test_parameters_out_of_range(tmp_path: Path, field: str, value: int):
+    with pytest.raises(BadInput, match=field):
+        run(tmp_path, **{field: value})

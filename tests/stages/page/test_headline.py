@@ -1,0 +1,27 @@
+import pytest
+
+from stages.page.headline import HeadlineParameters, main
+from trivium.files.tables import write_json
+from trivium.harness.stage import BadInput
+from trivium.page.headline import NUMBERS, headline
+
+
+def test_what_exists_is_collected(tmp_path):
+    keys = {number.key: 0.12345678 for number in NUMBERS.values() if number.file == "kvqae/evaluate.json"}
+    write_json(tmp_path / "metrics/kvqae/evaluate.json", keys | {"other": 1.0})
+    numbers = main(HeadlineParameters(), None, folder=tmp_path / "metrics")
+    assert numbers["kvqae_bm25_mrr"] == 0.123457
+    assert "kvqae_em_text" not in numbers  # its stage has not run
+
+
+def test_complexity_says_what_was_validated_and_how_strong_planted_effects_are():
+    labels = {name: number.label for name, number in NUMBERS.items()}
+    assert "δ < 0 for most models" in labels["complexity_factors_validated"]
+    assert "every analysis" in labels["complexity_factors_found"]
+    assert NUMBERS["complexity_planted_weakest"].file == "complexity/fragment.json"
+
+
+def test_a_renamed_metric_is_an_error(tmp_path):
+    write_json(tmp_path / "kvqae/read.json", {"em": 0.5})
+    with pytest.raises(BadInput, match="field .few_shot_text_em.: missing metric"):
+        headline(tmp_path)

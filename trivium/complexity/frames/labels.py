@@ -1,0 +1,150 @@
+"""What the frame parser may answer: frames, their elements, and the lexicon of words that evoke them.
+
+All of it is read off the annotated training texts, and travels with the parser in `labels.json`.
+"""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.complexity.frames.windows import words_of
+from trivium.formats.framed_texts import AnnotatedText
+
+Unit = tuple[str, str]  # lemma, part of speech
+UNKNOWN = "other"  # part of speech of a trigger that the lexicon lacks
+
+
+def form_of(text: str) -> str:
+    """A word form as the lexicon has it: NFC, lower case, one kind of apostrophe and space."""
+    return " ".join(unicodedata.normalize("NFC", text).replace("’", "'").lower().split())
+
+
+@dataclass(frozen=True)
+class FrameLabels:
+    """The inventory.
+
+    Attributes:
+        elements: of each frame, the names of elements seen with it and the core type each mostly has.
+        units: how often each lexical unit evoked each frame.
+        forms: how often each word form was each lexical unit.
+        occurrences: how often each of these forms occurs at all, as a trigger or not.
+    """
+
+    elements: Mapping[str, Mapping[str, str]]
+    units: Mapping[Unit, Mapping[str, int]]
+    forms: Mapping[str, Mapping[Unit, int]]
+    occurrences: Mapping[str, int]
+
+    @property
+    def frames(self) -> list[str]:
+        """Names of the frames, in the order of their tags."""
+        return sorted(self.elements)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the elements, in the order of their tags."""
+        return sorted({name for names in self.elements.values() for name in names})
+
+    def unit_of(self, form: str, frame: str) -> Unit | None:
+        """The most frequent lexical unit that the form can be and that evokes the frame; None when there is none."""
+        known = [(-count, unit) for unit, count in self.forms.get(form, {}).items() if frame in self.units[unit]]
+        return min(known)[1] if known else None
+
+    def frames_of(self, form: str) -> set[str]:
+        """The frames of every lexical unit that the form can be; empty when the lexicon lacks it."""
+        return {frame for unit in self.forms.get(form, {}) for frame in self.units[unit]}
+
+    def allowed_elements(self) -> NDArray[np.bool_]:
+        """(frames, 1 + 2 names): which element tags each frame may have."""
+        allowed = np.zeros((len(self.elements), 1 + 2 * len(self.names)), dtype=bool)
+        allowed[:, 0] = True
+        for row, frame in enumerate(self.frames):
+            for column, name in enumerate(self.names):
+                allowed[row, 1 + 2 * column : 3 + 2 * column] = name in self.elements[frame]
+        return allowed
+
+    def to_json(self) -> dict[str, Any]:
+        """As `labels.json` has it; lexical units are named `lemma.part_of_speech`."""
+        return {
+            "frames": {frame: dict(names) for frame, names in self.elements.items()},
+            "units": {".".join(unit): dict(counts) for unit, counts in self.units.items()},
+            "forms": {
+                form: {".".join(unit): count for unit, count in counts.items()} for form, counts in self.forms.items()
+            },
+            "occurrences": dict(self.occurrences),
+        }
+
+    @classmethod
+    def from_json(cls, tree: Mapping[str, Any]) -> "FrameLabels":
+        """Inverse of `to_json`; `KeyError` when something is missing."""
+        return cls(
+            tree["frames"],
+            {_unit(name): counts for name, counts in tree["units"].items()},
+            {form: {_unit(name): count for name, count in counts.items()} for form, counts in tree["forms"].items()},
+            tree["occurrences"],
+        )
+
+
+def _unit(name: str) -> Unit:
+    lemma, _, part_of_speech = name.rpartition(".")
+    return lemma, part_of_speech
+
+
+def collect_labels(texts: Sequence[AnnotatedText]) -> FrameLabels:
+    """The inventory of annotated texts."""
+    cores: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    units: dict[Unit, Counter[str]] = defaultdict(Counter)
+    forms: dict[str, Counter[Unit]] = defaultdict(Counter)
+    for text in texts:
+        for instance in text.frames:
+            lexical_unit = instance.lexical_unit
+            unit = (lexical_unit.lemma, lexical_unit.part_of_speech)
+            units[unit][instance.frame] += 1
+            forms[form_of(lexical_unit.span.of(text.text))][unit] += 1
+            elements = cores[instance.frame]
+            for element in instance.elements:
+                elements[element.name][element.core] += 1
+    return FrameLabels(
+        {
+            frame: {name: _most_frequent(counts) for name, counts in sorted(cores[frame].items())}
+            for frame in sorted(cores)
+        },
+        dict(sorted(units.items())),
+        dict(sorted(forms.items())),
+        dict(sorted(count_forms((text.text for text in texts), set(forms)).items())),
+    )
+
+
+def count_forms(texts: Iterable[str], forms: set[str]) -> Counter[str]:
+    """How often each of these forms (of one or several words) occurs in texts."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        for form, _, _ in occurrences(text, forms):
+            counts[form] += 1
+    return counts
+
+
+def occurrences(text: str, forms: set[str]) -> list[tuple[str, int, int]]:
+    """The occurrences of the forms as (form, start, end), in order: the longest at each place, none inside another."""
+    words = words_of(text)
+    longest = max((len(words_of(form)) for form in forms), default=0)
+    found = []
+    first = 0
+    while first < len(words):
+        for size in range(min(longest, len(words) - first), 0, -1):
+            start, end = words[first].start, words[first + size - 1].end
+            if (form := form_of(text[start:end])) in forms:
+                found.append((form, start, end))
+                first += size - 1
+                break
+        first += 1
+    return found
+
+
+def _most_frequent(counts: Counter[str]) -> str:
+    return min(counts, key=lambda name: (-counts[name], name))

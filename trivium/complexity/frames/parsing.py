@@ -1,0 +1,159 @@
+"""Reading texts with a trained frame parser: triggers with their frames, then the elements of each."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from trivium.complexity.frames.labels import UNKNOWN, form_of
+from trivium.complexity.frames.parser_folder import Asked, FrameParser
+from trivium.complexity.frames.windows import Window, words_of
+from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.measures.bio import best_bio_tags, bio_spans
+from trivium.nets.device import halving_batches, length_sorted_batches
+
+Trigger = tuple[int, int, int]  # frame, first word, last word
+
+
+@torch.inference_mode()
+def read_tags(
+    parser: FrameParser,
+    asked: Sequence[Asked],
+    batch_size: int,
+    restrict: Callable[[Asked, NDArray[np.float32]], None] | None = None,
+) -> list[NDArray[np.int64]]:
+    """The best valid tags of the words of each reading; all ask for triggers, or all for elements.
+
+    Args:
+        parser: in evaluation mode.
+        asked: the readings.
+        batch_size: readings at a time, of similar length.
+        restrict: may set log-probabilities (words, tags) of a reading to −∞, in place.
+    """
+    tags: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(asked)
+    batches = length_sorted_batches([len(each.window.input_ids) for each in asked], batch_size)
+    order = [place for batch in batches for place in batch.tolist()]
+
+    def read(places: Sequence[int]) -> None:
+        logits, lengths = parser.logits([asked[place] for place in places])
+        scores = logits.log_softmax(dim=-1).cpu().numpy()
+        if restrict is not None:
+            for row, place in enumerate(places):
+                restrict(asked[place], scores[row])
+        for place, row, length in zip(places, best_bio_tags(scores, lengths.numpy()), lengths.tolist(), strict=True):
+            tags[place] = row[:length]
+        bar.update(len(places))
+
+    with tqdm(total=len(order), desc="windows", unit="window", mininterval=5, leave=False) as bar:
+        for _ in halving_batches(order, batch_size, read):
+            pass
+    return tags
+
+
+def lexicon_mask(parser: FrameParser, texts: Sequence[str]) -> Callable[[Asked, NDArray[np.float32]], None]:
+    """Forbids a word that the lexicon knows every frame that none of its lexical units was seen with.
+
+    A word of a trigger of several words may have all frames of whatever trigger it is part of.
+    """
+    frames = {frame: place for place, frame in enumerate(parser.labels.frames)}
+    forbidden: dict[str, NDArray[np.bool_]] = {}
+    for form in parser.labels.forms:
+        for word in words_of(form):
+            row = forbidden.setdefault(word.of(form), np.ones(2 * len(frames), dtype=bool))
+            for frame in parser.labels.frames_of(form):
+                row[2 * frames[frame] : 2 * frames[frame] + 2] = False
+
+    def restrict(asked: Asked, scores: NDArray[np.float32]) -> None:
+        text = texts[asked.window.text]
+        for word, span in enumerate(asked.window.words):
+            row = forbidden.get(form_of(span.of(text)))
+            if row is not None:
+                scores[word, 1:][row] = -np.inf
+
+    return restrict
+
+
+def find_triggers(
+    parser: FrameParser, texts: Sequence[str], windows: Sequence[Window], batch_size: int, *, masked: bool
+) -> list[list[Trigger]]:
+    """The triggers in each window; `masked`: only frames that the lexicon has for a known word."""
+    tags = read_tags(
+        parser, [Asked(window) for window in windows], batch_size, lexicon_mask(parser, texts) if masked else None
+    )
+    return [bio_spans(row) for row in tags]
+
+
+@torch.inference_mode()
+def frames_of_triggers(
+    parser: FrameParser,
+    given: Sequence[tuple[Window, int]],
+    allowed: Sequence[NDArray[np.bool_] | None],
+    batch_size: int,
+) -> list[int]:
+    """The best frame of each given trigger.
+
+    Args:
+        parser: in evaluation mode.
+        given: windows, and the trigger's first word there.
+        allowed: (frames,) those each may evoke; None for any.
+        batch_size: readings at a time.
+    """
+    best: list[int] = []
+
+    def read(places: Sequence[int]) -> None:
+        logits, _ = parser.logits([Asked(given[place][0]) for place in places])
+        for place, row in zip(places, logits.cpu().numpy(), strict=True):
+            scores = row[given[place][1], 1::2]
+            if (mask := allowed[place]) is not None:
+                scores = np.where(mask, scores, -np.inf)
+            best.append(int(scores.argmax()))
+
+    for _ in halving_batches(range(len(given)), batch_size, read):
+        pass
+    return best
+
+
+def find_elements(
+    parser: FrameParser, given: Sequence[tuple[Window, Trigger]], batch_size: int
+) -> list[list[tuple[str, Span]]]:
+    """The elements of given frames, as (name, characters), in the order of the text."""
+    asked = [Asked(window, 1 + frame, (first, last)) for window, (frame, first, last) in given]
+    names = parser.labels.names
+    return [
+        [(names[kind], span_of(each.window, first, last)) for kind, first, last in bio_spans(tags)]
+        for each, tags in zip(asked, read_tags(parser, asked, batch_size), strict=True)
+    ]
+
+
+def parse(
+    parser: FrameParser, texts: Sequence[str], windows: Sequence[Window], batch_size: int
+) -> list[list[FrameInstance]]:
+    """Frames of each text, in its order, as the parser finds them (with the lexicon's mask).
+
+    A trigger of a form that the lexicon lacks, or that evokes another frame there, gets its form as lemma and the part
+    of speech `other`.
+    """
+    found = find_triggers(parser, texts, windows, batch_size, masked=True)
+    given = [(window, trigger) for window, triggers in zip(windows, found, strict=True) for trigger in triggers]
+    frames: list[list[FrameInstance]] = [[] for _ in texts]
+    for (window, (frame, first, last)), elements in zip(given, find_elements(parser, given, batch_size), strict=True):
+        name = parser.labels.frames[frame]
+        span = span_of(window, first, last)
+        form = form_of(span.of(texts[window.text]))
+        unit = parser.labels.unit_of(form, name) or (form, UNKNOWN)
+        cores = parser.labels.elements[name]
+        frames[window.text].append(
+            FrameInstance(
+                name,
+                LexicalUnit(*unit, span),
+                tuple(FrameElement(element, where, cores[element]) for element, where in elements),
+            )
+        )
+    return frames
+
+
+def span_of(window: Window, first: int, last: int) -> Span:
+    """Characters from the first to the last of these words."""
+    return Span(window.words[first].start, window.words[last].end)

@@ -1,0 +1,125 @@
+"""Texts cut into windows that the frame parser reads: a sentence each, or a piece of one that is too long.
+
+A frame's elements stand in its trigger's sentence, nearly always; a sentence is short, and reading is done once a
+trigger. Words are the units that are tagged: offsets give them back exactly as the text has them.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from transformers import PreTrainedTokenizerBase
+
+from trivium.formats.framed_texts import Span
+
+# An elided word ends with its apostrophe: l' armée. Combining marks (NFD) belong to their letter.
+_WORD = re.compile(r"(?:\w[\u0300-\u036f]*)+['’]?|[^\w\s]")
+# The end of a sentence, unless it is that of an initial or an abbreviation.
+_END = re.compile(
+    r"(?<![\s.(-][A-ZÀ-Ý])(?<!\bav)(?<!\bapr)(?<!\bMM)(?<!\bcf)(?<!\bp)(?<!\bvol)"
+    r"[.!?…]+(?:\s?[»”\")\]])*\s+(?=[«“\"(\[]?\s?[A-ZÀ-Ý0-9])|\n+"
+)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is read at once.
+
+    Attributes:
+        text: which of the texts it is from.
+        words: where they are, in characters of the text.
+        input_ids: of its tokens, special ones included.
+        first_tokens, last_tokens: the tokens with each word's first and last character.
+    """
+
+    text: int
+    words: tuple[Span, ...]
+    input_ids: tuple[int, ...]
+    first_tokens: tuple[int, ...]
+    last_tokens: tuple[int, ...]
+
+
+def words_of(text: str, start: int = 0) -> list[Span]:
+    """Words and punctuation marks; `start` is added to the offsets."""
+    return [Span(start + found.start(), start + found.end()) for found in _WORD.finditer(text)]
+
+
+def sentences_of(text: str) -> list[Span]:
+    """Sentences without the white space around them; empty ones are left out."""
+    bounds = [0, *(found.end() for found in _END.finditer(text)), len(text)]
+    spans = []
+    for start, end in pairwise(bounds):
+        piece = text[start:end]
+        if stripped := piece.strip():
+            begin = start + len(piece) - len(piece.lstrip())
+            spans.append(Span(begin, begin + len(stripped)))
+    return spans
+
+
+def windows_of(texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> tuple[list[Window], int]:
+    """The windows of texts, in order, and how many sentences had to be cut into pieces.
+
+    Args:
+        texts: as they are stored.
+        tokenizer: a fast one.
+        max_tokens: of a window, special tokens included. A single word with more loses its end.
+    """
+    pieces = [(place, span) for place, text in enumerate(texts) for span in sentences_of(text)]
+    windows: list[Window] = []
+    cut = 0
+    room = max_tokens - tokenizer.num_special_tokens_to_add()
+    for (place, span), offsets in zip(
+        pieces, _offsets(tokenizer, [span.of(texts[p]) for p, span in pieces]), strict=True
+    ):
+        words = words_of(span.of(texts[place]), span.start)
+        too_long = len(offsets) > room
+        cut += too_long
+        chunks = _chunks(words, span.start, offsets, room) if too_long else [words]
+        windows += [_window(place, texts[place], chunk, tokenizer, max_tokens) for chunk in chunks if chunk]
+    return windows, cut
+
+
+def _offsets(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[tuple[int, int]]]:
+    if not texts:
+        return []
+    found = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    return list(found["offset_mapping"])
+
+
+def _chunks(words: list[Span], start: int, offsets: list[tuple[int, int]], room: int) -> list[list[Span]]:
+    """Successive words that have at most `room` tokens together."""
+    starts = [start + begin for begin, _ in offsets]
+    chunks: list[list[Span]] = [[]]
+    used = 0
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        until = bisect_right(starts, following.start - 1) if following is not None else len(starts)
+        size = until - bisect_right(starts, word.start - 1)
+        if chunks[-1] and used + size > room:
+            chunks.append([])
+            used = 0
+        chunks[-1].append(word)
+        used += size
+    return chunks
+
+
+def _window(place: int, text: str, words: list[Span], tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> Window:
+    start = words[0].start
+    encoded = tokenizer(
+        text[start : words[-1].end], truncation=True, max_length=max_tokens, return_offsets_mapping=True, verbose=False
+    )
+    real = [
+        (token, start + begin, start + end)
+        for token, (begin, end) in enumerate(encoded["offset_mapping"])
+        if end > begin
+    ]
+    ends = [end for _, _, end in real]
+    firsts, lasts = [], []
+    for word in words:
+        # The token with the word's first character; a character that the tokenizer dropped goes to the one after it.
+        first = min(bisect_right(ends, word.start), len(real) - 1)
+        last = max(first, min(bisect_right(ends, word.end - 1), len(real) - 1))
+        firsts.append(real[first][0] if real else 0)
+        lasts.append(real[last][0] if real else 0)
+    return Window(place, tuple(words), tuple(encoded["input_ids"]), tuple(firsts), tuple(lasts))

@@ -1,0 +1,125 @@
+"""Human judgements as they are brought: Label Studio's JSON export, or CSV."""
+
+import csv
+import io
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.complexity.judging.label_studio import VERDICTS, answer_code, read_export
+from trivium.harness.stage import BadInput
+
+COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
+Answers = Mapping[str, Mapping[str, str]]  # by model, then question
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One annotator's verdict on one answer.
+
+    Attributes:
+        item: what was judged: the code of an answer (Label Studio), or a question and model (CSV).
+        id: the question.
+        models: those whose answer it is.
+    """
+
+    item: str
+    id: str
+    models: tuple[str, ...]
+    annotator: str
+    verdict: str
+
+
+def read_judgements(folder: Path, ids: set[str], answers: Answers) -> tuple[list[Judgement], dict[str, int]]:
+    """Every file of the folder: `*.json` as Label Studio exports it, `*.csv` with COLUMNS.
+
+    Returns:
+        The judgements, and counts: stale (of answers that no model gives now), unjudged_tasks, skipped_annotations.
+
+    Raises:
+        BadInput: an unknown question, model or verdict, an annotator who judged an answer twice, a CSV that is not
+            UTF-8.
+    """
+    counts = Counter(stale=0, unjudged_tasks=0, skipped_annotations=0)
+    judgements: list[Judgement] = []
+    seen: dict[tuple[str, str, str], str] = {}
+    readers = {".json": _from_label_studio, ".csv": _from_csv}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.suffix == ".md":
+            continue
+        if path.suffix not in readers:
+            raise BadInput("not a file of judgements", file=path, got=path.suffix, choices=readers)
+        for row, judgement in readers[path.suffix](path, ids, answers, counts):
+            for model in judgement.models:
+                key = (judgement.id, model, judgement.annotator)
+                if key in seen:
+                    raise BadInput(
+                        f"annotator {judgement.annotator!r} judged an answer twice, first in {seen[key]}",
+                        file=path,
+                        row=row,
+                        field="annotator",
+                        got=judgement.id,
+                    )
+                seen[key] = f"{path.name}:{row}"
+            judgements.append(judgement)
+    return judgements, dict(counts)
+
+
+def _from_label_studio(
+    path: Path, ids: set[str], answers: Answers, counts: Counter[str]
+) -> Iterator[tuple[int, Judgement]]:
+    found, unjudged, skipped = read_export(path)
+    counts["unjudged_tasks"] += unjudged
+    counts["skipped_annotations"] += skipped
+    models: dict[str, list[str]] = defaultdict(list)
+    for model, given in answers.items():
+        for identifier, answer in given.items():
+            models[answer_code(identifier, answer)].append(model)
+    for identifier, code, annotator, verdict, row in found:
+        if identifier not in ids:
+            raise BadInput("unknown question", file=path, row=row, field="data.id", got=identifier)
+        if code in models:
+            yield row, Judgement(code, identifier, tuple(models[code]), annotator, verdict)
+        else:
+            counts["stale"] += 1
+
+
+def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str]) -> Iterator[tuple[int, Judgement]]:
+    lines = csv.DictReader(io.StringIO(_text_of(path), newline=""))
+    try:
+        missing = [name for name in COLUMNS if name not in (lines.fieldnames or ())]
+        if missing:
+            raise BadInput("missing columns", file=path, row=1, got=missing, choices=lines.fieldnames or ())
+        for line in lines:
+            found = _judgement(line, path, lines.line_num, ids, answers)
+            if found is None:
+                counts["stale"] += 1
+            else:
+                yield lines.line_num, found
+    except csv.Error as error:
+        raise BadInput(f"not CSV: {error}", file=path, row=lines.reader.line_num) from None
+
+
+def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], answers: Answers) -> Judgement | None:
+    """One line's; None when the model has another answer now."""
+    for field, choices in (("id", ids), ("model", answers), ("verdict", VERDICTS)):
+        if line[field] not in choices:
+            shown = None if field == "id" else choices
+            raise BadInput(f"unknown {field}", file=path, row=row, field=field, got=line[field], choices=shown)
+    if not line["annotator"]:
+        raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
+    identifier, model = line["id"], line["model"]
+    if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
+        return None
+    return Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
+
+
+def _text_of(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        raise BadInput("not UTF-8", file=path, row=row, got=content[error.start : error.start + 1],
+                       expected="UTF-8 (spreadsheets call it “CSV UTF-8”)") from None  # fmt: skip

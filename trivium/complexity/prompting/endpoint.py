@@ -1,0 +1,213 @@
+"""Ask an OpenAI-compatible endpoint: at a given pace, again after what may pass, never with the key in a message."""
+
+import email.utils
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+
+from trivium.complexity.prompting.answer_cache import Reply
+from trivium.harness.stage import BadInput
+
+LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
+_PASSING = (408, 409, 425)  # besides 429 and 5xx
+_ABOUT_THE_QUESTION = (400, 413, 422)  # too long, or its content is refused
+_SHOWN = 300
+_TOKENS = 10**9  # no answer takes so many
+
+
+class RefusedError(Exception):
+    """The endpoint does not want this very question."""
+
+
+class StoppedError(Exception):
+    """Another question failed for good while this one waited."""
+
+
+class Endpoint:
+    """One model behind one address; several threads may ask.
+
+    Args:
+        address: base URL, such as http://localhost:8000/v1.
+        model: the endpoint's name for it.
+        key: secret, sent in the header; "" where none is needed.
+        requests_per_minute: starts of requests are at least 60 / this many seconds apart.
+        timeout_s: seconds without a sign of the endpoint.
+        retries: how often a question is asked again.
+        backoff_s: seconds before the first time, doubled every time, where the endpoint names none (Retry-After).
+
+    Attributes:
+        counts: `requests`, `retries`, `rate_limited`, `timeouts`, `connections_lost`, `server_errors`, `malformed`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        model: str,
+        key: str,
+        *,
+        requests_per_minute: float,
+        timeout_s: float,
+        retries: int,
+        backoff_s: float,
+    ) -> None:
+        self.address, self.model = address, model
+        self._key, self._retries, self._backoff = key, retries, backoff_s
+        client = openai.OpenAI(api_key=key or "none", base_url=address, timeout=timeout_s, max_retries=0)
+        # The body is read here and not by the client, which takes much that is no answer for one.
+        self._create: Any = client.chat.completions.with_raw_response.create
+        self._pace, self._next = 60 / requests_per_minute, 0.0
+        self._lock, self._stopped = threading.Lock(), threading.Event()
+        self.counts: Counter[str] = Counter()
+
+    def ask(self, messages: list[dict[str, str]], sampling: Mapping[str, float]) -> Reply:
+        """One answer.
+
+        Raises:
+            RefusedError: the endpoint says that this question is wrong (400, 413, 422).
+            StoppedError: `stop` was called.
+            BadInput: wrong key or model, nothing left to spend, or still no answer after all retries.
+        """
+        for attempt in range(self._retries + 1):
+            self._wait_for_turn()
+            self._count("requests")
+            if attempt:
+                self._count("retries")
+            asked_to_wait = None
+            try:
+                return reply_of(self._create(model=self.model, messages=messages, **sampling).content)
+            except openai.APIStatusError as error:
+                asked_to_wait, problem = self._judge(error), self._said(error)
+            except openai.APITimeoutError:
+                self._count("timeouts")
+                problem = "no answer in time"
+            except openai.APIConnectionError as error:
+                self._count("connections_lost")
+                problem = f"no connection: {self._said(error.__cause__ or error)}"
+            except ValueError as error:
+                self._count("malformed")
+                problem = f"an answer that is none: {self._said(error)}"
+            if attempt < self._retries:
+                wait = self._backoff * 2**attempt * random.uniform(0.75, 1.25)
+                if asked_to_wait is None:
+                    self._sleep(wait)
+                else:
+                    self._hold(asked_to_wait)
+        raise self._failure(f"gave up after {self._retries + 1} requests, the last: {problem}")
+
+    def stop(self) -> None:
+        """Wake and end all that wait."""
+        self._stopped.set()
+
+    def _judge(self, error: openai.APIStatusError) -> float | None:
+        """Seconds that the endpoint asks to wait, None where it does not say; raises what will not pass."""
+        status, said = error.status_code, self._said(error)
+        if status in _ABOUT_THE_QUESTION:
+            raise RefusedError(said)
+        if status == 429 and error.code != "insufficient_quota":
+            self._count("rate_limited")
+        elif status >= 500 or status in _PASSING:
+            self._count("server_errors")
+        else:
+            raise self._failure(said)
+        asked_to_wait = seconds_of(error.response.headers.get("retry-after"), time.time())
+        if asked_to_wait is not None and asked_to_wait > LONGEST_WAIT:
+            raise self._failure(f"asks to wait for {asked_to_wait:.0f} seconds ({said})")
+        return asked_to_wait
+
+    def _failure(self, problem: str) -> BadInput:
+        return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self.model)
+
+    def _said(self, error: BaseException) -> str:
+        text = str(error)
+        if self._key:  # some endpoints repeat it
+            text = text.replace(self._key, "[key]")
+        return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+    def _count(self, name: str) -> None:
+        with self._lock:
+            self.counts[name] += 1
+
+    def _wait_for_turn(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next)
+            self._next = turn + self._pace
+        self._sleep(turn - now)
+
+    def _hold(self, seconds: float) -> None:
+        """Nobody asks for so long."""
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+
+    def _sleep(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise StoppedError
+
+
+def key_from_environment(variable: str | None) -> str:
+    """The secret in an environment variable; "" where the endpoint needs none.
+
+    Raises:
+        BadInput: the variable is not set, or holds what no header can carry; the value is not shown.
+    """
+    if variable is None:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise BadInput("no key in the environment", field="key_variable", got=variable,
+                       expected="the variable set, or null where the endpoint needs no key")  # fmt: skip
+    if not (key.isascii() and key.isprintable()):
+        # The client's own message would show the key, escaped and hence past all redaction.
+        raise BadInput("the key holds control or non-ASCII characters", field="key_variable", got=variable,
+                       expected="printable ASCII")  # fmt: skip
+    return key
+
+
+def reply_of(body: bytes) -> Reply:
+    """The first choice of a chat completion.
+
+    Raises:
+        ValueError: not JSON, or not a chat completion.
+    """
+    try:
+        completion: Any = json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    try:
+        choice = completion["choices"][0]
+        content = choice["message"]["content"]
+    except (TypeError, KeyError, IndexError):
+        raise ValueError("no choice with a message") from None
+    if content is not None and not isinstance(content, str):
+        raise ValueError("a message that is no text")
+    usage = completion.get("usage")
+    used = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
+    prompt, written = (number if type(number) is int and 0 <= number < _TOKENS else 0 for number in used)
+    finish = choice.get("finish_reason")
+    return Reply(_clean(content or ""), finish if isinstance(finish, str) else "", prompt, written)
+
+
+def _clean(text: str) -> str:
+    """Half characters (lone surrogates), which JSON may hold and UTF-8 may not, become U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def seconds_of(retry_after: str | None, now: float) -> float | None:
+    """The header Retry-After as seconds from now: a number or a date; None where it is neither (RFC 9110 §10.2.3)."""
+    if retry_after is None:
+        return None
+    try:
+        return max(0.0, float(int(retry_after)))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
+    except ValueError:
+        return None

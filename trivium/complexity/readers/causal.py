@@ -1,0 +1,136 @@
+"""The language model as reader: Llama goes on after the template; LoRA adapts it (Hu et al. 2021; complexity.md §2).
+
+W' = W + alpha / rank · B A with A (rank, inputs) random and B (outputs, rank) zero at first; only A and B are trained.
+loss = −1/|y| Σ_t log p(y_t | y_<t, prompt) over the answer's tokens and the end of text, nothing for the prompt's.
+What is saved is A and B, with the way to the base model's folder.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors import SafetensorError
+from torch import Tensor
+from transformers import AutoModelForCausalLM
+
+from trivium.complexity.readers.generation import (
+    IGNORED,
+    Pair,
+    answer_loss,
+    answers_of,
+    filler_of,
+    greedy,
+    load_generator,
+    padded,
+    pairs_of,
+)
+from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
+from trivium.complexity.readers.settings import CausalSettings
+from trivium.files.tables import read_json, write_json
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
+from trivium.nets.device import autocast, pick_device
+
+ADAPTER = "adapter_model.safetensors"
+BASE = "base.json"  # where the base model is, seen from the adapter's folder
+
+
+class CausalReader:
+    """Llama and its like, with LoRA."""
+
+    def __init__(self, settings: CausalSettings, module: Any, tokenizer: Any, base: Path) -> None:
+        self.settings, self.module, self.tokenizer, self.base = settings, module, tokenizer, base
+        self.module.get_base_model().generation_config = greedy(tokenizer, settings.answer_tokens)
+
+    @classmethod
+    def start(cls, base: Path, settings: CausalSettings) -> Self:
+        """New LoRA matrices on a language model from a Hugging Face folder, which stays as it is.
+
+        Raises:
+            BadInput: not such a folder, weights that are missing or do not fit, a layer to adapt that is not there,
+                prompt and answer longer than its positions.
+        """
+        module, tokenizer = _load(base)
+        room = module.config.max_position_embeddings
+        if settings.max_tokens + settings.answer_tokens > room:
+            raise BadInput("prompt and answer longer than the model's positions", file=base, field="max_tokens",
+                           got=settings.max_tokens, expected=f"at most {room - settings.answer_tokens}")  # fmt: skip
+        names = {name.rsplit(".", 1)[-1] for name, part in module.named_modules() if isinstance(part, torch.nn.Linear)}
+        if unknown := [name for name in settings.target_modules if name not in names]:
+            raise BadInput("no such layer", file=base, field="target_modules", got=unknown, choices=sorted(names))
+        config = LoraConfig(
+            r=settings.rank,
+            lora_alpha=settings.alpha,  # type: ignore[arg-type] # annotated as int, used as a factor
+            lora_dropout=settings.dropout,
+            target_modules=list(settings.target_modules),
+            bias="none",
+            task_type="CAUSAL_LM",
+        )
+        return cls(settings, get_peft_model(module, config).to(pick_device()), tokenizer, base)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote on its base model, in evaluation mode.
+
+        Raises:
+            BadInput: no adapter, or its base model is not where it was or does not fit.
+        """
+        settings: CausalSettings = read_settings(folder)
+        if not (folder / ADAPTER).is_file():  # peft would take a pickled one instead
+            raise BadInput("no LoRA adapter", file=folder / ADAPTER)
+        base = Path(os.path.normpath(folder / read_json(folder / BASE)["folder"]))
+        if not base.is_dir():
+            raise BadInput("the adapter's base model is not there", file=base, expected="output of base_models")
+        module, tokenizer = _load(base)
+        try:
+            adapted = PeftModel.from_pretrained(module, folder, local_files_only=True)
+        except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+            raise BadInput(f"the adapter does not fit its base model {base}: {error}", file=folder) from None
+        return cls(settings, adapted.to(pick_device()).eval(), tokenizer, base)
+
+    def save(self, folder: Path) -> None:
+        """Write the adapter, the way to its base model, and the settings."""
+        self.module.peft_config["default"].base_model_name_or_path = self.settings.base
+        self.module.save_pretrained(folder, save_embedding_layers=False)
+        write_json(folder / BASE, {"folder": os.path.relpath(self.base, folder)})
+        write_settings(folder, self.settings)
+
+    def features(self, questions: Sequence[SquadQuestion]) -> Features:
+        """A feature a question, the first answer as target; see `pairs_of` for what is counted."""
+        return pairs_of(self.tokenizer, questions, self.settings)
+
+    def loss(self, features: Sequence[Feature]) -> Tensor:
+        """Mean over the features of the mean cross-entropy of their target tokens; a scalar."""
+        pairs = [feature for feature in features if isinstance(feature, Pair)]
+        device = self.module.device
+        ids = padded([[*pair.prompt, *pair.target] for pair in pairs], filler_of(self.tokenizer)).to(device)
+        mask = padded([[1] * pair.tokens for pair in pairs], 0).to(device)
+        labels = padded([[*[IGNORED] * len(pair.prompt), *pair.target] for pair in pairs], IGNORED).to(device)
+        # The token before predicts; logits before the shortest prompt's last token are not needed.
+        first = min(len(pair.prompt) for pair in pairs) - 1
+        kept = torch.arange(first, ids.shape[1] - 1, device=device)
+        with autocast(device):
+            output = self.module(input_ids=ids, attention_mask=mask, logits_to_keep=kept)
+        return answer_loss(output.logits, labels[:, first + 1 :])
+
+    @torch.inference_mode()
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
+        """What the model writes, greedily; empty when the context is. In bf16, batches may differ by a near-tie."""
+        self.module.eval()
+        return answers_of(self.tokenizer, readings, self.settings, batch_size, self._write)
+
+    def _write(self, prompts: list[list[int]]) -> Tensor:
+        device = self.module.device
+        ids = padded(prompts, filler_of(self.tokenizer), left=True).to(device)
+        mask = padded([[1] * len(prompt) for prompt in prompts], 0, left=True).to(device)
+        with autocast(device):
+            return self.module.generate(input_ids=ids, attention_mask=mask)[:, ids.shape[1] :]
+
+
+def _load(folder: Path) -> tuple[Any, Any]:
+    # Frozen weights of billions: half the memory where bf16 is computed with; LoRA's own stay in float32.
+    dtype = torch.bfloat16 if pick_device().type == "cuda" else torch.float32
+    return load_generator(AutoModelForCausalLM, folder, "a language model", dtype)

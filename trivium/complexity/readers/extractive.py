@@ -1,0 +1,210 @@
+"""The extractive reader: where the answer starts and ends in the context (Devlin et al. 2019; complexity.md §2).
+
+Where an answer may start or end is a distribution over the tokens of the context and the window's first token, which
+stands for "not in this window". loss = −(log p(start) + log p(end)) / 2; the answer is the span of at most
+`answer_tokens` tokens with the highest p(start)·p(end) over all windows of the context.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerFast
+
+from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
+from trivium.complexity.readers.settings import ExtractiveSettings
+from trivium.complexity.readers.windows import Window, windows_of
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
+from trivium.nets.device import autocast, halving_batches, pick_device
+from trivium.nets.pretrained import load_pretrained
+
+_HEAD = "qa_outputs."
+_WIDE = 256
+
+
+@dataclass(frozen=True)
+class Target:
+    """A window and the tokens where the answer starts and ends in it; (0, 0): it is not in this window."""
+
+    window: Window
+    start: int
+    end: int
+
+    @property
+    def tokens(self) -> int:
+        """Length of the window."""
+        return self.window.tokens
+
+
+class ExtractiveReader:
+    """CamemBERT, BERT and their like, with a head for start and end."""
+
+    def __init__(
+        self, settings: ExtractiveSettings, module: PreTrainedModel, tokenizer: PreTrainedTokenizerFast
+    ) -> None:
+        self.settings, self.module, self.tokenizer = settings, module, tokenizer
+
+    @classmethod
+    def start(cls, base: Path, settings: ExtractiveSettings) -> Self:
+        """A new head on an encoder from a Hugging Face folder; layers are cut off and frozen as the settings say.
+
+        Raises:
+            BadInput: not such a folder, weights that are missing or do not fit, windows longer than its positions.
+        """
+        module, tokenizer = _load(base, new_head=True)
+        layers = module.base_model.encoder.layer
+        if settings.layers is not None:
+            if settings.layers > len(layers):
+                raise BadInput("more layers than the model has", file=base, field="layers", got=settings.layers,
+                               expected=f"at most {len(layers)}")  # fmt: skip
+            module.base_model.encoder.layer = layers = layers[: settings.layers]
+            module.config.num_hidden_layers = settings.layers
+        # Positions of CamemBERT and RoBERTa start after the padding's.
+        positions = module.base_model.embeddings.position_embeddings
+        room = positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1)
+        if settings.max_tokens > room:
+            raise BadInput("windows longer than the model's positions", file=base, field="max_tokens",
+                           got=settings.max_tokens, expected=f"at most {room}")  # fmt: skip
+        module.base_model.embeddings.requires_grad_(not settings.frozen_embeddings)
+        layers[: settings.frozen_layers].requires_grad_(False)
+        return cls(settings, module.to(pick_device()), tokenizer)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote, in evaluation mode."""
+        settings: ExtractiveSettings = read_settings(folder)
+        module, tokenizer = _load(folder, new_head=False)
+        return cls(settings, module.to(pick_device()).eval(), tokenizer)
+
+    def save(self, folder: Path) -> None:
+        """Write a Hugging Face folder and the settings."""
+        self.module.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        write_settings(folder, self.settings)
+
+    def features(self, questions: Sequence[SquadQuestion]) -> Features:
+        """A feature a window, with the first answer as target.
+
+        Counted: `questions_cut` to half a window, `windows`, `windows_without_answer` (their target says so),
+        `answers_lost` (in no window whole: the question is left out), `answers_off_tokens` (they start or end inside
+        a token: a little more than the answer is the target).
+        """
+        windows, cut = self._windows([each.question for each in questions], [each.context for each in questions])
+        targets: list[list[Target]] = [[] for _ in questions]
+        found, off = set(), set()
+        for window in windows:
+            question = questions[window.owner]
+            text, start = question.answers[0]
+            place = window.place(start, start + len(text))
+            targets[window.owner].append(Target(window, *(place or (0, 0))))
+            if place:
+                found.add(window.owner)
+                left, right = window.characters(*place)
+                if question.context[left:right].strip() != text.strip():
+                    off.add(window.owner)
+        kept = [target for owner, own in enumerate(targets) if owner in found for target in own]
+        counts = {
+            "questions_cut": cut,
+            "windows": len(kept),
+            "windows_without_answer": sum(target.end == 0 for target in kept),
+            "answers_lost": len(questions) - len(found),
+            "answers_off_tokens": len(off),
+        }
+        return Features(kept, counts)
+
+    def loss(self, features: Sequence[Feature]) -> Tensor:
+        """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
+        targets = [feature for feature in features if isinstance(feature, Target)]
+        starts, ends = self._log_probabilities([target.window for target in targets])
+        places = torch.tensor([[target.start, target.end] for target in targets], device=starts.device)
+        rows = torch.arange(len(targets), device=starts.device)
+        return -(starts[rows, places[:, 0]] + ends[rows, places[:, 1]]).mean() / 2
+
+    @torch.inference_mode()
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
+        """The best span of each context, as it is written there; empty when the context is. Windows cover it all."""
+        self.module.eval()
+        windows, _ = self._windows([each.question for each in readings], [each.context for each in readings])
+        windows = sorted((each for each in windows if each.last > each.first), key=lambda each: -each.tokens)
+        best: dict[int, tuple[float, int, int, str]] = {}
+        for batch in halving_batches(windows, batch_size, self._spans):
+            for window, score, start, end in batch:
+                left, right = window.characters(start, end)
+                answer = readings[window.owner].context[left:right].strip()
+                # Equal scores: the earlier span, whatever the order of the windows.
+                found = (-score, left, right, answer)
+                best[window.owner] = min(found, best.get(window.owner, found))
+        spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
+        return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
+
+    def _windows(self, questions: Sequence[str], contexts: Sequence[str]) -> tuple[list[Window], int]:
+        return windows_of(
+            self.tokenizer, questions, contexts, max_tokens=self.settings.max_tokens, stride=self.settings.stride
+        )
+
+    def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
+        """The best span of each window: its log-probability, first and last token."""
+        starts, ends = self._log_probabilities(windows)
+        starts[:, 0], ends[:, 0] = -torch.inf, -torch.inf
+        scores, first, last = best_spans(starts, ends, self.settings.answer_tokens)
+        return list(zip(windows, scores.tolist(), first.tolist(), last.tolist(), strict=True))
+
+    def _log_probabilities(self, windows: Sequence[Window]) -> tuple[Tensor, Tensor]:
+        """(windows, tokens) of start and of end, in float32; −∞ outside context and first token."""
+        width = max(window.tokens for window in windows)
+        shape = (len(windows), width)
+        ids = np.full(shape, self.tokenizer.pad_token_id, np.int64)
+        types, mask, allowed = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
+        for row, window in enumerate(windows):
+            ids[row, : window.tokens], types[row, : window.tokens], mask[row, : window.tokens] = (
+                window.ids, window.types, 1,
+            )  # fmt: skip
+            allowed[row, window.first : window.last] = True
+        allowed[:, 0] = True
+        device = self.module.device
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        if getattr(self.module.config, "type_vocab_size", 1) > 1:
+            inputs["token_type_ids"] = types
+        # On a CPU, conversions to bf16 cost a narrow network more than its products gain (128 wide: 1.6 times as long).
+        narrow = device.type == "cpu" and self.module.config.hidden_size < _WIDE
+        with nullcontext() if narrow else autocast(device):
+            output = self.module(**{name: torch.from_numpy(value).to(device) for name, value in inputs.items()})
+        outside = torch.from_numpy(~allowed).to(device)
+        starts, ends = (
+            logits.float().masked_fill(outside, -torch.inf).log_softmax(-1)
+            for logits in (output.start_logits, output.end_logits)
+        )
+        return starts, ends
+
+
+def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The span of each row with the highest starts[i] + ends[j], 0 ≤ j − i < longest; of equal ones the first.
+
+    Args:
+        starts, ends: (n, tokens).
+        longest: tokens of a span.
+
+    Returns:
+        Scores, first and last tokens, each (n,).
+    """
+    length = min(longest, ends.shape[1])
+    padded = torch.nn.functional.pad(ends, (0, length - 1), value=-torch.inf)
+    scores = starts.unsqueeze(2) + padded.unfold(1, length, 1)
+    best, place = scores.flatten(1).max(1)
+    first = place // length
+    return best, first, first + place % length
+
+
+def _load(folder: Path, *, new_head: bool) -> tuple[Any, Any]:
+    module, tokenizer = load_pretrained(
+        AutoModelForQuestionAnswering, folder, "an extractive reader", new=(_HEAD,) if new_head else ()
+    )
+    if not tokenizer.is_fast:
+        raise BadInput("the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json")
+    return module, tokenizer

@@ -1,0 +1,170 @@
+"""What the readers that write their answers share: targets, loss, greedy writing (complexity.md §2)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import GenerationConfig
+
+from trivium.complexity.readers.interface import Answer, Features, Reading
+from trivium.complexity.readers.settings import CausalSettings, Seq2SeqSettings
+from trivium.complexity.readers.templates import Prompt, prompts_of
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
+from trivium.nets.device import halving_batches
+from trivium.nets.pretrained import load_pretrained
+
+IGNORED = -100  # label of what is not to be predicted
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A prompt and the answer to write after it, as tokens."""
+
+    prompt: NDArray[np.int32]
+    target: NDArray[np.int32]
+
+    @property
+    def tokens(self) -> int:
+        """Length of both."""
+        return len(self.prompt) + len(self.target)
+
+
+def pairs_of(
+    tokenizer: Any, questions: Sequence[SquadQuestion], settings: Seq2SeqSettings | CausalSettings
+) -> Features:
+    """A training pair a question, its first answer as target, which ends in the end-of-text token.
+
+    Counted: `contexts_cut` to `max_tokens`, `questions_cut`, `answers_lost` (behind the cut: nothing says so in the
+    prompt, so the question is left out), `answers_cut` to `answer_tokens` (then without the end), `answers_respelt`
+    (the tokenizer does not give back the characters of the answer).
+    """
+    counts = dict.fromkeys(("contexts_cut", "questions_cut", "answers_lost", "answers_cut", "answers_respelt"), 0)
+    prompts = prompts_of(
+        tokenizer,
+        settings.template,
+        [each.question for each in questions],
+        [each.context for each in questions],
+        settings.max_tokens,
+    )
+    pairs = []
+    for question, prompt in zip(questions, prompts, strict=True):
+        text, start = question.answers[0]
+        counts["contexts_cut"] += prompt.context != question.context
+        counts["questions_cut"] += prompt.question_cut
+        if start + len(text) > len(prompt.context):
+            counts["answers_lost"] += 1
+            continue
+        target = target_of(tokenizer, text)
+        counts["answers_respelt"] += written(tokenizer, target) != text.strip()
+        counts["answers_cut"] += len(target) > settings.answer_tokens
+        pairs.append(Pair(np.asarray(prompt.ids, np.int32), np.asarray(target[: settings.answer_tokens], np.int32)))
+    return Features(pairs, counts)
+
+
+def target_of(tokenizer: Any, answer: str) -> list[int]:
+    """Tokens of an answer, as of a word within a text (after a space), and the end-of-text token."""
+    return [*tokenizer(f" {answer.strip()}", add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
+
+
+def written(tokenizer: Any, ids: Sequence[int]) -> str:
+    """What the tokens say; French puts spaces before its marks, so none is taken away."""
+    return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
+
+
+def padded(rows: Sequence[Sequence[int] | NDArray[np.int32]], filler: int, *, left: bool = False) -> Tensor:
+    """(rows, longest) int64, filled up on the right or on the left."""
+    width = max(map(len, rows))
+    table = np.full((len(rows), width), filler, np.int64)
+    for line, row in zip(table, rows, strict=True):
+        line[width - len(row) if left else 0 : width if left else len(row)] = row
+    return torch.from_numpy(table)
+
+
+def answer_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean over the rows of −1/|y| Σ_t log p(y_t | y_<t, prompt), where y_t are the labels that are not `IGNORED`.
+
+    Args:
+        logits: (n, tokens, vocabulary), of the labels' places.
+        labels: (n, tokens).
+    """
+    losses = torch.nn.functional.cross_entropy(
+        logits.float().transpose(1, 2), labels, ignore_index=IGNORED, reduction="none"
+    )
+    return (losses.sum(1) / (labels != IGNORED).sum(1)).mean()
+
+
+def answers_of(
+    tokenizer: Any,
+    readings: Sequence[Reading],
+    settings: Seq2SeqSettings | CausalSettings,
+    batch_size: int,
+    generate: Callable[[list[list[int]]], Tensor],
+) -> list[Answer]:
+    """Answers in the order of the readings, written in batches of similar length.
+
+    Args:
+        tokenizer: the reader's.
+        readings: what is asked; an empty context has an empty answer.
+        settings: the reader's.
+        batch_size: readings at a time, halved when GPU memory runs out.
+        generate: from prompts to what is written after them, (prompts, tokens), the end-of-text token included.
+    """
+    questions, contexts = [each.question for each in readings], [each.context for each in readings]
+    prompts = list(prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens))
+    asked = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
+    asked.sort(key=lambda each: -len(each[1].ids))
+    answers = [Answer("", len(prompt.context)) for prompt in prompts]
+
+    def write(batch: Sequence[tuple[int, Prompt]]) -> Iterator[tuple[int, Answer]]:
+        texts = generate([prompt.ids for _, prompt in batch]).tolist()
+        for (row, prompt), ids in zip(batch, texts, strict=True):
+            yield row, Answer(written(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
+
+    for batch in halving_batches(asked, batch_size, write):
+        for row, answer in batch:
+            answers[row] = answer
+    return answers
+
+
+def greedy(tokenizer: Any, longest: int, **ids: int) -> GenerationConfig:
+    """The likeliest token every time, whatever the model's own folder recommends."""
+    return GenerationConfig(
+        do_sample=False,
+        num_beams=1,
+        max_new_tokens=longest,
+        pad_token_id=filler_of(tokenizer),
+        eos_token_id=tokenizer.eos_token_id,
+        **ids,
+    )
+
+
+def filler_of(tokenizer: Any) -> int:
+    """The padding token, or the end of text where there is none (Llama 2); masked, so it does not matter which."""
+    return int(tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id)
+
+
+def load_generator(automatic: Any, folder: Path, what: str, dtype: torch.dtype) -> tuple[Any, Any]:
+    """Network and tokenizer from a Hugging Face folder.
+
+    Args:
+        automatic: transformers' class for this kind of network.
+        folder: of configuration, tokenizer and safetensors.
+        what: it is expected to be, for the message.
+        dtype: of the weights.
+
+    Raises:
+        BadInput: not such a folder, weights that are missing or do not fit, a tokenizer that is not fast or has no
+            end-of-text token.
+    """
+    module, tokenizer = load_pretrained(automatic, folder, what, dtype=dtype)
+    if not tokenizer.is_fast:
+        raise BadInput("the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json")
+    if tokenizer.eos_token_id is None:
+        raise BadInput("the tokenizer has no end-of-text token", file=folder, field="eos_token")
+    return module, tokenizer

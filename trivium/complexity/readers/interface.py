@@ -1,0 +1,164 @@
+"""One interface for the readers that are trained here, whatever their kind (complexity.md §2).
+
+A kind is a class found by its name; `finetune` trains it and `answer` asks it, knowing nothing else of it:
+
+    reader = reader_of("extractive").start(base, settings)    # from public weights
+    loss = reader.loss(reader.features(questions).items[:8])
+    reader.save(folder)
+    load_reader(folder).answer(readings, batch_size=32)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import torch
+from pydantic import TypeAdapter, ValidationError
+
+from trivium.complexity.readers.settings import AnyReaderSettings, ReaderSettings
+from trivium.files.tables import read_json, write_json
+from trivium.formats.squad import SquadQuestion
+from trivium.harness.stage import BadInput
+
+KINDS = {  # module and class, imported when asked for
+    "extractive": ("trivium.complexity.readers.extractive", "ExtractiveReader"),
+    "seq2seq": ("trivium.complexity.readers.seq2seq", "Seq2SeqReader"),
+    "causal": ("trivium.complexity.readers.causal", "CausalReader"),
+}
+SETTINGS = "reader.json"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader is asked: a question about a context."""
+
+    id: str
+    question: str
+    context: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader answers, and what it could not do.
+
+    Attributes:
+        text: the answer; may be empty.
+        read: characters of the context, from its start, that the reader saw.
+        ended: False when writing was stopped at the longest answer.
+    """
+
+    text: str
+    read: int
+    ended: bool = True
+
+
+class Feature(Protocol):
+    """A training example as the network reads it; only its own reader looks inside."""
+
+    @property
+    def tokens(self) -> int:
+        """Length of what is read, so that features of similar length can stand in a batch."""
+        ...
+
+
+@dataclass(frozen=True)
+class Features:
+    """Training features in the order of the questions, and what was cut or left out on the way, by name."""
+
+    items: Sequence[Feature]
+    counts: dict[str, int]
+
+
+class Reader(Protocol):
+    """A network that answers a question from a context, with its tokenizer; on `pick_device()` from the start."""
+
+    @property
+    def settings(self) -> ReaderSettings:
+        """As it was started with; saved with it."""
+        ...
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """What is trained: the parameters that require a gradient."""
+        ...
+
+    @classmethod
+    def start(cls, base: Path, settings: Any) -> Self:
+        """From public weights in a Hugging Face folder; new weights come from torch's global generator.
+
+        Raises:
+            BadInput: not such a folder, or weights that do not fit.
+        """
+        ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote, in evaluation mode.
+
+        Raises:
+            BadInput: not such a folder.
+        """
+        ...
+
+    def features(self, questions: Sequence[SquadQuestion]) -> Features:
+        """Training features: the first answer of each question is the target."""
+        ...
+
+    def loss(self, features: Sequence[Feature]) -> torch.Tensor:
+        """Mean of the features' losses, a scalar, so that a batch may be cut into mini-batches weighted by size.
+
+        The mode (training, evaluation) is the caller's; autocast is the reader's.
+        """
+        ...
+
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
+        """One answer a reading, in order, the same whatever the batch size. In evaluation mode."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Weights as safetensors, configuration, tokenizer and settings into a new or empty folder."""
+        ...
+
+
+def reader_of(kind: str) -> type[Reader]:
+    """The class of a kind.
+
+    Raises:
+        BadInput: no such kind.
+    """
+    if kind not in KINDS:
+        raise BadInput("no such kind of reader", field="kind", got=kind, choices=KINDS)
+    module, name = KINDS[kind]
+    found: type[Reader] = getattr(import_module(module), name)
+    return found
+
+
+def load_reader(folder: Path) -> Reader:
+    """A saved reader of whatever kind.
+
+    Raises:
+        BadInput: not a folder that a reader was saved to.
+    """
+    return reader_of(read_settings(folder).kind).load(folder)
+
+
+def write_settings(folder: Path, settings: ReaderSettings) -> None:
+    """Settings beside the weights; part of every kind's `save`."""
+    write_json(folder / SETTINGS, settings.model_dump())
+
+
+def read_settings(folder: Path) -> Any:
+    """The settings that a reader was saved with.
+
+    Raises:
+        BadInput: no such file, or not settings of a known kind.
+    """
+    path = folder / SETTINGS
+    if not path.is_file():
+        raise BadInput("no settings of a reader", file=path, expected="the output of stage complexity-finetune")
+    try:
+        return TypeAdapter(AnyReaderSettings).validate_python(read_json(path))
+    except ValidationError as error:
+        raise BadInput(f"not a reader's settings: {error.errors()[0]['msg']}", file=path, choices=KINDS) from None

@@ -1,0 +1,118 @@
+"""The answers of every model in the tables, wherever they come from (complexity.md §2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from trivium.complexity.scoring.baselines import best_overlap_sentence, random_span
+from trivium.formats.framed_texts import Example
+from trivium.formats.predictions import Predictions, read_predictions
+from trivium.harness.stage import BadInput
+from trivium.measures.french import words
+
+NO_SEED = -1
+# Columns that stand beside the models' in the tables of stage partition.
+RESERVED = (
+    "core_elements",
+    "elements",
+    "entropy",
+    "examples",
+    "frame",
+    "mean",
+    "occurrences",
+    "other_elements",
+    "triggers",
+)
+
+
+@dataclass(frozen=True)
+class System:
+    """A model, trained once a seed.
+
+    Attributes:
+        model: its name.
+        kind: extractive, seq2seq, causal, prompted, brought or baseline.
+        by_seed: what it answered; `NO_SEED` where a model has none.
+    """
+
+    model: str
+    kind: str
+    by_seed: Mapping[int, Predictions]
+
+
+def trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids: Sequence[str]) -> list[System]:
+    """The fine-tuned readers: `<folder>/<name>/seed-<n>.jsonl`; `BadInput` when one is not there."""
+    systems = []
+    for name, kind in readers.items():
+        files = {seed: folder / name / f"seed-{seed}.jsonl" for seed in seeds}
+        for file in files.values():
+            if not file.is_file():
+                raise BadInput("no answers of this reader", file=file, expected="the output of stage complexity-answer")
+        systems.append(System(name, kind, {seed: read_predictions(file, ids) for seed, file in files.items()}))
+    return systems
+
+
+def prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[System]:
+    """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not.
+
+    Raises:
+        BadInput: there are answers of a model that is not among the names: it ran, and no table would show it.
+    """
+    files = {name: folder / f"{name}.jsonl" for name in names}
+    for file in sorted(set(folder.glob("*.jsonl")) - set(files.values())):
+        raise BadInput(
+            "answers of a prompted model that is not scored",
+            file=file,
+            field="complexity.score.prompted",
+            got=file.stem,
+            expected="every model of complexity.prompt.models that has an endpoint",
+            choices=names,
+        )
+    return [
+        System(name, "prompted", {NO_SEED: read_predictions(file, ids)})
+        for name, file in files.items()
+        if file.is_file()
+    ]
+
+
+def brought(folder: Path, ids: Sequence[str]) -> list[System]:
+    """Every `*.jsonl` in the user's folder, named as its file."""
+    return [
+        System(file.stem, "brought", {NO_SEED: read_predictions(file, ids)}) for file in sorted(folder.glob("*.jsonl"))
+    ]
+
+
+def baselines(examples: Sequence[Example], seed: int) -> list[System]:
+    """The two trivial readers.
+
+    A random span is as long as the reference answer of a random question: the baseline knows how long answers are.
+    """
+    rng = np.random.default_rng(seed)
+    lengths = rng.permutation([max(1, len(words(example.answer_text))) for example in examples])
+    answers = {
+        "best_overlap_sentence": {each.id: best_overlap_sentence(each.question, each.text.text) for each in examples},
+        "random_span": {
+            each.id: random_span(each.text.text, int(length), rng)
+            for each, length in zip(examples, lengths, strict=True)
+        },
+    }
+    return [
+        System(name, "baseline", {NO_SEED: Predictions(given, missing=0, unknown=0, empty=0)})
+        for name, given in answers.items()
+    ]
+
+
+def check_names(systems: Sequence[System]) -> None:
+    """`BadInput` when two models have one name, or one has that of a column."""
+    kinds: dict[str, str] = {}
+    for system in systems:
+        if system.model in RESERVED:
+            raise BadInput(f"no name for a model ({system.kind}): tables have a column of it", field="model",
+                           got=system.model, expected=f"none of {', '.join(RESERVED)}")  # fmt: skip
+        if system.model in kinds:
+            raise BadInput(
+                f"two models of one name, {kinds[system.model]} and {system.kind}", field="model", got=system.model
+            )
+        kinds[system.model] = system.kind

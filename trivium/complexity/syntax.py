@@ -1,0 +1,65 @@
+"""The syntax of the evaluation texts: read from CoNLL-U, or parsed by stanza or spaCy (complexity.md §4, f4)."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from trivium.formats.conllu import Sentence
+from trivium.harness.stage import Parameters
+from trivium.measures.attachment import PlacedWord
+
+
+class SyntaxParameters(Parameters):
+    """Section `complexity.syntax`."""
+
+    parser: Literal["conllu", "stanza", "spacy"] = Field(
+        description="conllu: the gold syntax that comes with the texts; else who parses them"
+    )
+    stanza_folder: str = Field(min_length=1, description="Folder of stanza's models, as stanza.download fills it")
+    stanza_package: str = Field(min_length=1, description="Which of stanza's French models, such as default or gsd")
+    spacy_model: str = Field(min_length=1, description="Name of an installed spaCy pipeline, or its folder")
+    batch: int = Field(ge=1, description="Texts parsed together")
+
+
+def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[str, list[Sentence]]:
+    """The sentences of each text by stanza or spaCy.
+
+    Raises:
+        BadInput: its models are not there.
+    """
+    listed = list(texts.values())
+    if parameters.parser == "stanza":
+        from trivium.language.french.syntax_stanza import load_stanza, parse_stanza
+
+        pipeline = load_stanza(Path(parameters.stanza_folder), parameters.stanza_package)
+        found = [
+            sentences
+            for first in range(0, len(listed), parameters.batch)
+            for sentences in parse_stanza(pipeline, listed[first : first + parameters.batch])
+        ]
+    else:
+        from trivium.language.french.syntax_spacy import load_spacy, parse_spacy
+
+        found = parse_spacy(load_spacy(parameters.spacy_model), listed, parameters.batch)
+    return dict(zip(texts, found, strict=True))
+
+
+def placed_words(syntax: Mapping[str, Sequence[Sentence]]) -> list[PlacedWord]:
+    """Words by text, span, and number among the words of that span (those of a multi-word token share it)."""
+    words = []
+    for identifier, sentences in syntax.items():
+        for sentence in sentences:
+            seen: Counter[tuple[int, int]] = Counter()
+            places = {}
+            for token in sentence.tokens:
+                span = (token.span.start, token.span.end)
+                places[token.id] = (identifier, *span, seen[span])
+                seen[span] += 1
+            words += [
+                PlacedWord(places[token.id], places.get(token.head), token.relation, token.part_of_speech, token.lemma)
+                for token in sentence.tokens
+            ]
+    return words

@@ -1,0 +1,157 @@
+"""What dangles once a noun phrase has gone, and goes too: prepositions, verbs without object, pronouns, clothes."""
+
+from trivium.decorrelation.captions.clause_words import (
+    COPULAS,
+    DEPICTIONS,
+    LIVING,
+    NEEDS_PHRASE,
+    PARTS,
+    STANDING,
+    STANDS_ALONE,
+    WORN,
+)
+from trivium.decorrelation.captions.clauses import SUBJECT, Clause, Segment
+from trivium.language.english import lexicon
+
+_POSSESSIVES, _PRONOUNS = lexicon.words_of(lexicon.POSSESSIVES), lexicon.words_of(lexicon.PRONOUNS)
+
+
+def lose_object(clause: Clause, place: int, gone: frozenset[str]) -> None:
+    """The whole object of a segment has gone: so does the segment, unless its verb can stand alone."""
+    segment = clause.segments[place]
+    before = clause.segments[place - 1].tail if place else clause.tail
+    if before and before[-1].lower() == "each":  # "two men each with a frisbee" without it: "two men"
+        before.pop()
+    if segment.verb and segment.stem in STANDS_ALONE:
+        clause.drop_children(place, lambda child: child.first == "of" or child.refers_back)
+        segment.tail = []
+        return
+    accompanies = segment.first == "with" or segment.owns
+    heir = _heir(clause, place, gone) if accompanies else None
+    if heir is not None:  # "with a cat next to a dog" without the cat: "with a dog"
+        segment.nouns = clause.segments[heir].nouns
+        clause.segments[heir].alive = False
+        orphans = clause.children(heir)
+        clause.drop_children(place, lambda child: True)
+        for orphan in orphans:
+            clause.segments[orphan].parent = place
+    else:
+        segment.alive = False
+        for index in clause.children(place):
+            child = clause.segments[index]
+            if not accompanies and _survives(segment, child):
+                child.parent = segment.parent
+                child.lead = child.lead if child.lead.startswith(",") else ""
+            else:
+                clause.drop(index)
+    drop_pronouns(clause, place)
+    if not segment.verb:
+        drop_worn(clause, place)
+        if segment.first == "of":
+            _lose_part(clause, segment.parent, gone)
+
+
+def _heir(clause: Clause, place: int, gone: frozenset[str]) -> int | None:
+    """The first segment under this one that names a class which stays."""
+    for index in clause.children(place):
+        nouns = clause.segments[index].nouns
+        if clause.segments[index].first != "of" and any(noun.classes - gone for noun in nouns):
+            return index
+        deeper = _heir(clause, index, gone)
+        if deeper is not None:
+            return deeper
+    return None
+
+
+def _survives(segment: Segment, child: Segment) -> bool:
+    """Whether a prepositional phrase goes on without the verb or noun before it."""
+    if child.verb or child.of_body or child.refers_back or child.first == "of":
+        return False
+    named = any(noun.classes for noun in child.nouns)
+    return not segment.verb or child.places or (child.first == "with" and named)
+
+
+def _lose_part(clause: Clause, parent: int, gone: frozenset[str]) -> None:
+    """Without the toilet there is no "back of a toilet"; neither is there a picture of it."""
+    nouns = clause.subject if parent == SUBJECT else clause.segments[parent].nouns
+    if nouns and (nouns[-1].head in PARTS or nouns[-1].head in DEPICTIONS):
+        nouns.pop()
+        if parent != SUBJECT and not nouns:
+            lose_object(clause, parent, gone)
+
+
+def drop_pronouns(clause: Clause, place: int) -> None:
+    """`a table with cake on it" without the table: "cake"; "it" would have no meaning."""
+    for segment in clause.segments[place + 1 : place + 3]:
+        if not segment.verb and segment.refers_back and segment.tail[0].lower() in ("it", "them"):
+            segment.alive = False
+
+
+def drop_worn(clause: Clause, place: int) -> None:
+    """What follows a removed noun and is worn or held by it."""
+    for segment in clause.segments[place + 1 : place + 2]:
+        if not segment.verb and segment.nouns and segment.nouns[0].head in WORN:
+            segment.alive = False
+
+
+def drop_dangling(clause: Clause) -> None:
+    """Verbs that had only a phrase to lean on, prepositions of nothing; from the end, so that one leads to the next."""
+    for place in reversed(range(len(clause.segments))):
+        segment = clause.segments[place]
+        if not segment.alive or segment.nouns or segment.tail:
+            continue
+        hung = [each for each in clause.segments if each.parent == place]
+        if any(each.alive for each in hung) or not hung:
+            continue
+        segment.alive = segment.verb and not _dangles(clause, place)
+    verbs = False
+    for segment in clause.segments:
+        if segment.alive and segment.kind == "V":
+            if segment.lead and not verbs and not segment.finite:
+                segment.lead = ""  # "wearing a tie and holding a cup" without the tie
+            verbs = True
+
+
+def _dangles(clause: Clause, place: int) -> bool:
+    """Whether a verb that has lost what followed it says nothing any more."""
+    segment = clause.segments[place]
+    later = [each for each in clause.segments[place + 1 :] if each.alive]
+    if later and later[0].kind == "V" and not later[0].lead:
+        return True
+    if all(word.lower() in COPULAS for word in segment.words):
+        return not (later and segment.finite and later[0].kind == "P")
+    stem = segment.stem
+    if stem in STANDING:
+        living = any(noun.classes & LIVING for noun in clause.subject)
+        first = not any(each.alive and each.kind == "V" for each in clause.segments[:place])
+        return not (living and first)
+    return stem in NEEDS_PHRASE
+
+
+def forget_owners(clause: Clause) -> None:
+    """Pronouns of those who have gone: "his right hand" goes, "their dog" becomes "the dog"."""
+    for place, segment in enumerate(clause.segments):
+        if not segment.alive:
+            continue
+        if segment.refers_back and segment.tail[0].lower() in _PRONOUNS:
+            clause.drop(place)
+        for noun in list(segment.nouns):
+            if noun.words[0] in _POSSESSIVES:
+                if noun.head in WORN:
+                    segment.nouns.remove(noun)
+                else:
+                    noun.text = "the" + noun.text[len(noun.words[0]) :]
+        if not segment.verb and not segment.nouns and not segment.tail:
+            clause.drop(place)
+
+
+def drop_doings(clause: Clause, place: int) -> None:
+    """What someone does who was last of a list, up to the next comma: "a field and a man standing on it"."""
+    following = []
+    for segment in clause.segments[place + 1 :]:
+        if segment.lead.startswith(",") or segment.finite:
+            break
+        following.append(segment)
+    if any(segment.kind == "V" for segment in following):
+        for segment in following:
+            segment.alive = False

@@ -1,0 +1,154 @@
+"""D', the synthetic pairs: painted training pictures, captions without what is gone (decorrelation.md §2, 4)."""
+
+import io
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+from pydantic import Field
+from tqdm import tqdm
+
+from trivium.decorrelation.captions.phrase_removal import remove_phrases
+from trivium.decorrelation.captions.prompt_templates import prompt
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_table
+from trivium.formats.pictures import Phrase, Removal
+from trivium.harness.stage import BadInput, Parameters
+
+Captions = Literal["none", "noun_phrase", "prompt", "captioner"]
+
+
+SCHEMA = pa.schema([("removal", pa.string()), ("picture", pa.int64()), ("caption", pa.int64()), ("text", pa.string())])
+
+
+_COLUMNS = ["caption", "picture", "split", "text", "phrases", "classes"]
+
+
+_CHUNK = 1024
+
+
+class PairsParameters(Parameters):
+    """Section `decorrelation.pairs`."""
+
+    captions_an_image: int = Field(ge=1, le=5, description="Captions used of each painted picture")
+    beams: int = Field(ge=1, description="Beams of the captioner; 1 is greedy")
+    max_tokens: int = Field(ge=1, description="Longest caption of the captioner, tokens")
+    batch: int = Field(ge=1, description="Pictures that the captioner sees together")
+    seed: int = Field(ge=0, description="Which captions and templates are drawn")
+
+
+def training_captions(phrases: Path, pictures: Iterable[int]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Stream (picture, its captions with their phrases) of these training pictures, in the file's order."""
+    wanted = set(pictures)
+    read_table(phrases, _COLUMNS[:1])  # an unreadable file is a clear error
+    with pq.ParquetFile(phrases, memory_map=True) as file:
+        rows = (
+            row
+            for batch in file.iter_batches(4096, columns=_COLUMNS)
+            for row in batch.to_pylist()
+            if row["split"] == "train" and row["picture"] in wanted
+        )
+        for picture, captions in groupby(rows, key=lambda row: row["picture"]):
+            yield picture, list(captions)
+
+
+def drawn_sources(
+    removal: Removal, captions: Sequence[Mapping[str, Any]], count: int, seed: int
+) -> list[Mapping[str, Any]]:
+    """At most `count` captions that name a removed class, drawn without replacement: fewer are the first of more."""
+    naming = [row for row in captions if set(removal.removed) & set(row["classes"])]
+    random.Random(f"{seed}:{removal.picture}").shuffle(naming)
+    return naming[:count]
+
+
+def without_phrases(removal: Removal, source: Mapping[str, Any]) -> str | None:
+    """The caption y' by noun-phrase removal; None when nothing is left."""
+    phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
+    return remove_phrases(source["text"], phrases, removal.removed)
+
+
+class _Painted:
+    """Captions of painted pictures, a batch at a time."""
+
+    def __init__(self, painted: Path, captioner: Path, parameters: PairsParameters) -> None:
+        from trivium.decorrelation.captions.captioner import Captioner
+
+        self._images = Images(painted / "train")
+        self._captioner = Captioner(captioner, beams=parameters.beams, max_tokens=parameters.max_tokens)
+        self._batch = parameters.batch
+
+    def texts(self, removals: Sequence[Removal]) -> list[str]:
+        """One caption a removal."""
+        pictures = [Image.open(io.BytesIO(self._images.read(each.id))).convert("RGB") for each in removals]
+        return self._captioner.caption(pictures, self._batch)
+
+
+def make_pairs(
+    captions: Captions,
+    removals: Sequence[Removal],
+    phrases: Path,
+    parameters: PairsParameters,
+    counts: Counter[str],
+    painted: _Painted | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Stream the rows of D'; `counts` is filled on the way.
+
+    Counts: `pairs`, `pictures`, `different_captions`, `dropped_unnamed` (no caption names a removed class),
+    `dropped_emptied`.
+    """
+    texts: set[str] = set()
+    by_picture: dict[int, list[Removal]] = defaultdict(list)
+    for removal in removals:
+        by_picture[removal.picture].append(removal)
+    sources: list[tuple[Removal, Mapping[str, Any]]] = []
+    found = training_captions(phrases, by_picture)
+    for picture, rows in tqdm(
+        found, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False
+    ):
+        for removal in by_picture.pop(picture):
+            drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
+            counts["dropped_unnamed"] += not drawn
+            sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
+        if len(sources) >= _CHUNK:
+            yield _batch(captions, sources, parameters, counts, texts, painted)
+            sources = []
+    if by_picture:
+        raise BadInput("picture of a removal has no captions", file=phrases, field="picture", got=min(by_picture))
+    yield _batch(captions, sources, parameters, counts, texts, painted)
+
+
+def _batch(
+    captions: Captions,
+    sources: Sequence[tuple[Removal, Mapping[str, Any]]],
+    parameters: PairsParameters,
+    counts: Counter[str],
+    seen: set[str],
+    painted: _Painted | None,
+) -> pa.RecordBatch:
+    texts: Sequence[str | None]
+    if painted is not None:
+        texts = painted.texts([removal for removal, _ in sources])
+    elif captions == "prompt":
+        texts = [
+            prompt(removal.remaining, f"{parameters.seed}:{removal.id}:{source['caption']}")
+            for removal, source in sources
+        ]
+    else:
+        texts = [without_phrases(removal, source) for removal, source in sources]
+    rows = [
+        {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
+        for (removal, source), text in zip(sources, texts, strict=True)
+        if text
+    ]
+    counts["pairs"] += len(rows)
+    counts["pictures"] += len({row["picture"] for row in rows})
+    counts["dropped_emptied"] += len(sources) - len(rows)
+    seen.update(row["text"] for row in rows)
+    counts["different_captions"] = len(seen)
+    return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

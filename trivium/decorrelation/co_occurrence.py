@@ -1,0 +1,84 @@
+"""Which classes stand together in training pictures: counts, conditional probabilities, lift.
+
+P(k | c) = n(c, k) / n(c) and lift(c, k) = P(k | c) / P(k), where n counts pictures with all of the named classes and
+P(k) = n(k) / n. A lift of 1 is independence.
+"""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from trivium.files.atomic import write_atomically
+from trivium.formats.pictures import Corpus
+
+COLUMNS = ("class", "other", "pictures_with_class", "pictures_with_both", "probability", "lift")
+
+
+@dataclass(frozen=True)
+class CoOccurrence:
+    """Counts over the training pictures of a corpus.
+
+    Attributes:
+        classes: in the corpus's order.
+        pictures: n, how many training pictures there are.
+        together: n(c, k), shape (classes, classes), int64; n(c) on the diagonal.
+    """
+
+    classes: tuple[str, ...]
+    pictures: int
+    together: np.ndarray
+
+    def probability(self) -> np.ndarray:
+        """P(k | c), shape (c, k), float64; 0 where no picture has c."""
+        alone = self.together.diagonal()[:, None]
+        return np.divide(self.together, alone, out=np.zeros(self.together.shape), where=alone > 0)
+
+    def lift(self) -> np.ndarray:
+        """P(k | c) / P(k), shape (c, k), float64; 0 where no picture has c or none has k."""
+        expected = np.broadcast_to(self.together.diagonal() / max(self.pictures, 1), self.together.shape)
+        return np.divide(self.probability(), expected, out=np.zeros(self.together.shape), where=expected > 0)
+
+
+def count_co_occurrence(corpus: Corpus) -> CoOccurrence:
+    """Count classes and pairs of classes over the training pictures; a crowd counts as present."""
+    position = {name: index for index, name in enumerate(corpus.classes)}
+    together = np.zeros((len(position), len(position)), np.int64)
+    pictures = [picture for picture in corpus.pictures if picture.split == "train"]
+    for picture in pictures:
+        present = [position[name] for name in picture.classes]
+        together[np.ix_(present, present)] += 1
+    return CoOccurrence(corpus.classes, len(pictures), together)
+
+
+def partners(corpus: Corpus) -> dict[str, str]:
+    """The partner of each class that has one: the class k with the greatest P(k | c), if its lift is above 1.
+
+    Of several the one with the greatest lift is taken, then the first in the corpus's order. Only training pictures
+    count.
+    """
+    found = count_co_occurrence(corpus)
+    probability, lift = found.probability(), found.lift()
+    chosen = {}
+    for one, name in enumerate(found.classes):
+        others = [index for index in range(len(found.classes)) if index != one]
+        best = max(others, key=lambda index: (probability[one, index], lift[one, index]), default=one)
+        if best != one and lift[one, best] > 1:
+            chosen[name] = found.classes[best]
+    return chosen
+
+
+def write_co_occurrence(path: Path, found: CoOccurrence) -> None:
+    """Write CSV, a row an ordered pair of different classes; what is undefined is empty."""
+    probability, lift, alone = found.probability(), found.lift(), found.together.diagonal()
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
+        rows = csv.writer(out, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for one, name in enumerate(found.classes):
+            for other, also in enumerate(found.classes):
+                if one == other:
+                    continue
+                share = f"{probability[one, other]:.6f}" if alone[one] else ""
+                above = f"{lift[one, other]:.6f}" if alone[one] and alone[other] else ""
+                rows.writerow([name, also, alone[one], found.together[one, other], share, above])

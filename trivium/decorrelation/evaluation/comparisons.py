@@ -1,0 +1,121 @@
+"""Is a difference between two rows more than chance? Paired by query, swapped and resampled by picture."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.decorrelation.evaluation.intervals import PictureBootstrap
+from trivium.decorrelation.matrix import Cell
+from trivium.measures.significance import fisher_randomization
+
+WHOLE = "all"  # the subset that is every query
+PAINTED = ("synthetic", "empty", "empty_image_to_text")  # sets whose pictures depend on the queries' filling
+WITHIN = (("synthetic", "rendered"), ("empty_image_to_text", "image_to_text"))  # sets of one row that are compared
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The per-query values of one group of cells on one set of queries.
+
+    Attributes:
+        cell: any of the group.
+        seeds: of the trainings, in order.
+        queries: ids.
+        pictures: (queries,) the picture that each was made from.
+        subsets: {name: (queries,) member}, `all` first.
+        values: {measure: (seeds, queries)}.
+    """
+
+    cell: Cell
+    seeds: tuple[int, ...]
+    queries: tuple[str, ...]
+    pictures: NDArray[np.int64]
+    subsets: Mapping[str, NDArray[np.bool_]]
+    values: Mapping[str, NDArray[np.float64]]
+
+    def by_query(self, measure: str) -> NDArray[np.float64]:
+        """(queries,) means over the seeds."""
+        return self.values[measure].mean(axis=0)
+
+
+def compared_variants(variants: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Variants of one model and data set that are compared: each with `finetune`, and `ours` with each."""
+    for variant in variants:
+        if variant != "finetune" and "finetune" in variants:
+            yield variant, "finetune"
+        if variant not in ("ours", "finetune") and "ours" in variants:
+            yield "ours", variant
+
+
+def comparable(kind: str, left: Cell, right: Cell) -> bool:
+    """Whether both were asked the same pictures of a set."""
+    return kind not in PAINTED or left.queries == right.queries
+
+
+def compare(
+    left: Measured, right: Measured, *, permutations: int, confidence: float, resamples: int, seed: int
+) -> list[dict[str, Any]]:
+    """Left minus right, for every measure and subset that both have, over their common queries.
+
+    Values are means over the seeds. The randomization test (`fisher_randomization`) swaps all queries of a picture
+    together, and the interval draws pictures: queries of one picture are not independent.
+
+    Returns:
+        Rows `measure`, `subset`, `queries`, `pictures`, `value`, `other_value`, `difference`, `low`, `high` (None from
+        fewer than two pictures), `p`, and `difference_sd` over seeds (None unless both have the same two or more).
+    """
+    place = {query: row for row, query in enumerate(right.queries)}
+    mine = np.array([row for row, query in enumerate(left.queries) if query in place], dtype=np.int64)
+    theirs = np.array([place[left.queries[row]] for row in mine], dtype=np.int64)
+    measures = [name for name in left.values if name in right.values]
+    pictures = left.pictures[mine]
+    rows = []
+    for subset, member in left.subsets.items():
+        chosen = member[mine]
+        if not chosen.any():
+            continue
+        bootstrap = PictureBootstrap(pictures[chosen], confidence=confidence, resamples=resamples, seed=seed)
+        a = np.stack([left.by_query(name)[mine][chosen] for name in measures])
+        b = np.stack([right.by_query(name)[theirs][chosen] for name in measures])
+        p = _randomization(a - b, pictures[chosen], permutations, seed)
+        for place_of, name in enumerate(measures):
+            interval = bootstrap.interval(a[place_of] - b[place_of])
+            rows.append(
+                {
+                    "measure": name,
+                    "subset": subset,
+                    "queries": int(chosen.sum()),
+                    "pictures": len(np.unique(pictures[chosen])),
+                    "value": float(a[place_of].mean()),
+                    "other_value": float(b[place_of].mean()),
+                    "difference": float((a[place_of] - b[place_of]).mean()),
+                    "low": interval[0] if interval else None,
+                    "high": interval[1] if interval else None,
+                    "p": float(p[place_of]),
+                    "difference_sd": _spread(left, right, name, mine[chosen], theirs[chosen]),
+                }
+            )
+    return rows
+
+
+def _randomization(
+    differences: NDArray[np.float64], pictures: NDArray[np.int64], permutations: int, seed: int
+) -> NDArray[np.float64]:
+    """(measures,) p-values from (measures, queries) differences, whose signs change by picture."""
+    _, member = np.unique(pictures, return_inverse=True)
+    sums = [np.bincount(member, weights=row) for row in differences]
+    # Beside a system of zeros, a row of differences is itself the difference that the test looks at.
+    return fisher_randomization([*sums, np.zeros_like(sums[0])], permutations=permutations, seed=seed)[:-1, -1]
+
+
+def _spread(
+    left: Measured, right: Measured, measure: str, mine: NDArray[np.int64], theirs: NDArray[np.int64]
+) -> float | None:
+    """Standard deviation over seeds of the mean difference."""
+    if left.seeds != right.seeds or len(left.seeds) < 2:
+        return None
+    means = (left.values[measure][:, mine] - right.values[measure][:, theirs]).mean(axis=1)
+    return float(means.std(ddof=1))

@@ -1,0 +1,105 @@
+"""The matrix of trainings, `decorrelation.cells` of params.yaml: what each cell is, and which cells belong together.
+
+A cell is named `{dataset}_{model}_{variant}_{seed}`; cells that differ only in their seed are one row of a table,
+called `{dataset}_{model}_{variant}`. Names of variants:
+
+- `zero_shot` (the model as released), `finetune` (D), `ours` (D ∪ D'); `longer`: D at a multiple of the steps;
+  `zero`: D ∪ D' with zero filling, its queries zero filled too (the shortcut that a black box is);
+- table 3, `{captions}_{filling}` of D' where that is not as in `ours`, queries as in `ours`: `noun_phrase_blur`,
+  `noun_phrase_zero`, `noun_phrase_mean`, `captioner_inpaint`, `prompt_inpaint`;
+- figure 4, `share{percent}`: a part of D' (`share25`: a quarter of it);
+- appendix B, `subset` (D_s, as many original pairs as D' has) and `synthetic` (D' alone).
+
+The report finds the rows of a table by what a cell is, not by its name.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from trivium.harness.stage import BadInput, Parameters, read_parameters, section_of
+
+SECTION = "decorrelation.cells"
+INPAINTING = ("cv2", "lama")
+
+
+class Cell(Parameters):
+    """One training, and the queries that its model is asked."""
+
+    dataset: Literal["coco", "flickr30k", "control"] = Field(description="Data set of pairs, queries and gallery")
+    model: Literal["clip", "vse", "blip"] = Field(description="Kind of model")
+    variant: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="What it is trained on; see the module")
+    filling: Literal["none", "zero", "mean", "blur", "cv2", "lama"] = Field(description="Paints the pictures of D'")
+    captions: Literal["none", "noun_phrase", "prompt", "captioner"] = Field(description="Makes the captions of D'")
+    queries: Literal["zero", "mean", "blur", "cv2", "lama"] = Field(description="Paints the test queries")
+    original: Literal["all", "subset", "none"] = Field(description="D, as many of its pairs as D' has, or none")
+    share: float = Field(ge=0, le=1, description="Part of D' that is used (figure 4)")
+    steps: float = Field(gt=0, description="Multiple of the model's steps")
+    seed: int = Field(ge=0, description="Of the training")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Cell":
+        if (self.filling == "none") != (self.captions == "none"):
+            raise ValueError("filling and captions make D' together: both are none, or neither")
+        if self.variant == "zero_shot" and self.model == "vse":
+            raise ValueError("VSE++ is not released: it has no zero_shot row")
+        return self
+
+    @property
+    def group(self) -> str:
+        """What the cells of all seeds are called together."""
+        return f"{self.dataset}_{self.model}_{self.variant}"
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether it is trained on pairs of D'; a subset of D only takes the number of its pairs from there."""
+        return self.captions != "none" and self.share > 0 and self.original != "subset"
+
+    def differs(self, other: "Cell") -> list[str]:
+        """The fields, seed aside, in which two cells differ."""
+        mine, theirs = self.model_dump(exclude={"seed"}), other.model_dump(exclude={"seed"})
+        return [name for name, value in mine.items() if theirs[name] != value]
+
+
+def parse_cells(values: Mapping[str, Any], file: Path) -> dict[str, Cell]:
+    """Check the mapping of cells.
+
+    Raises:
+        BadInput: no cell, a field that is wrong, a name that does not fit its cell, or cells of one group that differ
+            in more than their seed.
+    """
+    if not values:
+        raise BadInput("no cell", file=file, field=SECTION)
+    cells = {}
+    for name, fields in values.items():
+        try:
+            cell = Cell.model_validate(fields)
+        except ValidationError as error:
+            wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+            raise BadInput(wrong, file=file, field=f"{SECTION}.{name}", choices=Cell.model_fields) from None
+        if name != f"{cell.group}_{cell.seed}":
+            raise BadInput("wrong name", file=file, field=SECTION, got=name, expected=f"{cell.group}_{cell.seed}")
+        cells[name] = cell
+    for group, members in groups(cells).items():
+        first, *others = members.values()
+        for other in others:
+            if different := first.differs(other):
+                raise BadInput(
+                    f"seeds of {group} differ in more than their seed", file=file, field=SECTION, got=different
+                )
+    return cells
+
+
+def read_cells(file: Path) -> dict[str, Cell]:
+    """The cells of a params.yaml, in its order; raises as `parse_cells`."""
+    return parse_cells(section_of(read_parameters(file), SECTION, file), file)
+
+
+def groups(cells: Mapping[str, Cell]) -> dict[str, dict[str, Cell]]:
+    """{group: its cells by name}, groups and cells in their order."""
+    found: dict[str, dict[str, Cell]] = {}
+    for name, cell in cells.items():
+        found.setdefault(cell.group, {})[name] = cell
+    return found

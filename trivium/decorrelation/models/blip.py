@@ -1,0 +1,201 @@
+"""BLIP as a retrieval model, by transformers (Li et al. 2022; decorrelation.md §4).
+
+Base and saved model are Hugging Face folders of BlipForImageTextRetrieval with a BERT tokenizer that knows [ENC]; the
+configuration holds `kind` and `contrast_temperature` (τ) besides. A text's score is in two stages: the inner product of
+the embeddings, and for the best of them the matching head's logit added to it.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import interpolate
+from torch.nn.utils.rnn import pad_sequence
+from torchvision.transforms import InterpolationMode
+from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, PreTrainedTokenizerBase
+
+from trivium.decorrelation.models.preparation import CLIP, Preparation
+from trivium.decorrelation.models.settings import BlipSettings
+from trivium.harness.stage import BadInput
+from trivium.nets.blip import BlipEncoders, BlipTraining
+from trivium.nets.device import halving_batches
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_tokenizer, settings_digest
+
+MATCH = "[ENC]"
+TEMPERATURE = 0.07  # where pretraining begins
+_PAIRS = 256  # of picture and text that are matched together
+_POSITIONS = "vision_model.embeddings.position_embedding"
+
+
+class Blip:
+    """See `RetrievalModel`; embeddings leave the second stage out, `match` is the second stage.
+
+    Args:
+        encoders: the network.
+        tokenizer: a BERT's with [ENC].
+        text_tokens: longest text.
+        tokenizer_digest: see `RetrievalModel`.
+        settings: as it was started with; None in a loaded model, which cannot train.
+    """
+
+    kind = "blip"
+    contrast = None
+
+    def __init__(
+        self,
+        encoders: BlipEncoders,
+        tokenizer: PreTrainedTokenizerBase,
+        text_tokens: int,
+        tokenizer_digest: str,
+        settings: BlipSettings | None,
+    ) -> None:
+        config: Any = encoders.network.config
+        self._encoders, self._tokenizer, self._tokens, self._settings = encoders, tokenizer, text_tokens, settings
+        self._read: dict[str, Tensor] = {}
+        self.dimension = int(config.image_text_hidden_size)
+        self.module: torch.nn.Module = encoders
+        if settings is not None:
+            self.module = BlipTraining(
+                encoders,
+                temperature=getattr(config, "contrast_temperature", TEMPERATURE),
+                queue=settings.queue,
+                momentum=settings.momentum,
+            )
+        self.prepare = Preparation(
+            config.vision_config.image_size,
+            resize=None,
+            standard=CLIP,
+            interpolation=InterpolationMode.BICUBIC,
+            smallest_crop=settings.smallest_crop if settings else 1.0,
+        )
+        self.augments, self.plain = self.prepare.augments, self.prepare.plain
+        self.tokenizer_digest = f"{text_tokens} {tokenizer_digest}"
+
+    @classmethod
+    def start(cls, base: Path, settings: BlipSettings, captions: Iterable[str]) -> Self:
+        """The released model with momentum encoders equal to it; captions are not read."""
+        encoders, tokenizer = read_blip(base, image_size=settings.image_size)
+        if settings.gradient_checkpointing:
+            encoders.network.gradient_checkpointing_enable()
+        return cls(encoders, tokenizer, settings.text_tokens, settings_digest(base), settings)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote."""
+        encoders, tokenizer = read_blip(folder, image_size=None)
+        config = encoders.network.config
+        kind = getattr(config, "kind", None)
+        if kind != cls.kind:
+            raise BadInput("checkpoint of another architecture", file=folder, got=kind, expected=cls.kind)
+        return cls(encoders.eval(), tokenizer, config.text_tokens, settings_digest(folder), None)
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""
+        if not texts:
+            return {name: torch.zeros((0, 0), dtype=torch.int64) for name in ("ids", "mask")}
+        if new := [text for text in dict.fromkeys(texts) if text not in self._read]:
+            read = self._tokenizer(new, truncation=True, max_length=self._tokens)["input_ids"]
+            self._read |= {text: torch.tensor(ids) for text, ids in zip(new, read, strict=True)}
+        rows = [self._read[text] for text in texts]
+        ids = pad_sequence(rows, batch_first=True, padding_value=int(self._tokenizer.pad_token_id))
+        lengths = torch.tensor([len(row) for row in rows])
+        return {"ids": ids, "mask": (torch.arange(ids.shape[1]) < lengths[:, None]).long()}
+
+    def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
+        """Contrastive and matching loss; see `BlipTraining`."""
+        if self._settings is None or not isinstance(self.module, BlipTraining):
+            raise RuntimeError("a loaded model cannot train")
+        rises = self._settings.alpha_rises
+        alpha = self._settings.alpha * (min(1.0, progress / rises) if rises else 1.0)
+        return self.module.loss(pixels, *_trimmed(tokens), pictures, alpha)
+
+    def encode_images(self, pixels: Tensor) -> Tensor:
+        """(n, 3, h, w) → (n, d)."""
+        return self._encoders.images(pixels)[1]
+
+    def encode_texts(self, tokens: dict[str, Tensor]) -> Tensor:
+        """`ids` and `mask` (n, l) → (n, d)."""
+        return self._encoders.texts(*_trimmed(tokens))
+
+    @torch.inference_mode()
+    def match(self, pixels: Sequence[Tensor], texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
+        """The matching head's logit of each picture with each of its texts.
+
+        Args:
+            pixels: prepared pictures, each (3, h, w), that are encoded together.
+            texts: of each picture.
+
+        Returns:
+            An array of scores for each picture, in the order of its texts.
+        """
+        if not len(pixels):
+            return []
+        device = next(self._encoders.parameters()).device
+        patches, _ = self._encoders.images(torch.stack(list(pixels)).to(device))
+        pairs = [(picture, text) for picture, own in enumerate(texts) for text in own]
+        # Similar lengths together: little padding.
+        order = sorted(range(len(pairs)), key=lambda place: len(pairs[place][1]))
+
+        def score(places: Sequence[int]) -> Tensor:
+            tokens = {name: value.to(device) for name, value in self.tokenize([pairs[i][1] for i in places]).items()}
+            of = torch.tensor([pairs[i][0] for i in places], device=device)
+            return self._encoders.match(patches[of], *_trimmed(tokens))[:, 1]
+
+        scores = np.zeros(len(pairs), np.float32)
+        scored = list(halving_batches(order, _PAIRS, score))
+        if scored:
+            scores[order] = torch.cat(scored).cpu().numpy()
+        return np.split(scores, np.cumsum([len(own) for own in texts])[:-1])
+
+    def save(self, folder: Path) -> None:
+        """The Hugging Face folder; momentum encoders and queue are left out."""
+        network = self._encoders.network
+        temperature = self.module.temperature.item() if isinstance(self.module, BlipTraining) else None
+        network.config.update({"kind": self.kind, "text_tokens": self._tokens})
+        if temperature is not None:
+            network.config.update({"contrast_temperature": temperature})
+        network.save_pretrained(folder)
+        save_tokenizer(self._tokenizer, folder)
+
+
+def _trimmed(tokens: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    longest = int(tokens["mask"].sum(dim=1).max())
+    return tokens["ids"][:, :longest], tokens["mask"][:, :longest]
+
+
+def read_blip(folder: Path, image_size: int | None) -> tuple[BlipEncoders, PreTrainedTokenizerBase]:
+    """Network and tokenizer; position embeddings are interpolated to another `image_size`.
+
+    Raises:
+        BadInput: another architecture, a tokenizer without [ENC], or weights that do not fit.
+    """
+    try:
+        config: Any = BlipConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"not a BLIP: {error}", file=folder, expected="a Hugging Face folder") from None
+    if config.model_type != "blip":
+        raise BadInput("another architecture", file=folder, got=config.model_type, expected="blip")
+    match_token: Any = tokenizer.convert_tokens_to_ids(MATCH)
+    if match_token is None or match_token == tokenizer.unk_token_id or match_token >= config.text_config.vocab_size:
+        raise BadInput(f"the tokenizer has no usable {MATCH}", file=folder, got=match_token)
+    weights = read_weights(folder / WEIGHTS)
+    if image_size is not None and image_size != config.vision_config.image_size:
+        config.vision_config.image_size = image_size
+        weights[_POSITIONS] = interpolated(weights[_POSITIONS], image_size // config.vision_config.patch_size)
+    network = BlipForImageTextRetrieval(config)
+    load_weights(network, weights, folder / WEIGHTS)
+    return BlipEncoders(network, match_token), tokenizer
+
+
+def interpolated(positions: Tensor, side: int) -> Tensor:
+    """Position embeddings (1, 1 + s², width) of the class token and an s×s grid → of a `side`×`side` grid."""
+    first, grid = positions[:, :1], positions[:, 1:]
+    old = round(grid.shape[1] ** 0.5)
+    maps = grid.reshape(1, old, old, -1).permute(0, 3, 1, 2)
+    maps = interpolate(maps, size=(side, side), mode="bicubic", align_corners=False)
+    return torch.cat([first, maps.permute(0, 2, 3, 1).flatten(1, 2)], dim=1)

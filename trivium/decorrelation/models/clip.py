@@ -1,0 +1,130 @@
+"""CLIP as a retrieval model, by open_clip (Radford et al. 2021; decorrelation.md §4).
+
+Base and saved model are both folders that open_clip reads as `local-dir:`, so that a trained model can stand wherever
+an open_clip model can; the saved one has `config.json` with the kind besides.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import open_clip
+import torch
+from open_clip.model import CLIP
+from open_clip.tokenizer import HFTokenizer
+from PIL import Image
+from safetensors import SafetensorError
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trivium.decorrelation.models.preparation import PlainPreparation
+from trivium.decorrelation.models.settings import ClipSettings
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput
+from trivium.nets.device import autocast
+from trivium.nets.gathering import gathered
+from trivium.nets.weights import misfit, save_tokenizer, save_weights, settings_digest
+
+_CONFIG, _OPEN_CLIP, _WEIGHTS = "config.json", "open_clip_config.json", "open_clip_model.safetensors"
+_HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharper softmax makes it unstable
+
+
+class Clip:
+    """See `RetrievalModel`.
+
+    Args:
+        folder: of open_clip, with configuration, weights and perhaps a tokenizer.
+        smallest_crop: least share of a training picture's area that a random crop keeps; 1: no crops.
+
+    Raises:
+        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+    """
+
+    kind = "clip"
+    match = None
+
+    def __init__(self, folder: Path, *, smallest_crop: float) -> None:
+        if not (folder / _WEIGHTS).is_file():
+            raise BadInput("no weights", file=folder / _WEIGHTS)  # open_clip goes on without
+        name = f"local-dir:{folder}"
+        try:
+            model, drawn, plain = open_clip.create_model_and_transforms(name, aug_cfg={"scale": (smallest_crop, 1.0)})
+            self._tokenizer: Callable[[Sequence[str]], Tensor] = open_clip.get_tokenizer(name)
+        except (RuntimeError, AssertionError) as error:
+            raise misfit(error, folder) from None
+        except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
+            raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
+        if not isinstance(model, CLIP):
+            raise BadInput("another architecture", file=folder, got=type(model).__name__, expected="open_clip's CLIP")
+        # Convolutions of open_clip's ResNets take two thirds of the time in this layout.
+        self.module = model.eval().to(memory_format=torch.channels_last)
+        self.dimension = int(model.text_projection.shape[1])
+        self.augments = smallest_crop < 1
+        self._drawn, self._plain = drawn, plain
+        self.plain = PlainPreparation(plain.transforms)
+        self.tokenizer_digest = settings_digest(folder)
+        self._config: dict[str, Any] = read_json(folder / _OPEN_CLIP)
+        self._loss = open_clip.ClipLoss()
+
+    @classmethod
+    def start(cls, base: Path, settings: ClipSettings, captions: Iterable[str]) -> Self:
+        """The released model; captions are not read."""
+        model = cls(base, smallest_crop=settings.smallest_crop)
+        model.module.set_grad_checkpointing(settings.gradient_checkpointing)
+        return model
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote."""
+        kind = read_json(folder / _CONFIG).get("kind")
+        if kind != cls.kind:
+            raise BadInput("checkpoint of another architecture", file=folder / _CONFIG, got=kind, expected=cls.kind)
+        return cls(folder, smallest_crop=1.0)
+
+    def prepare(self, image: Image.Image, *, training: bool) -> Tensor:
+        """open_clip's preparation of this model: short side scaled, middle cropped; in training perhaps a window."""
+        prepare = self._drawn if training and self.augments else self._plain
+        pixels: Tensor = prepare(image.convert("RGB"))
+        return pixels
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """`ids` (n, context length), cut and padded by the model's tokenizer."""
+        return {"ids": self._tokenizer(list(texts))}
+
+    def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
+        """See `contrast`."""
+        return self.contrast(
+            self.encode_images(pixels), self.encode_texts(tokens), pictures=pictures, progress=progress
+        )
+
+    def contrast(self, images: Tensor, texts: Tensor, *, pictures: Tensor, progress: float) -> Tensor:
+        """Mean of both cross-entropies of the softmax over scale · cosine; the scale is learned, at most 100.
+
+        As in CLIP every other pair is a negative, also one of the same picture: `pictures` is not read.
+        """
+        scale = self.module.logit_scale.clamp(max=_HIGHEST_SCALE).exp()
+        loss: Tensor = self._loss(gathered(images), gathered(texts), scale)
+        return loss
+
+    def encode_images(self, pixels: Tensor) -> Tensor:
+        """(n, 3, h, w) → (n, d)."""
+        with autocast(pixels.device):
+            embeddings = self.module.encode_image(pixels.contiguous(memory_format=torch.channels_last))
+        return normalize(embeddings.float(), dim=1)
+
+    def encode_texts(self, tokens: dict[str, Tensor]) -> Tensor:
+        """`ids` (n, l) → (n, d)."""
+        with autocast(tokens["ids"].device):
+            embeddings = self.module.encode_text(tokens["ids"])
+        return normalize(embeddings.float(), dim=1)
+
+    def save(self, folder: Path) -> None:
+        """open_clip's configuration, weights and tokenizer, and `config.json`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if isinstance(self._tokenizer, HFTokenizer):  # else it comes with open_clip
+            save_tokenizer(self._tokenizer.tokenizer, folder)
+        write_json(folder / _CONFIG, {"kind": self.kind})
+        write_json(folder / _OPEN_CLIP, self._config)
+        save_weights(self.module, folder / _WEIGHTS)

@@ -1,0 +1,176 @@
+"""One interface for the retrieval models, whatever their kind (decorrelation.md §4).
+
+A kind is a class found by its name; `train` trains it and `retrieve` asks it, knowing nothing else of it:
+
+    model = start("clip", base / "clip", settings, captions)      # from public weights
+    loss = model.loss(pixels, model.tokenize(texts), pictures=ids, progress=0.1)
+    model.save(folder)
+    load(folder).encode_images(pixels)
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+from trivium.decorrelation.models.preparation import PlainPreparation
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput
+
+KINDS = {  # module and class, imported when asked for
+    "clip": ("trivium.decorrelation.models.clip", "Clip"),
+    "vse": ("trivium.decorrelation.models.vse", "Vse"),
+    "blip": ("trivium.decorrelation.models.blip", "Blip"),
+}
+CONFIG = "config.json"  # of a saved model; its "kind" says which class reads it
+
+Contrast = Callable[..., Tensor]
+Match = Callable[[Sequence[Tensor], Sequence[Sequence[str]]], list[NDArray[np.float32]]]
+
+
+class RetrievalModel(Protocol):
+    """Pictures and sentences in one space; n pairs a batch, d dimensions.
+
+    The device is where `module` is: inputs are moved there. `loss` and `contrast` leave the mode (training, evaluation)
+    to the caller; the encoders run without gradient only where the caller says so. Autocast is the model's.
+    """
+
+    @property
+    def kind(self) -> str:
+        """A key of `KINDS`."""
+        ...
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """What is trained: the parameters that require a gradient.
+
+        A checkpoint of it is the model's whole state in training, BLIP's momentum encoders and queue included.
+        """
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Size of an embedding, d."""
+        ...
+
+    @property
+    def augments(self) -> bool:
+        """Whether `prepare` draws in training, from torch's global generator; else its tensors can be kept."""
+        ...
+
+    @property
+    def plain(self) -> PlainPreparation:
+        """What `prepare` does outside training, in two steps."""
+        ...
+
+    @property
+    def tokenizer_digest(self) -> str:
+        """Of everything that `tokenize` depends on but the texts: models that share it give the same tokens."""
+        ...
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """`contrast(images, texts, pictures=..., progress=...)`: the loss from a batch's (n, d) unit embeddings.
+
+        So that gradients can be cached over mini-batches; None where the loss needs more than embeddings.
+        """
+        ...
+
+    @property
+    def match(self) -> Match | None:
+        """Scores of each prepared picture with each of its texts, for the second stage (BLIP); None without one.
+
+        They are added to the inner products of the embeddings.
+        """
+        ...
+
+    @classmethod
+    def start(cls, base: Path, settings: Any, captions: Iterable[str]) -> Self:
+        """From public weights; new weights come from torch's global generator.
+
+        Raises:
+            BadInput: not such a folder, or weights that do not fit.
+        """
+        ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote, in evaluation mode.
+
+        Raises:
+            BadInput: not such a folder, or weights that do not fit.
+        """
+        ...
+
+    def prepare(self, image: Image.Image, *, training: bool) -> Tensor:
+        """One picture → (3, h, w) float32, always of the same size; `training` draws a window where the method does."""
+        ...
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """What `loss` and `encode_texts` take; every tensor has a row a text. Empty texts are allowed."""
+        ...
+
+    def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
+        """The method's loss over the batch of every process, a scalar.
+
+        Args:
+            pixels: (n, 3, h, w), picture i belongs to text i.
+            tokens: of n texts.
+            pictures: (n,) int64 ids of the pictures as they are shown: a painted picture has another id than its
+                original. Pairs of one picture are no negatives (VSE++, BLIP).
+            progress: share of the training that is done, from 0 to 1.
+        """
+        ...
+
+    def encode_images(self, pixels: Tensor) -> Tensor:
+        """(n, 3, h, w) → (n, d) float32, each of length 1."""
+        ...
+
+    def encode_texts(self, tokens: dict[str, Tensor]) -> Tensor:
+        """Tokens of n texts → (n, d) float32, each of length 1."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write `config.json` with the kind, weights as safetensors and the tokenizer into a new or empty folder."""
+        ...
+
+
+def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> RetrievalModel:
+    """A model as it starts to train.
+
+    Args:
+        kind: a key of `KINDS`.
+        base: folder of public weights, such as `models/decorrelation/base/clip`.
+        settings: this kind's class of `settings.py`.
+        captions: the training captions, which VSE++'s vocabulary is built from; the others read none of them.
+
+    Raises:
+        BadInput: no such kind, not such a folder, or weights that do not fit.
+    """
+    return _class_of(kind).start(base, settings, captions)
+
+
+def load(folder: Path) -> RetrievalModel:
+    """A saved model of whatever kind, in evaluation mode.
+
+    Raises:
+        BadInput: not a folder that a model was saved to, or a checkpoint of another architecture.
+    """
+    config = read_json(folder / CONFIG)
+    if not isinstance(config, dict) or "kind" not in config:
+        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", choices=KINDS)
+    return _class_of(config["kind"]).load(folder)
+
+
+def _class_of(kind: str) -> type[RetrievalModel]:
+    if kind not in KINDS:
+        raise BadInput("no such kind of retrieval model", field="kind", got=kind, choices=KINDS)
+    module, name = KINDS[kind]
+    found: type[RetrievalModel] = getattr(import_module(module), name)
+    return found

@@ -1,0 +1,161 @@
+"""VSE++ as a retrieval model (Faghri et al. 2018; decorrelation.md §4).
+
+Base: a CNN trained to classify, `config.json` and torchvision's state dict as `model.safetensors`:
+{"architecture": "vgg19", "size": 224, "resize": 256}, or in place of a torchvision name "vgg" with its "channels",
+"grid" and "hidden".
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from torch import Tensor
+from torchvision.transforms import InterpolationMode
+
+from trivium.decorrelation.models.preparation import IMAGENET, Preparation
+from trivium.decorrelation.models.settings import VseSettings
+from trivium.decorrelation.models.vocabulary import Vocabulary
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput
+from trivium.nets.gathering import gathered
+from trivium.nets.hinge import triplet_hinge
+from trivium.nets.vgg import GRID, HIDDEN, TORCHVISION, Vgg, channels_of
+from trivium.nets.vse import VseTowers
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
+
+_CONFIG, _VOCABULARY = "config.json", "vocabulary.json"
+_CLASSIFIER = ("classifier.6.weight", "classifier.6.bias")  # torchvision's last layer
+
+
+def read_cnn_config(path: Path) -> dict[str, Any]:
+    """The CNN's configuration, with `channels`, `grid` and `hidden` also for torchvision's names.
+
+    Raises:
+        BadInput: unknown architecture, or a field that is missing or out of range.
+    """
+    config = read_json(path)
+    name = config.get("architecture") if isinstance(config, dict) else None
+    if name in TORCHVISION:
+        config = config | {"channels": channels_of(name), "grid": GRID, "hidden": HIDDEN}
+    elif name != "vgg":
+        raise BadInput("unknown CNN", file=path, field="architecture", got=name, choices=(*TORCHVISION, "vgg"))
+    for field in ("size", "resize", "grid", "hidden"):
+        if not isinstance(config.get(field), int) or config[field] < 1:
+            raise BadInput("bad CNN", file=path, field=field, got=config.get(field), expected="a whole number above 0")
+    channels = config.get("channels")
+    if not isinstance(channels, list) or not any(isinstance(each, int) for each in channels):
+        raise BadInput("bad CNN", file=path, field="channels", got=channels, expected="a list of widths and M")
+    return config
+
+
+def read_cnn(base: Path) -> tuple[Vgg, dict[str, Any]]:
+    """The trained CNN without its classifier, and its configuration.
+
+    Raises:
+        BadInput: see `read_cnn_config`; or weights that are missing, broken or do not fit.
+    """
+    config = read_cnn_config(base / _CONFIG)
+    cnn = _vgg(config)
+    weights = read_weights(base / WEIGHTS)
+    load_weights(cnn, {name: value for name, value in weights.items() if name not in _CLASSIFIER}, base / WEIGHTS)
+    return cnn, config
+
+
+def _vgg(config: dict[str, Any]) -> Vgg:
+    return Vgg(config["channels"], grid=config["grid"], hidden=config["hidden"], classes=None)
+
+
+class Vse:
+    """See `RetrievalModel`.
+
+    Args:
+        module: the towers.
+        vocabulary: of the text tower.
+        config: the CNN's, and `word_dimension`, `dimension`.
+        settings: as it was started with; None in a loaded model, which cannot train.
+    """
+
+    kind = "vse"
+    match = None
+
+    def __init__(
+        self, module: VseTowers, vocabulary: Vocabulary, config: dict[str, Any], settings: VseSettings | None
+    ) -> None:
+        self.module, self.dimension = module, int(config["dimension"])
+        self._vocabulary, self._config, self._settings = vocabulary, config, settings
+        self.prepare = Preparation(
+            config["size"],
+            resize=config["resize"],
+            standard=IMAGENET,
+            interpolation=InterpolationMode.BILINEAR,
+            smallest_crop=settings.smallest_crop if settings else 1.0,
+        )
+        self.augments, self.plain = self.prepare.augments, self.prepare.plain
+        self.tokenizer_digest = hashlib.sha256(repr(vocabulary.words).encode()).hexdigest()
+
+    @classmethod
+    def start(cls, base: Path, settings: VseSettings, captions: Iterable[str]) -> Self:
+        """A trained CNN below new layers; the vocabulary is the captions'."""
+        vocabulary = Vocabulary.of(captions, settings.minimum_count)
+        cnn, config = read_cnn(base)
+        config |= {"word_dimension": settings.word_dimension, "dimension": settings.embedding_dimension}
+        cnn.requires_grad_(settings.finetune_cnn)
+        cnn.checkpointing = settings.gradient_checkpointing
+        return cls(_towers(cnn, config, vocabulary), vocabulary, config, settings)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote."""
+        path = folder / _CONFIG
+        config = read_cnn_config(path)
+        if config.get("kind") != cls.kind:
+            raise BadInput("checkpoint of another architecture", file=path, got=config.get("kind"), expected=cls.kind)
+        vocabulary = Vocabulary.read(folder / _VOCABULARY)
+        towers = _towers(_vgg(config), config, vocabulary)
+        load_weights(towers, read_weights(folder / WEIGHTS), folder / WEIGHTS)
+        return cls(towers.eval(), vocabulary, config, None)
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """`ids` and `lengths`; unknown words have a number of their own."""
+        return self._vocabulary.encode(texts)
+
+    def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
+        """See `contrast`."""
+        return self.contrast(
+            self.encode_images(pixels), self.encode_texts(tokens), pictures=pictures, progress=progress
+        )
+
+    def contrast(self, images: Tensor, texts: Tensor, *, pictures: Tensor, progress: float) -> Tensor:
+        """The hinge over the hardest negative, after the warm-up; before it over the mean.
+
+        From random weights the hardest negative alone pulls all embeddings together (the loss stays at two margins).
+        """
+        if self._settings is None:
+            raise RuntimeError("a loaded model cannot train")
+        return triplet_hinge(
+            gathered(images) @ gathered(texts).T,
+            gathered(pictures),
+            margin=self._settings.margin,
+            hardest=progress >= self._settings.warm_up,
+        )
+
+    def encode_images(self, pixels: Tensor) -> Tensor:
+        """(n, 3, h, w) → (n, d)."""
+        return self.module.images(pixels)
+
+    def encode_texts(self, tokens: dict[str, Tensor]) -> Tensor:
+        """`ids` (n, l) and `lengths` (n,) → (n, d)."""
+        lengths = tokens["lengths"]
+        return self.module.texts(tokens["ids"][:, : int(lengths.max())], lengths)
+
+    def save(self, folder: Path) -> None:
+        """`config.json`, `vocabulary.json` and `model.safetensors`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / _CONFIG, self._config | {"kind": self.kind})
+        self._vocabulary.write(folder / _VOCABULARY)
+        save_weights(self.module, folder / WEIGHTS)
+
+
+def _towers(cnn: Vgg, config: dict[str, Any], vocabulary: Vocabulary) -> VseTowers:
+    return VseTowers(cnn, words=len(vocabulary), word_dimension=config["word_dimension"], dimension=config["dimension"])

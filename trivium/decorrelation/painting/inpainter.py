@@ -1,0 +1,107 @@
+"""The in-painting worker as seen from the project's environment: started, asked, and missed when it dies."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from trivium.decorrelation.painting.frames import Closed, Pixels, read_reply, write_request
+from trivium.formats.masks import Mask
+from trivium.harness.stage import BadInput
+
+ROOT = Path(__file__).parents[3]
+WORKER = Path(__file__).with_name("worker.py")
+
+
+def find_uv() -> Path | None:
+    """The program uv: on the PATH, or where `make` puts it: in `.uv` beside the virtual environment."""
+    found = shutil.which("uv")
+    if found is not None:
+        return Path(found)
+    beside = Path(sys.prefix).parent / ".uv" / "bin" / "uv"
+    return beside if beside.is_file() else None
+
+
+def worker_command() -> list[str]:
+    """How the worker's script is run in its locked environment, which uv makes when it is not there.
+
+    Raises:
+        BadInput: there is no uv.
+    """
+    uv = find_uv()
+    if uv is None:
+        raise BadInput(
+            "uv not found, on the PATH or in .uv; in-painting has an environment of its own: run `make setup`"
+        )
+    return [str(uv), "run", "--quiet", "--frozen", "--python", sys.executable, "--script", str(WORKER)]
+
+
+def worker_environment() -> dict[str, str]:
+    """The worker's variables: it imports this checkout's `stages`, and nothing from beside its script by accident."""
+    own = {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "UV_PYTHON_DOWNLOADS": "never", "PYTHONWARNINGS": "ignore"}
+    own["PYTHONDONTWRITEBYTECODE"] = ""  # it lives in uv's cache: bytecode there halves the next start
+    return os.environ | own
+
+
+class Inpainter:
+    """A running worker with its model loaded; it ends with this object, or with this process.
+
+    Args:
+        arguments: the filling and its settings, as `worker.py` takes them.
+
+    Raises:
+        BadInput: there is no uv.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+        self.process = subprocess.Popen(
+            [*worker_command(), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=worker_environment(),
+            start_new_session=True,  # Ctrl-C is for the stage; the worker ends when its input does
+        )
+        self._end = weakref.finalize(self, _end, self.process)
+
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> list[Pixels]:
+        """Paint each picture within its mask; what comes back outside the mask is not to be used.
+
+        Raises:
+            BadInput: the worker could not start, or died; with its exit code and its last words.
+        """
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        request = [(pixels, np.where(mask, np.uint8(255), np.uint8(0))) for pixels, mask in pictures]
+        try:
+            write_request(self.process.stdin, request)
+            return read_reply(self.process.stdout, request)
+        except (Closed, BrokenPipeError):
+            raise self._died() from None
+
+    def _died(self) -> BadInput:
+        self._end()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip()
+        return BadInput(
+            f"the in-painting worker ended with exit code {self.process.returncode} before its pictures were painted; "
+            f"painted shards are kept: start the stage again to go on. Its last words: {said[-1000:] or 'none'}",
+            file=WORKER,
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipes, which ends the worker, and wait for it."""
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):  # unsent bytes to a dead worker
+                stream.close()
+    process.wait()

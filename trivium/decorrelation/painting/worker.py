@@ -1,0 +1,147 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["lama-cleaner==1.2.5"]
+#
+# # lama-cleaner is an application: it asks for a web server, diffusers and an old transformers. What its two models
+# # import is listed here instead, so that this environment holds nothing but packages of the project's own lock,
+# # lama-cleaner and loguru. (Python 3.13 dropped imghdr.)
+# [[tool.uv.dependency-metadata]]
+# name = "lama-cleaner"
+# version = "1.2.5"
+# requires-dist = [
+#     "loguru", "numpy", "opencv-python-headless", "packaging", "pillow", "pydantic", "rich", "torch",
+#     "standard-imghdr; python_version >= '3.13'",
+# ]
+# ///
+"""The in-painting worker: paints what comes on standard input, through lama-cleaner, in an environment of its own.
+
+Started by `trivium.decorrelation.painting.inpainter`, never by hand. After a change of the lines above:
+`uv lock --script trivium/decorrelation/painting/worker.py`. It ends when its standard input is closed.
+"""
+
+import argparse
+import hashlib
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from loguru import logger
+
+from trivium.decorrelation.painting.frames import Pixels, Region, read_request, write_reply
+
+Paint = Callable[[Sequence[tuple[Pixels, Region]]], list[Pixels]]
+
+
+def opencv(flag: str, radius: int) -> Paint:
+    """lama-cleaner's model without weights: OpenCV's `inpaint`.
+
+    Args:
+        flag: `INPAINT_TELEA` (fast marching) or `INPAINT_NS` (Navier-Stokes).
+        radius: pixels around a point that its colour comes from.
+    """
+    from lama_cleaner.model.opencv2 import OpenCV2
+    from lama_cleaner.schema import Config, HDStrategy
+
+    cv2.setNumThreads(1)  # `inpaint` is not parallel, its callers are
+    model = OpenCV2(torch.device("cpu"))
+    config = Config(
+        ldm_steps=1,  # LDM's, but without a default
+        hd_strategy=HDStrategy.ORIGINAL,  # at full size, in one piece
+        hd_strategy_crop_margin=0,
+        hd_strategy_crop_trigger_size=0,
+        hd_strategy_resize_limit=0,
+        cv2_flag=flag,
+        cv2_radius=radius,
+    )
+    return lambda pictures: [_rgb(model(pixels, region, config)) for pixels, region in pictures]
+
+
+def _rgb(bgr: np.ndarray) -> Pixels:
+    return bgr[:, :, ::-1].astype(np.uint8)
+
+
+def lama(file: Path, batch_size: int, gpu: int) -> Paint:
+    """LaMa, loaded once through lama-cleaner; pictures of equal padded size go through it together, in float32.
+
+    lama-cleaner calls the TorchScript module with one picture; padding, scaling and rounding here are its own.
+
+    Args:
+        file: the TorchScript module, (image, mask) → image.
+        batch_size: pictures at a time; halved when GPU memory runs out.
+        gpu: which GPU, counted on from the first again when there are fewer.
+    """
+    # lama-cleaner loads what this address names when it is a file. It deletes a file that does not load and has
+    # another MD5 than expected: so the expected one is the file's own.
+    os.environ["LAMA_MODEL_URL"] = str(file)
+    os.environ["LAMA_MODEL_MD5"] = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
+    from lama_cleaner.helper import norm_img, pad_img_to_modulo
+    from lama_cleaner.model.lama import LaMa
+
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False  # float32 in full
+    gpus = torch.cuda.device_count()
+    model = LaMa(torch.device("cuda", gpu % gpus) if gpus else torch.device("cpu"))
+
+    @torch.no_grad()
+    def network(images: Sequence[np.ndarray], masks: Sequence[np.ndarray]) -> np.ndarray:
+        """(n, 3, h, w) in 0…1 and (n, 1, h, w) in {0, 1} → (n, h, w, 3), 8 bits."""
+        inputs = (torch.from_numpy(np.stack(each)).to(model.device) for each in (images, masks))
+        painted = model.model(*inputs).permute(0, 2, 3, 1).cpu().numpy()
+        return np.clip(painted * 255, 0, 255).astype(np.uint8)
+
+    def paint(pictures: Sequence[tuple[Pixels, Region]]) -> list[Pixels]:
+        nonlocal batch_size
+        padded = [[norm_img(pad_img_to_modulo(each, mod=model.pad_mod)) for each in pair] for pair in pictures]
+        same_size: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for place, (image, _) in enumerate(padded):
+            same_size[image.shape].append(place)
+        painted: list[Pixels | None] = [None] * len(pictures)
+        for places in same_size.values():
+            while places:
+                batch = places[:batch_size]
+                try:
+                    results = network([padded[i][0] for i in batch], [(padded[i][1] > 0) * 1 for i in batch])
+                except torch.OutOfMemoryError:
+                    if batch_size == 1:
+                        raise
+                    torch.cuda.empty_cache()
+                    batch_size = (batch_size + 1) // 2
+                    continue
+                for place, result in zip(batch, results, strict=True):
+                    height, width = pictures[place][1].shape
+                    painted[place] = result[:height, :width]
+                places = places[len(batch) :]
+        return [each for each in painted if each is not None]
+
+    return paint
+
+
+def main() -> None:
+    """Paint request after request."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    fillings = parser.add_subparsers(dest="filling", required=True)
+    of_opencv = fillings.add_parser("cv2")
+    of_opencv.add_argument("--flag", required=True)
+    of_opencv.add_argument("--radius", type=int, required=True)
+    of_lama = fillings.add_parser("lama")
+    of_lama.add_argument("--file", type=Path, required=True)
+    of_lama.add_argument("--batch-size", type=int, required=True)
+    of_lama.add_argument("--gpu", type=int, required=True)
+    arguments = vars(parser.parse_args())
+
+    logger.remove()  # lama-cleaner tells of every picture
+    logger.add(sys.stderr, level="ERROR")
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not get between the pictures
+    models: dict[str, Callable[..., Paint]] = {"cv2": opencv, "lama": lama}
+    paint = models[arguments.pop("filling")](**arguments)
+    while (pictures := read_request(sys.stdin.buffer)) is not None:
+        write_reply(replies, paint(pictures))
+
+
+if __name__ == "__main__":
+    main()

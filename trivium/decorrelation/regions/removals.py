@@ -1,0 +1,51 @@
+"""Which objects go from which pictures, as records with masks (decorrelation.md §1)."""
+
+import csv
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from trivium.decorrelation.regions import eligibility
+from trivium.decorrelation.regions.removal_search import Tally
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_table
+from trivium.formats.pictures import Picture, Split
+from trivium.harness.stage import BadInput
+
+USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
+
+
+_REJECTED = tuple(f"rejected_{reason}" for reason in eligibility.REASONS)
+
+
+_COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *_REJECTED)
+
+
+def read_named_classes(path: Path, pictures: Sequence[Picture]) -> dict[int, set[str]]:
+    """By picture, the classes that any of its captions names (the file of stage `phrases`).
+
+    Raises:
+        BadInput: not such a file, or it knows nothing about one of the pictures.
+    """
+    named: dict[int, set[str]] = defaultdict(set)
+    for batch in read_table(path, ["picture", "classes"]).to_batches(max_chunksize=65536):
+        for picture, classes in zip(batch["picture"].to_pylist(), batch["classes"].to_pylist(), strict=True):
+            named[picture].update(classes)
+    for each in pictures:
+        if each.captions and each.id not in named:
+            raise BadInput("no caption of this picture", file=path, field="picture", got=each.id)
+    return dict(named)
+
+
+def write_classes(path: Path, classes: Sequence[str], tally: Tally) -> None:
+    """Write the counts as CSV, a row a split and class, also where nothing was found."""
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("split", "class", *_COLUMNS))
+        for split in USED:
+            lines.writerows((split, name, *(tally[split, name, column] for column in _COLUMNS)) for name in classes)
+
+
+def total(tally: Tally, column: str, splits: Sequence[Split] = USED) -> float:
+    """The sum of a column over the classes."""
+    return float(sum(count for (split, _, name), count in tally.items() if name == column and split in splits))

@@ -1,0 +1,175 @@
+"""Ask trained cells: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4).
+
+Cells are asked side by side, one a process: what a cell takes is little beside loading the libraries and the corpus.
+Pictures are decoded and captions tokenised once for all cells that do it alike.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pydantic import Field
+
+from trivium.decorrelation.models.interface import load
+from trivium.decorrelation.regions.removal_table import read_removals
+from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
+from trivium.decorrelation.retrieval.kept_inputs import KeptInputs
+from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json, read_table, write_json, write_table
+from trivium.formats.picture_corpora import IMAGES, read_corpus
+from trivium.formats.pictures import Corpus, Picture, Removal
+from trivium.harness.stage import BadInput, Parameters
+from trivium.measures.recall import Ranks
+from trivium.nets.device import pick_device
+
+RENDERED = "rendered"
+
+
+RANKS = pa.schema([("query", pa.int64()), ("rank", pa.int32())])
+
+
+class RetrieveParameters(Parameters):
+    """Section `decorrelation.retrieve`."""
+
+    depth: int = Field(ge=1, description="Captions retrieved for a picture")
+    picture_batch: int = Field(ge=1, description="Pictures encoded together; halves itself when GPU memory runs out")
+    caption_batch: int = Field(ge=1, description="Captions encoded together; halves itself when GPU memory runs out")
+    threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
+    candidates: dict[str, Annotated[int, Field(ge=1)]] = Field(
+        description="Captions, or pictures, that BLIP scores again for a query, by data set (k_test)"
+    )
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a process is told of one cell; picklable.
+
+    Attributes:
+        parameters: of the stage.
+        candidates: how many captions, or pictures, BLIP scores again for a query.
+        model: folder of the trained model.
+        raw, removals, painted: of its data set; `painted` with the filling of its queries.
+        work: folder for what a killed run has done.
+        kept: folder for the inputs that cells share.
+        out: where its tables go.
+    """
+
+    parameters: RetrieveParameters
+    candidates: int
+    model: Path
+    raw: Path
+    removals: Path
+    painted: Path
+    work: Path
+    kept: Path
+    out: Path
+
+
+def ask(order: Order) -> dict[str, float]:
+    """Write a cell's tables, unless an earlier, killed run has.
+
+    Returns:
+        How many queries of each kind there were, and R@1 both ways.
+
+    Raises:
+        BadInput: a model, a removal or a picture that is not there, or fewer captions or candidates than are asked for.
+    """
+    parameters, summary = order.parameters, order.work / "metrics.json"
+    if order.out.exists():
+        found: dict[str, float] = read_json(summary)
+        return found
+    if parameters.threads is not None:
+        torch.set_num_threads(parameters.threads)
+    if torch.cuda.is_available():  # engines number their processes in their names (SpawnProcess-3)
+        number = multiprocessing.current_process().name.rpartition("-")[2]
+        torch.cuda.set_device(int(number) % torch.cuda.device_count() if number.isdigit() else 0)
+    corpus = _corpus(order.raw)
+    tested = [picture for picture in corpus.pictures if picture.split == "test"]
+    sets, metrics = picture_sets(tested, order.raw, order.removals, order.painted)
+    asked = load(order.model)
+    torch.nn.Module.to(asked.module.eval(), pick_device())
+    captions = captions_of(corpus)
+    order.work.mkdir(parents=True, exist_ok=True)
+    kept = KeptInputs(order.kept)
+    gallery = encode_gallery(asked, captions.texts, order.work, parameters.caption_batch, kept.tokenize)
+    retriever = Retriever(asked, captions, gallery, order.candidates, parameters.picture_batch, kept.scaled_pictures)
+    made = order.work / "made"
+    for name, pictures in sets.items():
+        _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
+        metrics[f"{name}_queries"] = float(len(pictures.names))
+    for name, prefix in (("original", ""), ("empty", "empty_")):
+        path = made / f"{prefix}image_to_text.parquet"
+        _once(path, partial(_ranks, sets[name].owners, retriever.image_to_text, sets[name]))
+    described = captions.ids[captions.test].tolist()
+    _once(made / "text_to_image.parquet", partial(_ranks, described, retriever.text_to_image, sets["original"]))
+    for direction in ("image_to_text", "text_to_image"):
+        ranks = read_table(made / f"{direction}.parquet")["rank"].to_numpy()
+        metrics[f"{direction}_r@1"] = float((ranks == 1).mean())
+    metrics["captions"] = float(len(captions.ids))
+    write_json(summary, metrics)
+    order.out.parent.mkdir(parents=True, exist_ok=True)
+    made.replace(order.out)
+    return metrics
+
+
+@lru_cache(maxsize=1)  # the cells of a data set follow each other
+def _corpus(raw: Path) -> Corpus:
+    return read_corpus(raw)
+
+
+def picture_sets(
+    tested: Sequence[Picture], raw: Path, removals: Path, painted: Path
+) -> tuple[dict[str, PictureSet], dict[str, float]]:
+    """The pictures that are asked, and how many were rendered again but are no removal.
+
+    Returns:
+        `original`, `synthetic`, `empty` and, where the sample world drew it, `rendered`.
+
+    Raises:
+        BadInput: no test picture, a removal of a picture that is not tested, a folder without images.
+    """
+    if not tested:
+        raise BadInput("no test picture", file=raw)
+    identifiers = {picture.id for picture in tested}
+    drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "test" and each.drawn]
+    boxes = read_removals(removals / "empty.parquet")
+    for removal in (*drawn, *boxes):
+        if removal.picture not in identifiers:
+            raise BadInput("a removal from a picture that is not tested", file=removals, got=removal.id)
+    queries = tuple(str(picture.id) for picture in tested)
+    names, owners = tuple(picture.name for picture in tested), tuple(picture.id for picture in tested)
+    sets = {
+        "original": PictureSet(raw / IMAGES, names, queries, owners),
+        "synthetic": _painted(painted / "test", drawn),
+        "empty": _painted(painted / "empty", boxes),
+    }
+    metrics = {}
+    if (raw / RENDERED).is_dir():
+        again = set(Images(raw / RENDERED).names)
+        # One class is missing from these, so removals of several have no counterpart.
+        alike = [each for each in drawn if each.id in again and len(each.removed) == 1]
+        sets["rendered"] = _painted(raw / RENDERED, alike)
+        metrics["rendered_without_removal"] = float(len(again) - len(alike))
+    return sets, metrics
+
+
+def _painted(folder: Path, removals: Sequence[Removal]) -> PictureSet:
+    names = tuple(removal.id for removal in removals)
+    return PictureSet(folder, names, names, tuple(removal.picture for removal in removals))
+
+
+def _ranks(queries: Sequence[int], rank: Callable[[PictureSet], Ranks], pictures: PictureSet) -> pa.Table:
+    return pa.table({"query": list(queries), "rank": rank(pictures).astype(np.int32)}, schema=RANKS)
+
+
+def _once(path: Path, make: Callable[[], pa.Table]) -> None:
+    """Write a table that an earlier, killed run has not written yet."""
+    if not path.exists():
+        write_table(path, make())

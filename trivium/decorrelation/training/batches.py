@@ -1,0 +1,177 @@
+"""The batch of every training step: which pairs, their pictures decoded and prepared, their texts tokenised.
+
+Everything about a step follows from the seed and the step's number, so a training goes on where it was killed, and
+neither processes nor loader workers change what is drawn.
+
+The loss is the paper's, plain contrast over the batch. Where an original and its painted picture meet in one, the full
+caption is a hard negative of the painted picture (what is missing is what it must learn to see), and the shortened
+caption counts as a negative of the original, of which it is still true. No pair is kept out of a batch for that.
+"""
+
+import io
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+from tqdm import tqdm
+
+from trivium.decorrelation.models.interface import RetrievalModel
+from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
+from trivium.files.image_shards import Images
+from trivium.harness.stage import BadInput
+
+
+class Batch(NamedTuple):
+    """What the loss reads: (n, 3, h, w) pictures, tokens of n texts, and (n,) ids of the pictures as they are shown."""
+
+    pixels: Tensor
+    tokens: dict[str, Tensor]
+    pictures: Tensor
+
+
+class Draws:
+    """Which pairs each step sees: two endless rows of shuffled epochs, one of D and one of D', side by side.
+
+    In an epoch each picture comes once; its texts take turns from epoch to epoch.
+
+    Args:
+        pairs: D and D'.
+        batch_size: of all processes together.
+        synthetic_share: of a batch from D' when both are trained on; None: |D'| / (|D| + |D'|), counted in pairs.
+        seed: of the order.
+    """
+
+    def __init__(self, pairs: TrainingPairs, batch_size: int, synthetic_share: float | None, seed: int) -> None:
+        self._sources = (pairs.original, pairs.painted)
+        self._batch_size, self._seed = batch_size, seed
+        share = pairs.painted_pairs / (pairs.original_pairs + pairs.painted_pairs)
+        both = pairs.original and pairs.painted
+        self._share = synthetic_share if both and synthetic_share is not None else share
+        self._turns = [
+            np.random.default_rng([seed, source, 0]).integers(0, 2**31, len(shown))
+            for source, shown in enumerate(self._sources)
+        ]
+
+    def painted_before(self, step: int) -> int:
+        """How many pairs of D' the steps before `step` (from 0) have seen."""
+        return math.floor(step * self._batch_size * self._share + 1e-9)
+
+    def step(self, step: int) -> list[tuple[Shown, str]]:
+        """The pairs of a step in random order, so that each process gets some of both."""
+        painted = range(self.painted_before(step), self.painted_before(step + 1))
+        first = step * self._batch_size - painted.start
+        original = range(first, first + self._batch_size - len(painted))
+        pairs = [*self._drawn(0, original), *self._drawn(1, painted)]
+        return [pairs[place] for place in np.random.default_rng([self._seed, 2, step]).permutation(len(pairs))]
+
+    def shown(self, steps: int) -> list[Shown]:
+        """The pictures that so many steps see."""
+        painted = self.painted_before(steps)
+        seen = []
+        for source, count in enumerate((steps * self._batch_size - painted, painted)):
+            first_epoch = range(min(count, len(self._sources[source])))
+            seen += [shown for shown, _ in self._drawn(source, first_epoch)]
+        return seen
+
+    def _drawn(self, source: int, places: range) -> Iterator[tuple[Shown, str]]:
+        shown, turns = self._sources[source], self._turns[source]
+        for place, epoch in drawn(len(shown), places, [self._seed, source, 1]):
+            texts = shown[place].texts
+            yield shown[place], texts[(int(turns[place]) + epoch) % len(texts)]
+
+
+class Pictures:
+    """Pictures by their shown id, prepared for a model; the first so many stay in memory.
+
+    Where the model prepares a picture always in the same way its prepared form is kept, else the decoded one.
+
+    Args:
+        model: prepares them.
+        raw: the data set's images.
+        painted: images of D'; None where there is no D'.
+        memory: bytes that may be kept.
+    """
+
+    def __init__(self, model: RetrievalModel, raw: Images, painted: Images | None, memory: int) -> None:
+        self._model, self._sources, self._memory = model, (raw, painted), memory
+        self._kept: dict[int, Tensor | Image.Image] = {}
+
+    def keep(self, shown: Iterable[Shown]) -> None:
+        """Decode these once, shard after shard, until the memory is used up."""
+        for source, painted in zip(self._sources, (False, True), strict=True):
+            wanted = {each.name: each.id for each in shown if (each.id < 0) == painted}
+            if source is None or not wanted or self._memory <= 0:
+                continue
+            for name, data in tqdm(source.stream(), desc="decode", unit="image", mininterval=5, leave=False):
+                if name not in wanted:
+                    continue
+                kept = self._decode(name, data)
+                size = kept.nbytes if isinstance(kept, Tensor) else 3 * kept.width * kept.height
+                if size > self._memory:
+                    return
+                self._memory -= size
+                self._kept[wanted[name]] = kept
+
+    def __call__(self, shown: Shown, seed: tuple[int, ...]) -> Tensor:
+        """(3, h, w); what is drawn in preparing it follows from the seed."""
+        kept = self._kept.get(shown.id)
+        if kept is None:
+            source = self._sources[shown.id < 0]
+            if source is None:
+                raise BadInput("no painted pictures", field="picture", got=shown.name)
+            kept = self._decode(shown.name, source.read(shown.name))
+        if isinstance(kept, Tensor):
+            return kept
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed_of(*seed))
+            return self._model.prepare(kept, training=True)
+
+    def _decode(self, name: str, data: bytes) -> Tensor | Image.Image:
+        try:
+            image = Image.open(io.BytesIO(data)).convert("RGB")
+        except OSError as error:
+            raise BadInput(f"not a readable picture: {error}", field="picture", got=name) from None
+        return image if self._model.augments else self._model.prepare(image, training=True)
+
+
+class Batches(Dataset[Batch]):
+    """Step → this process's part of its batch.
+
+    Args:
+        model: prepares and tokenises.
+        draws: which pairs.
+        pictures: their pictures.
+        seed: of what is drawn in preparing pictures.
+        process, processes: which of how many processes; each takes an equal part of the batch.
+    """
+
+    def __init__(
+        self, model: RetrievalModel, draws: Draws, pictures: Pictures, *, seed: int, process: int, processes: int
+    ) -> None:
+        self._model, self._draws, self._pictures = model, draws, pictures
+        self._seed, self._process, self._processes = seed, process, processes
+
+    def __getitem__(self, step: int) -> Batch:
+        pairs = self._draws.step(step)
+        size = len(pairs) // self._processes
+        mine = range(self._process * size, (self._process + 1) * size)
+        return Batch(
+            torch.stack([self._pictures(pairs[place][0], (self._seed, step, place)) for place in mine]),
+            self._model.tokenize([pairs[place][1] for place in mine]),
+            torch.tensor([pairs[place][0].id for place in mine]),
+        )
+
+    def between(self, first: int, last: int, workers: int) -> DataLoader[Batch]:
+        """The batches of the steps from `first` up to, not including, `last`; decoded ahead by `workers` processes."""
+        pinned = torch.cuda.is_available()
+        return DataLoader(self, batch_size=None, sampler=range(first, last), num_workers=workers, pin_memory=pinned)
+
+
+def seed_of(*parts: int) -> int:
+    """A seed of torch from numbers that say what it is for."""
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)

@@ -1,0 +1,150 @@
+"""One cell's training, from files to a saved model: what every process of it does (decorrelation.md §4)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from trivium.decorrelation.models.interface import RetrievalModel, start
+from trivium.decorrelation.models.settings import ModelSettings
+from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
+from trivium.decorrelation.training.batches import Batches, Draws, Pictures
+from trivium.decorrelation.training.loop import train
+from trivium.decorrelation.training.processes import Place, place
+from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import Images
+from trivium.formats.picture_corpora import IMAGES, read_corpus
+from trivium.formats.pictures import Corpus
+from trivium.measures.recall import ranks_of_embeddings
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """What a training is told; picklable, so that every process gets it.
+
+    Attributes:
+        kind: of model.
+        settings: this kind's.
+        steps: optimiser steps; 0 leaves the model as it starts.
+        original, share: see `training_pairs`.
+        seed: of everything that is drawn.
+        raw, pairs, painted, base: inputs of the stage; `base` is the model's own folder.
+        work: folder for checkpoints.
+        trained: where the model is saved.
+        checkpoint_every: steps between checkpoints.
+        memory: bytes of pictures that each process keeps.
+        workers: processes that decode pictures ahead, for each training process.
+        threads: CPU threads of each training process; None: all.
+        validation_pictures, validation_batch: how many are asked at the end, and how many at a time.
+    """
+
+    kind: str
+    settings: ModelSettings
+    steps: int
+    original: Original
+    share: float
+    seed: int
+    raw: Path
+    pairs: Path
+    painted: Path
+    base: Path
+    work: Path
+    trained: Path
+    checkpoint_every: int
+    memory: int
+    workers: int
+    threads: int | None
+    validation_pictures: int
+    validation_batch: int
+
+
+def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
+    """Train as this process's part of the job; the first process validates and saves.
+
+    Returns:
+        The stage's metrics.
+
+    Raises:
+        BadInput: see `training_pairs`, `start`, `train`.
+    """
+    if job.threads is not None:
+        torch.set_num_threads(job.threads)
+    here = place()
+    if here.device.type == "cpu":
+        # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
+        torch.backends.cuda.enable_flash_sdp(False)
+    corpus = read_corpus(job.raw)
+    torch.manual_seed(job.seed)
+    model = start(job.kind, job.base, job.settings, training_captions(corpus))
+    metrics: dict[str, float] = {"steps": 0.0}
+    raw = Images(job.raw / IMAGES)
+    if job.steps:
+        torch.nn.Module.to(model.module, here.device)
+        pairs = training_pairs(corpus, job.pairs, original=job.original, share=job.share, seed=job.seed)
+        metrics |= _train(job, model, pairs, raw, log, here)
+    if here.first:
+        with write_atomically(job.trained) as beside:
+            model.save(beside)
+        torch.nn.Module.to(model.module.eval(), here.device)
+        metrics |= validation_recall(model, corpus, raw, job.validation_pictures, job.validation_batch)
+        log(max(1, job.steps), **{name: value for name, value in metrics.items() if name.startswith("validation_r")})
+    here.wait()
+    return metrics
+
+
+def _train(
+    job: TrainJob,
+    model: RetrievalModel,
+    pairs: TrainingPairs,
+    raw: Images,
+    log: Callable[..., None],
+    here: Place,
+) -> dict[str, float]:
+    settings = job.settings
+    # Of a part of D' a batch holds so much less: figure 4's axis is then what the training sees.
+    share = None if settings.synthetic_share is None else settings.synthetic_share * job.share
+    draws = Draws(pairs, settings.batch_size, share, job.seed)
+    pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.memory)
+    pictures.keep(draws.shown(job.steps))
+    batches = Batches(model, draws, pictures, seed=job.seed, process=here.index, processes=here.count)
+    metrics = train(
+        model,
+        batches,
+        settings,
+        steps=job.steps,
+        seed=job.seed,
+        work=job.work,
+        checkpoint_every=job.checkpoint_every,
+        workers=job.workers,
+        log=log,
+    )
+    painted = draws.painted_before(job.steps)
+    return metrics | {
+        "original_pairs": float(pairs.original_pairs),
+        "synthetic_pairs": float(pairs.painted_pairs),
+        "original_pairs_seen": float(job.steps * settings.batch_size - painted),
+        "synthetic_pairs_seen": float(painted),
+    }
+
+
+def validation_recall(
+    model: RetrievalModel, corpus: Corpus, raw: Images, count: int, batch_size: int
+) -> dict[str, float]:
+    """R@1 both ways among at most `count` validation pictures and their captions."""
+    pictures = [picture for picture in corpus.pictures if picture.split == "validation" and picture.captions][:count]
+    if not pictures:
+        return {"validation_pictures": 0.0}
+    captions = [caption.text for picture in pictures for caption in picture.captions]
+    owner = np.repeat(np.arange(len(pictures)), [len(picture.captions) for picture in pictures])
+    images = encode_pictures(model, raw, [picture.name for picture in pictures], batch_size)
+    texts = encode_captions(model, captions, batch_size)
+    rows = np.arange(len(pictures))
+    ranks = ranks_of_embeddings(images, texts, rows, owner), ranks_of_embeddings(texts, images, owner, rows)
+    return {
+        "validation_pictures": float(len(pictures)),
+        "validation_r@1": float(np.mean(ranks[0] == 1)),
+        "validation_text_r@1": float(np.mean(ranks[1] == 1)),
+    }

@@ -1,0 +1,188 @@
+"""One training loop for all retrieval models: fixed steps, halved learning rates, no search (decorrelation.md §4)."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
+from tqdm import tqdm
+
+from trivium.decorrelation.models.interface import Contrast, RetrievalModel
+from trivium.decorrelation.models.training_settings import TrainingSettings
+from trivium.decorrelation.training.batches import Batch, Batches, seed_of
+from trivium.decorrelation.training.processes import Place, place
+from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.harness.stage import BadInput
+from trivium.nets.device import halving
+
+
+def optimiser_of(module: torch.nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
+    """Adam or AdamW over what is trained.
+
+    Raises:
+        BadInput: every weight is frozen.
+    """
+    trained = [weights for weights in module.parameters() if weights.requires_grad]
+    if not trained:
+        raise BadInput("nothing to train: every weight is frozen", field="settings")
+    if settings.optimiser == "adam":
+        return torch.optim.Adam(trained, lr=settings.learning_rate, fused=True)
+    return torch.optim.AdamW(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
+
+
+def halved(steps: int, halve_every: float) -> Callable[[int], float]:
+    """Factor of the learning rate at a step (from 0): one half to the power of ⌊step / (halve_every · steps)⌋."""
+    return lambda step: 0.5 ** math.floor(step / (halve_every * steps) + 1e-9)
+
+
+def train(
+    model: RetrievalModel,
+    batches: Batches,
+    settings: TrainingSettings,
+    *,
+    steps: int,
+    seed: int,
+    work: Path,
+    checkpoint_every: int,
+    workers: int,
+    log: Callable[..., None],
+) -> dict[str, float]:
+    """Train in place; goes on from the checkpoint in `work` if there is one, to the same weights.
+
+    With several processes each trains on its part of every batch: losses over a batch see the embeddings of all, and
+    gradients are averaged. The weights stay the same everywhere.
+
+    Args:
+        model: on the device of its process.
+        batches: this process's part of each step.
+        settings: how fast, in which mini-batches.
+        steps: optimiser steps.
+        seed: of dropout and whatever else the loss draws.
+        work: folder for checkpoints; written by the first process.
+        checkpoint_every: steps between them.
+        workers: processes that decode pictures ahead.
+        log: takes a step and values, for curves.
+
+    Returns:
+        `steps`, `loss` (mean over the last tenth of the steps).
+
+    Raises:
+        BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.
+    """
+    here, module = place(), model.module
+    if settings.batch_size % here.count:
+        raise BadInput("does not divide among the processes", field="batch_size", got=settings.batch_size,
+                       expected=f"a multiple of {here.count}")  # fmt: skip
+    optimizer = optimiser_of(module, settings)
+    scheduler = LambdaLR(optimizer, halved(steps, settings.halve_every))
+    resumed = load_checkpoint(work, model=module, optimizer=optimizer, scheduler=scheduler)
+    first, losses = (resumed[0], resumed[1]["losses"]) if resumed else (0, [])
+    trained = optimizer.param_groups[0]["params"]
+    together = settings.mini_batch_size
+    module.train()
+    loader = batches.between(first, steps, workers)
+    bar = tqdm(loader, initial=first, total=steps, desc="train", unit="step", mininterval=5,
+               disable=not here.first)  # fmt: skip
+    for step, batch in enumerate(bar, first):
+        torch.manual_seed(seed_of(seed, step, here.index))
+        loss, together = backward(model, batch, step / steps, together)
+        loss = _averaged(trained, loss, here)
+        if not math.isfinite(loss):
+            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
+        values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
+        if settings.clip is not None:
+            values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, settings.clip))
+        log(step + 1, **values)
+        optimizer.step()
+        scheduler.step()
+        losses.append(loss)
+        if (step + 1) % checkpoint_every == 0 and step + 1 < steps:
+            if here.first:
+                save_checkpoint(work, step=step + 1, model=module, optimizer=optimizer, scheduler=scheduler,
+                                extra={"losses": losses})  # fmt: skip
+            here.wait()
+    module.eval()
+    tail = losses[-max(1, steps // 10) :]
+    return {"steps": float(steps), "loss": sum(tail) / len(tail)}
+
+
+def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
+    """Replace gradients by their mean over the processes; returns the mean loss."""
+    if here.count == 1:
+        return loss
+    for weights in trained:
+        weights.grad = here.mean(torch.zeros_like(weights) if weights.grad is None else weights.grad)
+    return float(here.mean(torch.tensor(loss, device=here.device)))
+
+
+def backward(model: RetrievalModel, batch: Batch, progress: float, together: int) -> tuple[float, int]:
+    """Gradient of a batch's loss, in place of any gradient that was there.
+
+    A batch larger than `together` is embedded in mini-batches: first without a graph, then, the gradient with respect
+    to each embedding known, once more with it (Gao et al. 2021): the same gradient as at once, in less memory. Where
+    GPU memory runs out the mini-batch is halved.
+
+    Args:
+        model: in training mode.
+        batch: pairs of this process.
+        progress: share of the steps done.
+        together: largest mini-batch.
+
+    Returns:
+        The loss, and the mini-batch size to go on with.
+
+    Raises:
+        BadInput: the batch does not fit, and its loss needs more than embeddings or other processes wait for it.
+    """
+    size = len(batch.pictures)
+    device = next(model.module.parameters()).device
+    seed = torch.initial_seed()
+
+    def attempt(together: int) -> float:
+        model.module.zero_grad(set_to_none=True)
+        if model.contrast is not None and together < size:
+            return _cached(model, model.contrast, batch, progress, together, seed)
+        pixels, tokens = batch.pixels.to(device, non_blocking=True), _to(batch.tokens, device)
+        loss = model.loss(pixels, tokens, pictures=batch.pictures.to(device), progress=progress)
+        loss.backward()
+        return loss.item()
+
+    together = min(together, size)
+    if model.contrast is not None and place().count == 1:
+        return halving(together, attempt, unit="pairs")
+    try:
+        return attempt(together), together
+    except torch.OutOfMemoryError:
+        better = "a smaller mini_batch_size (CLIP, VSE++) or batch_size, or gradient_checkpointing"
+        raise BadInput("a batch does not fit the GPU", got=f"{size} pairs", expected=better) from None
+
+
+def _cached(
+    model: RetrievalModel, contrast: Contrast, batch: Batch, progress: float, together: int, seed: int
+) -> float:
+    starts = range(0, len(batch.pictures), together)
+    device = next(model.module.parameters()).device
+
+    def embed(start: int) -> tuple[Tensor, Tensor]:
+        torch.manual_seed(seed_of(seed, start))  # dropout draws the same in both passes
+        part = slice(start, start + together)
+        tokens = _to({name: values[part] for name, values in batch.tokens.items()}, device)
+        return model.encode_images(batch.pixels[part].to(device)), model.encode_texts(tokens)
+
+    with torch.no_grad():
+        parts = [embed(start) for start in starts]
+    images, texts = (torch.cat(side).requires_grad_() for side in zip(*parts, strict=True))
+    loss = contrast(images, texts, pictures=batch.pictures.to(device), progress=progress)
+    loss.backward()
+    assert images.grad is not None
+    assert texts.grad is not None
+    for start in starts:
+        part = slice(start, start + together)
+        torch.autograd.backward(embed(start), (images.grad[part], texts.grad[part]))
+    return loss.item()
+
+
+def _to(tokens: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    return {name: values.to(device, non_blocking=True) for name, values in tokens.items()}

@@ -1,0 +1,47 @@
+"""Memory-mapped `.npy` matrices; the writer is atomic."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from trivium.files.atomic import write_atomically
+from trivium.harness.stage import BadInput
+
+
+@contextmanager
+def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.float16) -> Iterator[np.memmap]:
+    """Yield a writable memory-mapped `.npy` (rows, columns), zero at first; renamed when the block succeeds."""
+    with write_atomically(path) as beside:
+        if rows == 0:  # an empty file cannot be memory-mapped
+            np.save(beside, np.zeros((0, columns), dtype))
+            yield np.zeros((0, columns), dtype)  # type: ignore[misc]
+            return
+        matrix = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(rows, columns))
+        with beside.open("r+b") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
+            os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
+        yield matrix
+        matrix.flush()
+
+
+def read_matrix(path: Path) -> np.ndarray:
+    """Open a `.npy` read-only and memory-mapped; `BadInput` when it is not one."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise BadInput("no such file", file=path) from None
+    except ValueError as error:
+        if "mmap" in str(error):  # an empty matrix
+            return np.load(path, allow_pickle=False)
+        raise BadInput(f"not a NumPy matrix: {error}", file=path) from None
+
+
+def check_finite(matrix: np.ndarray, path: Path, chunk: int = 65536) -> None:
+    """Raise `BadInput` at the first row with NaN or infinity; reads `chunk` rows at a time."""
+    for start in range(0, len(matrix), chunk):
+        good = np.isfinite(matrix[start : start + chunk]).all(axis=tuple(range(1, matrix.ndim)))
+        if not good.all():
+            raise BadInput("NaN or infinite value", file=path, row=start + int(np.argmin(good)) + 1)

@@ -1,0 +1,203 @@
+"""COCO's instance annotations: the objects of each picture, checked (decorrelation.md §1).
+
+A box is (left, top, width, height) in pixels of the picture as COCO stores it. What a published file is known to have
+is repaired or left out, and counted:
+
+- a box that passes the picture's edge by at most one pixel is clipped to it (coordinates are rounded); by more, the
+  object is left out;
+- an object whose box has no area is left out;
+- a polygon with fewer than three points, or a run-length mask of another size than the picture (as it says, or by the
+  sum of its run lengths), is left out; its object stays, with its box.
+
+What is no box, no polygon or no run lengths at all (text, null, numbers that are not finite) is refused, and so is a
+file of which more than one object in a hundred must be left out: it is of other pictures, or in another format.
+"""
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trivium.files.tables import read_json
+from trivium.formats.masks import run_lengths
+from trivium.formats.pictures import Object
+from trivium.harness.stage import BadInput
+
+ROUNDING = 1.0  # pixels
+MOST_DROPPED = 0.01  # of all objects
+FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw to any distance
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Instances:
+    """What a file of instances holds.
+
+    Attributes:
+        sizes: (width, height) in pixels of each picture, by COCO's picture id.
+        objects: of each picture that has some, in the order of the file.
+        classes: names of the categories, by category id.
+        counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `polygons_too_short`,
+            `masks_of_another_size`.
+    """
+
+    sizes: dict[int, tuple[int, int]]
+    objects: dict[int, tuple[Object, ...]]
+    classes: tuple[str, ...]
+    counts: Counter[str]
+
+
+def read_instances(path: Path) -> Instances:
+    """Read and check a file of instances.
+
+    Raises:
+        BadInput: names record and field of one that is missing or of a wrong type, of an id that stands twice, an
+            unknown category or picture; or more than `MOST_DROPPED` of the objects cannot be used.
+    """
+    tree = read_json(path)
+    for field in ("images", "annotations", "categories"):
+        if not isinstance(tree, dict) or not isinstance(tree.get(field), list):
+            raise BadInput("missing or not a list", file=path, field=field, expected="COCO's instances")
+    names = _categories(tree["categories"], path)
+    sizes = _sizes(tree["images"], path)
+    counts: Counter[str] = Counter(
+        boxes_clipped=0, objects_box_outside=0, objects_without_area=0, polygons_too_short=0, masks_of_another_size=0
+    )
+    objects: dict[int, list[Object]] = defaultdict(list)
+    seen: set[int] = set()
+    dropped: list[tuple[str, Any]] = []
+    annotations = tree.pop("annotations")
+    for index, annotation in enumerate(annotations):
+        row = f"annotation {annotation.get('id') if isinstance(annotation, dict) else index}"
+        picture = _integer(annotation, "image_id", path, row)
+        if picture not in sizes:
+            raise BadInput("no such picture in images", file=path, row=row, field="image_id", got=picture)
+        identifier, category = _integer(annotation, "id", path, row), _integer(annotation, "category_id", path, row)
+        if identifier in seen:
+            raise BadInput("stands twice", file=path, row=row, field="id", got=identifier)
+        if category not in names:
+            raise BadInput("unknown category", file=path, row=row, field="category_id", got=category, choices=names)
+        seen.add(identifier)
+        box = fit_box(_box(annotation, path, row), sizes[picture], counts)
+        if box is None:
+            dropped.append((row, annotation["bbox"]))
+            continue
+        shape = _segmentation(annotation, sizes[picture], counts, path, row)
+        objects[picture].append(Object(names[category], box, shape, bool(annotation.get("iscrowd"))))
+    if len(dropped) > MOST_DROPPED * len(annotations):
+        problem = f"{len(dropped)} of {len(annotations)} boxes lie outside their picture or have no area; the first"
+        expected = "(left, top, width, height) in pixels inside the picture"
+        raise BadInput(problem, file=path, row=dropped[0][0], field="bbox", got=dropped[0][1], expected=expected)
+    return Instances(sizes, {key: tuple(found) for key, found in objects.items()}, tuple(names.values()), counts)
+
+
+def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None:
+    """A box inside its picture, clipped by at most a rounding; None (counted) when it is no box in the picture.
+
+    Args:
+        box: left, top, width, height, pixels.
+        size: width, height of the picture.
+        counts: where `boxes_clipped`, `objects_box_outside` or `objects_without_area` is counted.
+    """
+    left, top, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
+    if min(left, top) < -ROUNDING or right > size[0] + ROUNDING or bottom > size[1] + ROUNDING:
+        counts["objects_box_outside"] += 1
+        return None
+    inside = max(left, 0.0), max(top, 0.0), min(right, size[0]), min(bottom, size[1])
+    if inside[2] <= inside[0] or inside[3] <= inside[1]:
+        counts["objects_without_area"] += 1
+        return None
+    if inside == (left, top, right, bottom):
+        return box  # as it was written: left + width - left is not always width
+    counts["boxes_clipped"] += 1
+    return inside[0], inside[1], inside[2] - inside[0], inside[3] - inside[1]
+
+
+def _segmentation(annotation: dict[str, Any], size: tuple[int, int], counts: Counter[str], path: Path, row: str) -> Any:
+    """The polygons that are some, or the run-length mask if it has the picture's size; None where there is neither."""
+    shape = annotation.get("segmentation")
+    if shape is None:
+        return None
+    if isinstance(shape, dict):
+        lengths = _runs(shape, path, row)
+        if shape.get("size") == [size[1], size[0]] and sum(lengths) == size[0] * size[1]:  # COCO's order: height, width
+            return shape
+        counts["masks_of_another_size"] += 1
+        return None
+    if not isinstance(shape, list) or not all(map(_are_coordinates, shape)):
+        expected = "polygons [[x, y, x, y, …], …] in pixels, or run lengths"
+        raise BadInput("not a segmentation", file=path, row=row, field="segmentation", got=shape, expected=expected)
+    good = [polygon for polygon in shape if len(polygon) >= 6 and len(polygon) % 2 == 0]
+    counts["polygons_too_short"] += len(shape) - len(good)
+    return good or None
+
+
+def _are_coordinates(polygon: Any) -> bool:
+    return (
+        isinstance(polygon, list)
+        and set(map(type, polygon)) <= {int, float}
+        and all(-FARTHEST < number < FARTHEST for number in polygon)  # never true of NaN
+    )
+
+
+def _runs(shape: dict[str, Any], path: Path, row: str) -> list[int]:
+    lengths, problem = shape.get("counts"), "not run lengths"
+    if isinstance(lengths, str):
+        try:
+            lengths = run_lengths(lengths)
+        except ValueError as error:
+            problem = str(error)
+    if not isinstance(lengths, list) or not set(map(type, lengths)) <= {int} or min(lengths, default=0) < 0:
+        expected = "pixels of each run, or COCO's compressed string"
+        raise BadInput(problem, file=path, row=row, field="counts", got=shape.get("counts"), expected=expected)
+    return lengths
+
+
+def _categories(categories: list[Any], path: Path) -> dict[int, str]:
+    names: dict[int, str] = {}
+    for index, category in enumerate(categories):
+        row = f"categories[{index}]"
+        identifier, name = _integer(category, "id", path, row), category.get("name")
+        if not isinstance(name, str) or not name:
+            raise BadInput("missing or wrong", file=path, row=row, field="name", got=name, expected="a name")
+        if identifier in names or name in names.values():
+            raise BadInput("category twice", file=path, row=row, field="id, name", got=(identifier, name))
+        names[identifier] = name
+    return names
+
+
+def _sizes(images: list[Any], path: Path) -> dict[int, tuple[int, int]]:
+    sizes: dict[int, tuple[int, int]] = {}
+    for index, image in enumerate(images):
+        row = f"images[{index}]"
+        identifier = _integer(image, "id", path, row)
+        size = _integer(image, "width", path, row), _integer(image, "height", path, row)
+        if min(size) < 1:
+            raise BadInput("no size", file=path, row=row, field="width, height", got=size, expected="pixels, above 0")
+        if identifier in sizes:
+            raise BadInput("stands twice", file=path, row=row, field="id", got=identifier)
+        sizes[identifier] = size
+    return sizes
+
+
+def _box(annotation: dict[str, Any], path: Path, row: str) -> Box:
+    box = annotation.get("bbox")
+    if (
+        not isinstance(box, list)
+        or len(box) != 4
+        or not all(isinstance(number, int | float) and math.isfinite(number) for number in box)
+        or min(box[2:]) < 0
+    ):
+        expected = "left, top, width, height in pixels"
+        raise BadInput("not a box", file=path, row=row, field="bbox", got=box, expected=expected)
+    left, top, width, height = map(float, box)
+    return left, top, width, height
+
+
+def _integer(record: Any, field: str, path: Path, row: str) -> int:
+    value = record.get(field) if isinstance(record, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadInput("missing or wrong", file=path, row=row, field=field, got=value, expected="int")
+    return value

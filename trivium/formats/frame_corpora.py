@@ -1,0 +1,237 @@
+"""Frame-annotated texts and the questions about them, as JSON lines (formats: `records.py`).
+
+Every record is checked as it is read, and an error names file, line and field. Elements of one frame may not overlap
+(an argument fills one role), frames may. The stored text is never changed: `answer.text` may differ from its span in
+Unicode normal form or kind of space, which is counted, and the span is what holds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trivium.files.tables import read_json_lines, write_json_lines
+from trivium.formats.framed_texts import (
+    CORE_TYPES,
+    PARTS_OF_SPEECH,
+    AnnotatedText,
+    Example,
+    FrameElement,
+    FrameInstance,
+    LexicalUnit,
+    Span,
+    unify,
+)
+from trivium.formats.json_fields import Field
+from trivium.harness.stage import BadInput
+
+
+@dataclass(frozen=True)
+class ExampleSet:
+    """What was read from a file of questions.
+
+    Attributes:
+        examples: in the order of the file.
+        unified: questions whose `answer.text` equals its span only up to Unicode normal form or kind of space.
+        beside_element: questions without chain whose answer is not exactly the span of its element (it overlaps it).
+    """
+
+    examples: list[Example]
+    unified: int
+    beside_element: int
+
+
+def read_texts(path: Path) -> list[AnnotatedText]:
+    """Read annotated texts; elements are put in the order of the text.
+
+    Raises:
+        BadInput: a field is missing or of the wrong type, an id stands twice, a span is empty or not in the text, a
+            frame has no trigger, elements of a frame overlap, an unknown part of speech or core type, a chain of fewer
+            than two mentions or with a mention twice; or the file holds no text.
+    """
+    first: dict[str, int] = {}
+    texts = []
+    for row, record in read_json_lines(path):
+        field = Field(record, path, row)
+        texts.append(_text(field))
+        if texts[-1].id in first:
+            field["id"].refuse(f"text twice, the first in row {first[texts[-1].id]}")
+        first[texts[-1].id] = row
+    if not texts:
+        raise BadInput("no texts", file=path, expected="one JSON object a line")
+    return texts
+
+
+def read_examples(questions: Path, texts: Path) -> list[Example]:
+    """Read questions about the texts of a file; see `load_examples` for the checks and for what is counted."""
+    return load_examples(questions, read_texts(texts)).examples
+
+
+def load_examples(path: Path, texts: Sequence[AnnotatedText]) -> ExampleSet:
+    """Read questions about these texts.
+
+    Raises:
+        BadInput: a field is missing or of the wrong type, an id stands twice, no such text, a frame that the text does
+            not have, an answer element that the frame does not have or that is given in the question too, an answer
+            that is not in the text, is another text, or is not of its element; a chain that does not lead from the
+            answer element to the answer along a chain of the text; or the file holds no question.
+    """
+    known = {text.id: text for text in texts}
+    first: dict[str, int] = {}
+    examples, unified, beside = [], 0, 0
+    for row, record in read_json_lines(path):
+        field = Field(record, path, row)
+        example = _example(field, known)
+        if example.id in first:
+            field["id"].refuse(f"question twice, the first in row {first[example.id]}")
+        first[example.id] = row
+        examples.append(example)
+        unified += field["answer"]["text"].value != example.answer_text
+        beside += not example.chain and example.answer not in _spans(example.frame, example.answer_element)
+    if not examples:
+        raise BadInput("no questions", file=path, expected="one JSON object a line")
+    return ExampleSet(examples, unified, beside)
+
+
+def write_texts(path: Path, texts: Sequence[AnnotatedText]) -> None:
+    """Write annotated texts, one a line."""
+    write_json_lines(path, map(_text_record, texts))
+
+
+def write_examples(path: Path, examples: Sequence[Example]) -> None:
+    """Write questions, one a line; their texts are written apart (`write_texts`)."""
+    write_json_lines(path, map(_example_record, examples))
+
+
+def _text(field: Field) -> AnnotatedText:
+    text = field["text"].text(empty=False)
+    return AnnotatedText(
+        id=field["id"].text(empty=False),
+        title=field["title"].text(),
+        text=text,
+        frames=tuple(_frame(frame, text) for frame in field["frames"].items()),
+        chains=tuple(_chain(chain, text) for chain in field["chains"].items()),
+    )
+
+
+def _frame(field: Field, text: str) -> FrameInstance:
+    unit = field.get("lexical_unit")
+    if unit is None:
+        field.refuse("frame without trigger", expected="lexical_unit: lemma, part_of_speech, start, end")
+    lexical_unit = LexicalUnit(
+        lemma=unit["lemma"].text(empty=False),
+        part_of_speech=unit["part_of_speech"].name_of(PARTS_OF_SPEECH),
+        span=unit.span(text),
+    )
+    elements: list[FrameElement] = []
+    for element in field["elements"].items():
+        name, span = element["name"].text(empty=False), element.span(text)
+        for other in elements:
+            if other.span.overlaps(span):
+                element.refuse(f"overlaps element {other.name!r} of the same frame ({_place(other.span)})")
+        elements.append(FrameElement(name, span, element["core"].name_of(CORE_TYPES)))
+    elements.sort(key=lambda element: element.span)
+    return FrameInstance(field["frame"].text(empty=False), lexical_unit, tuple(elements))
+
+
+def _chain(field: Field, text: str) -> tuple[Span, ...]:
+    mentions = [mention.span(text) for mention in field.items()]
+    if len(mentions) < 2:
+        field.refuse("chain to nowhere", expected="two mentions or more")
+    if len(set(mentions)) < len(mentions):
+        field.refuse("mention twice in one chain")
+    return tuple(sorted(mentions))
+
+
+def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
+    identifier, of_text = field["id"].text(empty=False), field["text_id"]
+    if of_text.text() not in texts:
+        of_text.refuse("no such text", expected=f"one of {len(texts)} ids such as {next(iter(texts), None)!r}")
+    text = texts[of_text.text()]
+    number = field["frame"]
+    if not 0 <= number.integer() < len(text.frames):
+        number.refuse("no such frame", expected=f"0 to {len(text.frames) - 1}: text {text.id!r} has {len(text.frames)}")
+    frame = text.frames[number.integer()]
+    names = list(dict.fromkeys(element.name for element in frame.elements))
+    asked = field["answer_element"].name_of(names)
+    given = [element.name_of(names) for element in field["context_elements"].items()]
+    if asked in given or len(set(given)) < len(given):
+        field["context_elements"].refuse(
+            "element twice, or the one that is asked for", expected=f"others than {asked!r}"
+        )
+    answer = field["answer"].span(text.text)
+    if unify(field["answer"]["text"].text()) != unify(answer.of(text.text)):
+        field["answer"]["text"].refuse("not the text of its span", expected=repr(answer.of(text.text)))
+    chain = _to_antecedent(field["chain"], text, _spans(frame, asked), answer)
+    return Example(
+        id=identifier,
+        text=text,
+        question=field["question"].text(empty=False),
+        answer=answer,
+        frame=frame,
+        answer_element=asked,
+        context_elements=tuple(given),
+        chain=chain,
+    )
+
+
+def _to_antecedent(field: Field, text: AnnotatedText, elements: Sequence[Span], answer: Span) -> tuple[Span, ...]:
+    """The mentions from inside the answer element to the answer; none when the element is the answer."""
+    mentions = tuple(mention.span(text.text) for mention in field.items())
+    if not mentions:
+        if not any(span.overlaps(answer) for span in elements):
+            field.refuse(
+                "the answer is not of its element, and no chain leads there", expected=", ".join(map(_place, elements))
+            )
+        return ()
+    if not any(span.contains(mentions[0]) for span in elements):
+        field.refuse("chain does not begin in the answer element", expected=", ".join(map(_place, elements)))
+    if not answer.contains(mentions[-1]):
+        field.refuse("chain to nowhere: it does not end in the answer", expected=f"last mention in {_place(answer)}")
+    if len(mentions) < 2 or not any(set(mentions) <= set(chain) for chain in text.chains):
+        field.refuse("chain to nowhere: not mentions of one chain of the text", got=list(map(_place, mentions)))
+    return mentions
+
+
+def _spans(frame: FrameInstance, name: str) -> list[Span]:
+    return [element.span for element in frame.elements if element.name == name]
+
+
+def _place(span: Span) -> str:
+    return f"{span.start}:{span.end}"
+
+
+def _span_record(span: Span) -> dict[str, int]:
+    return {"start": span.start, "end": span.end}
+
+
+def _text_record(text: AnnotatedText) -> dict[str, Any]:
+    frames: list[dict[str, Any]] = [
+        {
+            "frame": frame.frame,
+            "lexical_unit": {
+                "lemma": frame.lexical_unit.lemma,
+                "part_of_speech": frame.lexical_unit.part_of_speech,
+                **_span_record(frame.lexical_unit.span),
+            },
+            "elements": [
+                {"name": element.name, **_span_record(element.span), "core": element.core} for element in frame.elements
+            ],
+        }
+        for frame in text.frames
+    ]
+    chains = [[_span_record(mention) for mention in chain] for chain in text.chains]
+    return {"id": text.id, "title": text.title, "text": text.text, "frames": frames, "chains": chains}
+
+
+def _example_record(example: Example) -> dict[str, Any]:
+    return {
+        "id": example.id,
+        "text_id": example.text.id,
+        "question": example.question,
+        "answer": {**_span_record(example.answer), "text": example.answer_text},
+        "frame": example.text.frames.index(example.frame),
+        "answer_element": example.answer_element,
+        "context_elements": list(example.context_elements),
+        "chain": [_span_record(mention) for mention in example.chain],
+    }

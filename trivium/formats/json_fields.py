@@ -1,0 +1,93 @@
+"""JSON values that know where they stand, so that an error names file, line and field."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from trivium.formats.framed_texts import Span
+from trivium.formats.json_places import line_of
+from trivium.harness.stage import BadInput
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value inside a record.
+
+    Attributes:
+        value: the value, of any JSON type.
+        file, row: where the record stands; the row is None where the file is one JSON value, and is looked up there
+            for an error.
+        name: the path to the value, such as `frames[0].lexical_unit.start`; "" for the record itself.
+    """
+
+    value: Any
+    file: Path
+    row: int | None = None
+    name: str = ""
+
+    def refuse(self, problem: str, **details: Any) -> NoReturn:
+        """Raise `BadInput` here; what was got is shown unless it is the record itself."""
+        if self.name:
+            details.setdefault("got", self.value)
+        row = line_of(self.file, self.name) if self.row is None else self.row
+        raise BadInput(problem, file=self.file, row=row, field=self.name or None, **details)
+
+    def __getitem__(self, key: str) -> "Field":
+        """A field that must be there."""
+        found = self.get(key)
+        if found is None:
+            self._at(f".{key}", None).refuse("missing", choices=self.value)
+        return found
+
+    def get(self, key: str) -> "Field | None":
+        """A field that may be absent or null."""
+        if not isinstance(self.value, dict):
+            self.refuse("not an object", expected="a JSON object")
+        value = self.value.get(key)
+        return None if value is None else self._at(f".{key}", value)
+
+    def items(self) -> Iterator["Field"]:
+        """The members of a list."""
+        if not isinstance(self.value, list):
+            self.refuse("not a list", expected="a list")
+        for number, value in enumerate(self.value):
+            yield self._at(f"[{number}]", value)
+
+    def text(self, *, empty: bool = True) -> str:
+        """A string; lone surrogates are refused, because UTF-8 cannot hold them."""
+        if not isinstance(self.value, str):
+            self.refuse("not a text", expected="a text")
+        if not empty and not self.value.strip():
+            self.refuse("empty", expected="a text")
+        try:
+            self.value.encode()
+        except UnicodeEncodeError:
+            self.refuse("half of a surrogate pair", expected="text that UTF-8 can hold")
+        return self.value
+
+    def name_of(self, choices: Collection[str]) -> str:
+        """One of these names."""
+        if self.text() not in choices:
+            self.refuse("unknown", choices=choices)
+        return str(self.value)
+
+    def integer(self) -> int:
+        """A whole number."""
+        if not isinstance(self.value, int) or isinstance(self.value, bool):
+            self.refuse("not a whole number", expected="a whole number")
+        return self.value
+
+    def span(self, text: str) -> Span:
+        """`start` and `end` of a stretch of this text that is not empty."""
+        span = Span(self["start"].integer(), self["end"].integer())
+        if span.start == span.end:
+            self.refuse("empty span", expected="start < end")
+        if not 0 <= span.start < span.end <= len(text):
+            self.refuse(
+                "span is not in the text", got=(span.start, span.end), expected=f"0 <= start < end <= {len(text)}"
+            )
+        return span
+
+    def _at(self, step: str, value: Any) -> "Field":
+        return Field(value, self.file, self.row, (self.name + step).removeprefix("."))

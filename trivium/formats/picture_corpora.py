@@ -1,0 +1,93 @@
+"""A data set's raw folder as pictures with objects and captions, whatever world wrote it (decorrelation.md §1, §2).
+
+The folder holds Karpathy's split file and either COCO's instances or Flickr30k Entities' archive.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from trivium.files.tables import read_json
+from trivium.formats.coco_instances import MOST_DROPPED, read_instances
+from trivium.formats.flickr_entities import Annotated, EntitiesArchive
+from trivium.formats.karpathy import SplitPicture, read_karpathy
+from trivium.formats.pictures import Caption, Corpus, Phrase, Picture
+from trivium.harness.stage import BadInput
+
+SPLIT_FILE, INSTANCES, ENTITIES, IMAGES = "karpathy.json", "instances.json", "entities.zip", "images"
+CLASSES = "entity_types.json"
+ENTITY_TYPES = ("people", "animals", "vehicles", "instruments")
+
+
+def read_corpus(folder: Path) -> Corpus:
+    """Read a raw folder; the images themselves are not looked at.
+
+    Args:
+        folder: holds `karpathy.json` with `instances.json` or `entities.zip`; with the latter, `entity_types.json` may
+            list the types that are classes of objects (else `ENTITY_TYPES`). COCO has classes of its own.
+
+    Returns:
+        The corpus; its `counts` are those of `read_karpathy` with those of `read_instances` and
+        `annotated_pictures_not_in_split_file`, or those of `EntitiesArchive` and `captions_without_annotation`.
+
+    Raises:
+        BadInput: see these readers; or the folder has neither kind of annotations, or a picture has none.
+    """
+    pictures, counts = read_karpathy(folder / SPLIT_FILE)
+    if (folder / INSTANCES).exists():
+        return _with_instances(pictures, folder, counts)
+    if (folder / ENTITIES).exists():
+        chosen = folder / CLASSES
+        return _with_entities(pictures, folder, counts, read_json(chosen) if chosen.exists() else ENTITY_TYPES)
+    raise BadInput("no annotations of objects", file=folder, choices=(INSTANCES, ENTITIES))
+
+
+def _with_instances(pictures: list[SplitPicture], folder: Path, counts: Counter[str]) -> Corpus:
+    instances = read_instances(folder / INSTANCES)
+    known = []
+    for picture in pictures:
+        if picture.coco_id is None:
+            expected = "the picture's id in instances.json"
+            raise BadInput("missing", file=folder / SPLIT_FILE, row=picture.name, field="cocoid", expected=expected)
+        size = instances.sizes.get(picture.coco_id)
+        if size is None:
+            problem = f"no such picture in {INSTANCES}"
+            raise BadInput(problem, file=folder / SPLIT_FILE, row=picture.name, field="cocoid", got=picture.coco_id)
+        objects = instances.objects.get(picture.coco_id, ())
+        known.append(Picture(picture.id, picture.name, picture.split, *size, objects, picture.captions))
+    counts["annotated_pictures_not_in_split_file"] = len(instances.sizes) - len(known)
+    return Corpus(tuple(known), instances.classes, {**counts, **instances.counts})
+
+
+def _with_entities(pictures: list[SplitPicture], folder: Path, counts: Counter[str], types: Sequence[str]) -> Corpus:
+    counts["captions_without_annotation"] = 0
+    known = []
+    with EntitiesArchive(folder / ENTITIES, types) as archive:
+        for picture in pictures:
+            annotated = archive.read(Path(picture.name).stem)
+            captions = tuple(_with_phrases(caption, annotated, types, counts) for caption in picture.captions)
+            size = annotated.size
+            known.append(
+                Picture(picture.id, picture.name, picture.split, *size, annotated.objects, captions, annotated.others)
+            )
+    dropped = archive.counts["objects_box_outside"] + archive.counts["objects_without_area"]
+    objects = dropped + sum(len(picture.objects) for picture in known)
+    if dropped > MOST_DROPPED * objects:
+        problem = "too many boxes lie outside their picture or have no area"
+        raise BadInput(problem, file=folder / ENTITIES, got=f"{dropped} of {objects}", expected="corners in pixels")
+    return Corpus(tuple(known), tuple(types), {**counts, **archive.counts})
+
+
+def _with_phrases(caption: Caption, annotated: Annotated, types: Sequence[str], counts: Counter[str]) -> Caption:
+    """The caption with the phrases of the sentence of the same letters and digits, if there is one."""
+    for sentence in annotated.sentences:
+        phrases = sentence.phrases_in(caption.text)
+        if phrases is not None:
+            kept = tuple(
+                Phrase(phrase.start, phrase.end, tuple(name for name in types if name in phrase.classes))
+                for phrase in phrases
+            )
+            return replace(caption, phrases=kept)
+    counts["captions_without_annotation"] += 1
+    return caption

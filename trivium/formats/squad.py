@@ -1,0 +1,164 @@
+"""Question sets in SQuAD's format: FQuAD, PIAF, and the partitions that this project writes.
+
+{"version", "data": [{"title", "paragraphs": [{"context",
+    "qas": [{"id", "question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from trivium.files.tables import read_json, write_json
+from trivium.formats.framed_texts import Example, end_of
+from trivium.formats.json_fields import Field
+from trivium.harness.stage import BadInput
+
+VERSION = "1.1"
+_LISTED = 10  # ids of questions with answers that stand elsewhere
+REASONS = ("impossible", "no_answer", "empty_question", "wrong_offset")
+
+
+@dataclass(frozen=True)
+class SquadQuestion:
+    """A question about a context, with its valid answers as (text, first character), each a stretch of the context."""
+
+    id: str
+    title: str
+    context: str
+    question: str
+    answers: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class SquadSet:
+    """What was read from a file.
+
+    Attributes:
+        questions: in the order of the file.
+        left_out: ids of the questions left out, by reason: `impossible` (marked so), `no_answer`, `empty_question`,
+            `wrong_offset` (no answer stands where it should).
+        wrong_answers: id of the question, once for each answer that does not stand where it should.
+        unified: answers that equal their stretch of the context only up to Unicode normal form or kind of space; the
+            stretch is the answer then.
+    """
+
+    questions: tuple[SquadQuestion, ...]
+    left_out: dict[str, tuple[str, ...]]
+    wrong_answers: tuple[str, ...]
+    unified: int
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """How many questions were left out, by reason."""
+        return {reason: len(ids) for reason, ids in self.left_out.items()}
+
+    @property
+    def wrong_offsets(self) -> str | None:
+        """How many answers do not stand where they should, and of which questions (the first ten); None: all do."""
+        if not self.wrong_answers:
+            return None
+        ids = list(dict.fromkeys(self.wrong_answers))
+        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+        return (
+            f"answers that do not stand at their answer_start: {len(self.wrong_answers)}, "
+            f"of the questions {', '.join(ids[:_LISTED])}{more}"
+        )
+
+
+def read_squad(path: Path) -> SquadSet:
+    """Read a set; what cannot be asked is left out and counted.
+
+    Raises:
+        BadInput: not SQuAD's format (names the field), an id that stands twice, or no question can be used.
+    """
+    questions: list[SquadQuestion] = []
+    left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
+    wrong: list[str] = []
+    unified = 0
+    first: dict[str, str] = {}
+    for title, context, asked in _asked(Field(read_json(path), path)):
+        identifier = _identifier(asked["id"])
+        if identifier in first:
+            asked["id"].refuse(f"id twice, the first in {first[identifier]}")
+        first[identifier] = asked.name
+        question, (answers, misplaced, differing) = asked["question"].text(), _answers(asked, context)
+        reason = _why_not(asked, question, answers)
+        if reason is not None:
+            left_out[reason].append(identifier)
+        else:
+            questions.append(SquadQuestion(identifier, title, context, question, answers))
+        wrong += [identifier] * misplaced
+        unified += differing
+    if not questions:
+        counts = {reason: len(ids) for reason, ids in left_out.items()}
+        raise BadInput("no question that can be used", file=path, got=counts, expected="SQuAD's format, with answers")
+    return SquadSet(tuple(questions), {reason: tuple(ids) for reason, ids in left_out.items()}, tuple(wrong), unified)
+
+
+def _answers(asked: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
+    """The answers that stand in the context; how many do not, how many only up to Unicode form or kind of space."""
+    found, misplaced, differing = [], 0, 0
+    given = asked.get("answers")
+    for answer in () if given is None else given.items():
+        text, start = answer["text"].text(), answer["answer_start"].integer()
+        end = end_of(context, start, text)
+        if end is None:
+            misplaced += 1
+        else:
+            differing += context[start:end] != text
+            found.append((context[start:end], start))
+    return tuple(found), misplaced, differing
+
+
+def _why_not(asked: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
+    """Why a question cannot be used, one of REASONS."""
+    impossible = asked.get("is_impossible")
+    if impossible is not None and not isinstance(impossible.value, bool):
+        impossible.refuse("not true or false")
+    if impossible is not None and impossible.value:
+        return "impossible"
+    if not question.strip():
+        return "empty_question"
+    if not answers:
+        return "wrong_offset" if asked.value.get("answers") else "no_answer"
+    return None
+
+
+def as_squad(example: Example) -> SquadQuestion:
+    """An example as a question with its one answer."""
+    answer = (example.answer_text, example.answer.start)
+    return SquadQuestion(example.id, example.text.title, example.text.text, example.question, (answer,))
+
+
+def write_squad(path: Path, questions: Sequence[SquadQuestion]) -> None:
+    """Write a set in the order given; neighbours of one title or context share an article or paragraph."""
+    data: list[dict[str, Any]] = []
+    for title, of_title in groupby(questions, key=lambda question: question.title):
+        paragraphs = [
+            {"context": context, "qas": [_record(question) for question in of_context]}
+            for context, of_context in groupby(of_title, key=lambda question: question.context)
+        ]
+        data.append({"title": title, "paragraphs": paragraphs})
+    write_json(path, {"version": VERSION, "data": data})
+
+
+def _asked(root: Field) -> Iterator[tuple[str, str, Field]]:
+    """Title, context and record of each question."""
+    for article in root["data"].items():
+        title = article.get("title")
+        for paragraph in article["paragraphs"].items():
+            context = paragraph["context"].text()
+            for asked in paragraph["qas"].items():
+                yield "" if title is None else title.text(), context, asked
+
+
+def _identifier(field: Field) -> str:
+    """Ids are texts; some sets number their questions."""
+    return str(field.integer()) if isinstance(field.value, int) else field.text(empty=False)
+
+
+def _record(question: SquadQuestion) -> dict[str, Any]:
+    answers = [{"text": text, "answer_start": start} for text, start in question.answers]
+    return {"id": question.id, "question": question.question, "answers": answers}

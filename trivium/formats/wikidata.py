@@ -1,0 +1,210 @@
+"""Wikidata entities: image, type, gender, occupations, death (kvqae.md §1-2), from two formats.
+
+Official entity JSON (one entity a line) is what the pipeline reads; `read_viquae_entities` brings the entities file of
+the ViQuAE repository, results of SPARQL queries, into the same `Entity`.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from trivium.harness.stage import BadInput
+
+PROPERTIES = {
+    "P18": "image",
+    "P154": "logo",
+    "P41": "flag",
+    "P94": "coat of arms",
+    "P2425": "service ribbon",
+    "P31": "instance of",
+    "P279": "subclass of",
+    "P21": "gender",
+    "P106": "occupation",
+    "P570": "date of death",
+    "P373": "Commons category",
+}
+IMAGE_PROPERTIES = ("P18", "P154", "P41", "P94", "P2425")
+HUMAN = "Q5"
+_LANGUAGES = ("en", "mul")  # "mul" is for all languages: English need not repeat it
+
+_VIQUAE_FIELDS = {
+    "image": "P18",
+    "logo": "P154",
+    "flag": "P41",
+    "coat_of_arms": "P94",
+    "service_ribbon": "P2425",
+    "instanceof": "P31",
+    "gender": "P21",
+    "occupation": "P106",
+    "date_of_death": "P570",
+    "commons": "P373",
+}
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One Wikidata item, reduced to `PROPERTIES`.
+
+    Attributes:
+        id: such as `Q12`.
+        label: in English, else the one for all languages.
+        aliases: in English, then those for all languages.
+        claims: for each property its best-ranked values in the order of the source; None is Wikidata's `somevalue`:
+            there is a value, but nobody knows which.
+    """
+
+    id: str
+    label: str | None = None
+    aliases: tuple[str, ...] = ()
+    claims: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Known values of a property: item ids, file names or times.
+
+        Raises:
+            BadInput: a property that is not in `PROPERTIES`.
+        """
+        if name not in PROPERTIES:
+            raise BadInput("unknown Wikidata property", field=self.id, got=name, choices=PROPERTIES)
+        return tuple(value for value in self.claims.get(name, ()) if value is not None)
+
+    def image(self, properties: Sequence[str] = IMAGE_PROPERTIES) -> str | None:
+        """File name of the first value of the first of these properties that has one."""
+        return next((value for name in properties for value in self.values(name)), None)
+
+    @property
+    def human(self) -> bool:
+        """Whether it is an instance of human."""
+        return HUMAN in self.values("P31")
+
+    @property
+    def deceased(self) -> bool:
+        """Whether it has a date of death, known or not."""
+        return bool(self.claims.get("P570"))
+
+
+def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: int | None = None) -> Entity:
+    """Read official entity JSON; of each property only the best rank counts, deprecated claims never.
+
+    Raises:
+        BadInput: no valid id, or a claim that does not follow Wikidata's data model.
+    """
+    identifier = record.get("id")
+    if not isinstance(identifier, str) or not identifier.startswith("Q"):
+        raise BadInput("not an item id", file=file, row=row, field="id", got=identifier, expected="such as 'Q12'")
+    claims = {}
+    for name, statements in (record.get("claims") or {}).items():
+        if name in PROPERTIES:
+            try:
+                claims[name] = tuple(_best_values(statements))
+            except (KeyError, TypeError, AttributeError) as error:
+                problem = f"claim outside Wikidata's data model ({error!r})"
+                raise BadInput(problem, file=file, row=row, field=f"{identifier}.{name}") from None
+    labels, aliases = record.get("labels") or {}, record.get("aliases") or {}
+    label = next((labels[language].get("value") for language in _LANGUAGES if language in labels), None)
+    also = dict.fromkeys(alias["value"] for language in _LANGUAGES for alias in aliases.get(language, ()))
+    return Entity(identifier, label, tuple(also), {name: values for name, values in claims.items() if values})
+
+
+def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None]:
+    """Values of the preferred statements, or of the normal ones when none is preferred."""
+    ranks = {statement.get("rank", "normal") for statement in statements}
+    best = "preferred" if "preferred" in ranks else "normal"
+    for statement in statements:
+        snak = statement["mainsnak"]
+        if statement.get("rank", "normal") != best or snak["snaktype"] == "novalue":
+            continue
+        yield None if snak["snaktype"] == "somevalue" else _value(snak["datavalue"]["value"])
+
+
+def _value(value: str | Mapping[str, Any]) -> str:
+    """An item's id, a time, or a text such as a file name."""
+    if isinstance(value, str):
+        return value
+    if "time" in value:
+        return str(value["time"])
+    return str(value["id"]) if "id" in value else f"Q{value['numeric-id']}"
+
+
+class WikidataFile:
+    """Entity JSON lines, read at random: memory holds one offset an entity.
+
+    Args:
+        path: one entity a line.
+
+    Raises:
+        BadInput: a line is not JSON, an entity has no valid id or stands twice.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place: dict[str, tuple[int, int]] = {}  # id -> row, offset
+        self._lines = path.open("rb")
+        offset = 0
+        for row, line in enumerate(self._lines, 1):
+            if line.strip():
+                identifier = parse_entity(self._json(line, row) | {"claims": {}}, file=path, row=row).id
+                if identifier in self._place:
+                    raise BadInput("entity twice", file=path, row=row, field="id", got=identifier)
+                self._place[identifier] = (row, offset)
+            offset += len(line)
+        self.label = lru_cache(maxsize=65536)(self._label)
+
+    def get(self, identifier: str) -> Entity | None:
+        """One entity, None when the file does not have it."""
+        if identifier not in self._place:
+            return None
+        row, offset = self._place[identifier]
+        self._lines.seek(offset)
+        return parse_entity(self._json(self._lines.readline(), row), file=self._path, row=row)
+
+    def _label(self, identifier: str) -> str:
+        """Label of an item; its id when it has none or is not in the file."""
+        entity = self.get(identifier)
+        return entity.label or identifier if entity else identifier
+
+    def _json(self, line: bytes, row: int) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise BadInput(f"not JSON: {error}", file=self._path, row=row) from None
+        if not isinstance(record, dict):
+            raise BadInput("not a JSON object", file=self._path, row=row, got=record)
+        return record
+
+
+def read_viquae_entities(path: Path) -> dict[str, Entity]:
+    """Read the entities file of the ViQuAE repository: SPARQL values by entity id, plain or gzipped JSON.
+
+    The items named as values (types, occupations, genders) are there too, with nothing but their label.
+    """
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as text:
+        records = json.load(text)
+    entities: dict[str, Entity] = {}
+    labels: dict[str | None, str] = {}
+    for identifier, record in records.items():
+        claims: dict[str, tuple[str | None, ...]] = {}
+        for name, property_id in _VIQUAE_FIELDS.items():
+            if name in record:
+                # A property of one value is the value itself, others are objects by value.
+                values = [record[name]] if "type" in record[name] else list(record[name].values())
+                claims[property_id] = tuple(map(_sparql_value, values))
+                labels |= {_sparql_value(value): value["label"]["value"] for value in values if value.get("label")}
+        if "genderLabel" in record:
+            labels[claims["P21"][0]] = record["genderLabel"]["value"]
+        entities[identifier] = Entity(identifier, record["entityLabel"]["value"], (), claims)
+    return {item: Entity(item, label) for item, label in labels.items() if item} | entities
+
+
+def _sparql_value(value: Mapping[str, str]) -> str | None:
+    """An item's id, a file's name, or a literal; a blank node stands for an unknown value."""
+    if value["type"] == "bnode":
+        return None
+    if "/Special:FilePath/" in value["value"]:
+        return unquote(value["value"].rpartition("/")[2]).replace("_", " ")
+    return value["value"].rpartition("/")[2] if value["type"] == "uri" else value["value"]

@@ -1,0 +1,116 @@
+"""What annotators decided, from Label Studio's export, checked against the questions they were given (kvqae.md §2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.formats.label_studio import ExportedAnnotation, ExportedTask, read_export
+from trivium.harness.stage import BadInput
+from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
+from trivium.kvqae.annotation.project import CONTROLS, DECISION, DISCARD_REASONS, IMAGE, KEEP, PROJECT, QUESTION
+
+EXPORT, EXPECTED = "export.json", "expected.json"  # of the folder that stage `kvqae-annotations` writes
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One annotator's decision on one question.
+
+    Attributes:
+        number: Label Studio's, which grows with time.
+        annotator: who.
+        discarded: the reason, or None when the question is kept.
+        text, image: of a kept question, as edited and chosen; None when it is discarded.
+    """
+
+    number: int
+    annotator: str
+    discarded: str | None
+    text: str | None
+    image: str | None
+
+
+def read_annotations(
+    path: Path, questions: Mapping[str, GeneratedQuestion]
+) -> tuple[dict[str, list[Annotation]], dict[str, int]]:
+    """Read and check an export.
+
+    Args:
+        path: Label Studio's export in the format "JSON".
+        questions: the generated questions by id.
+
+    Returns:
+        By question, its annotations in the order of their numbers (only questions that have one). And counts:
+        tasks, annotations, cancelled_annotations, unannotated_tasks.
+
+    Raises:
+        BadInput: names the task (counted from 1) and the field: an export of another project or of other generated
+            questions, a task twice, an annotator who annotated a task twice, no decision, a kept question without text
+            or image, an image that is not among the candidates.
+    """
+    annotations: dict[str, list[Annotation]] = {}
+    rows: dict[str, int] = {}
+    counts = dict.fromkeys(("tasks", "annotations", "cancelled_annotations", "unannotated_tasks"), 0)
+    for task in read_export(path, CONTROLS):
+        question = _question(task, questions, path)
+        if question.id in rows:
+            problem = f"task twice, first at {rows[question.id]}"
+            raise BadInput(problem, file=path, row=task.row, field="data.id", got=question.id)
+        rows[question.id] = task.row
+        made = [_annotation(each, question, path, task.row) for each in task.annotations]
+        counts["tasks"] += 1
+        counts["annotations"] += len(made)
+        counts["cancelled_annotations"] += task.cancelled
+        counts["unannotated_tasks"] += not made
+        if made:
+            annotations[question.id] = sorted(made, key=lambda each: each.number)
+    return annotations, counts
+
+
+def _question(task: ExportedTask, questions: Mapping[str, GeneratedQuestion], path: Path) -> GeneratedQuestion:
+    data = task.data
+    if data.get("project") != PROJECT:
+        problem = "an export of another project"
+        raise BadInput(
+            problem, file=path, row=task.row, field="data.project", got=data.get("project"), expected=PROJECT
+        )
+    if data.get("id") not in questions:
+        raise BadInput("unknown question", file=path, row=task.row, field="data.id", got=data.get("id"))
+    question = questions[data["id"]]
+    given = [image.get("value") if isinstance(image, dict) else image for image in data.get("images") or ()]
+    for field, got, expected in (
+        ("question", data.get("question"), question.text),
+        ("answer", data.get("answer"), question.original_answer),
+        ("images", given, list(question.images)),
+    ):
+        if got != expected:
+            problem = "annotators were given something else than what is generated now"
+            raise BadInput(problem, file=path, row=task.row, field=f"data.{field}", got=got, expected=repr(expected))
+    return question
+
+
+def _annotation(each: ExportedAnnotation, question: GeneratedQuestion, path: Path, row: int) -> Annotation:
+    decision = _one(each, DECISION, path, row)
+    if decision in DISCARD_REASONS:
+        return Annotation(each.number, each.annotator, decision, None, None)
+    field = f"{each.field}.result"
+    if decision != KEEP:
+        choices = (KEEP, *DISCARD_REASONS)
+        raise BadInput(
+            "unknown decision", file=path, row=row, field=f"{field}.{DECISION}", got=decision, choices=choices
+        )
+    image = _one(each, IMAGE, path, row)
+    if image not in question.images:
+        problem = "not among the candidates"
+        raise BadInput(problem, file=path, row=row, field=f"{field}.{IMAGE}", got=image, choices=question.images)
+    text = " ".join(_one(each, QUESTION, path, row).split())
+    return Annotation(each.number, each.annotator, None, text, image)
+
+
+def _one(each: ExportedAnnotation, control: str, path: Path, row: int) -> str:
+    """The value of a control that has to be filled in once."""
+    values = each.controls.get(control, ())
+    if len(values) != 1 or not values[0].strip():
+        problem = f"annotator {each.annotator!r} left it empty" if not "".join(values).strip() else "several values"
+        raise BadInput(problem, file=path, row=row, field=f"{each.field}.result.{control}", got=list(values))
+    return values[0]

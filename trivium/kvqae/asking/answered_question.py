@@ -1,0 +1,51 @@
+"""What an answer to a question of one's own consists of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from trivium.kvqae.asking.systems import FaceFound
+
+
+@dataclass(frozen=True)
+class Support:
+    """A passage that the answer was read in.
+
+    Attributes:
+        passage: its number.
+        title, text: its own.
+        score: of the last ranking stage used.
+        contributions: α · z of each first-stage system of the row; 0 for one that has no list for this question.
+        mark: (start, end) characters of the answer in `text`; None when it stands elsewhere.
+        picture: the article's image as encoded bytes, if there is one.
+        reranking: what each re-ranker gave, its sum is the score; None without re-ranking, when the contributions' is.
+    """
+
+    passage: int
+    title: str
+    text: str
+    score: float
+    contributions: Mapping[str, float]
+    mark: tuple[int, int] | None
+    picture: bytes | None
+    reranking: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the pipeline says.
+
+    Attributes:
+        text: the answer; empty when no passage was found.
+        score: P(start)·P(end) of the reader.
+        supports: the passages that were read, best first.
+        face: the face that was searched for, if any.
+        notes: what the asker should know: no picture, a question cut short, several faces.
+        seconds: of each step.
+    """
+
+    text: str
+    score: float
+    supports: Sequence[Support]
+    face: FaceFound | None
+    notes: Sequence[str]
+    seconds: Mapping[str, float]

@@ -1,0 +1,235 @@
+"""A question of one's own about a picture: the pipeline's systems, fusion, re-rankers and reader, kept in memory.
+
+The z-normalisation takes each system's mean and deviation from the test questions' lists (one question alone has
+none), so a question of the test set gets the passages and the answer that the stages gave it.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json, read_table
+from trivium.harness.stage import BadInput
+from trivium.kvqae.asking.answered_question import Answer, Support
+from trivium.kvqae.asking.project import Project
+from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers
+from trivium.kvqae.asking.systems import QUERY, Bm25, Dpr, ImageSystems, Seen
+from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
+from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
+from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.reading import Answer as Span
+from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
+from trivium.kvqae.retrieval.fusion import IMAGE, PASSAGE_ROWS, RECORD, read_split
+from trivium.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
+from trivium.measures.runs import PADDING, Run
+from trivium.nets.device import pick_device
+
+ROW = RERANKED_ROW  # of kvqae.fuse.weights: the one that the report's gallery shows
+SPLIT = "test"  # whose lists the scales come from
+MAX_CHARACTERS = 1000  # of a question
+MAX_BYTES = 32 * 2**20  # of a picture's file
+
+
+class Asker:
+    """Everything that `dvc repro` made, loaded once; questions of any number of threads are answered in turn.
+
+    The networks and the Java machine live in one thread of their own: they are not safe to share.
+
+    Args:
+        root: folder of the project.
+        row: row of `kvqae.fuse.weights` to rank passages by.
+
+    Raises:
+        BadInput: no such row, bad parameters, or something is not there yet: run `make repro` first.
+    """
+
+    def __init__(self, root: Path, row: str = ROW) -> None:
+        self._thread = ThreadPoolExecutor(1, "asking")
+        try:
+            self._pipeline = self._thread.submit(_Pipeline, root, row).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    def ask(self, question: str, image: bytes | None, *, rerank: bool = True) -> Answer:
+        """Answer a question about a picture.
+
+        Args:
+            question: any text.
+            image: the picture's file.
+            rerank: whether the re-rankers reorder what was retrieved before it is read.
+
+        Raises:
+            BadInput: no question, or a picture that cannot be read.
+        """
+        if not question.strip():
+            raise BadInput("the question is empty")
+        if image is not None and len(image) > MAX_BYTES:
+            raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
+        return self._thread.submit(self._pipeline.ask, question, image, rerank).result()
+
+    @property
+    def dataset(self) -> str:
+        """Folder of the questions in use, below `data/kvqae`."""
+        return self._pipeline.dataset
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Pipeline:
+    """One thread's work."""
+
+    def __init__(self, root: Path, row: str) -> None:
+        if row not in PASSAGE_ROWS:
+            raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=PASSAGE_ROWS)
+        self._project = project = Project.open(root)
+        self.dataset = project.dataset
+        self._systems = PASSAGE_ROWS[row]
+        weights = project.fuse.weights[row]
+        record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
+        if record != {"depth": project.fuse.depth, "weights": weights}:
+            raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
+        self._shares = unit_sum([weights[system] for system in self._systems])
+        every = dict.fromkeys(system for systems in PASSAGE_ROWS.values() for system in systems)
+        lists = read_split([project.made(f"data/kvqae/runs/{name}") for name in every], SPLIT, articles=False)
+        self._scales = scales(gather([lists[system] for system in self._systems]))
+
+        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        self._texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))
+        self._article_of = ArticlePassages(passages).article_of
+        self._picture_of = read_table(articles, ["image"])["image"]
+        self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
+        self._reader, self._tokenizer = load_reader(
+            project.made(f"models/kvqae/reader/few_shot/seed-{project.read.seeds[0]}"), project.read.max_tokens
+        )
+        torch.nn.Module.to(self._reader, pick_device())
+        self._row = project.read.rows[project.read.asked_row]
+        self._depth = self._row.passages
+        if self._depth == "validation":
+            self._depth = int(read_json(project.made("metrics/kvqae/read.json"))[f"{project.read.asked_row}_passages"])
+        self._text_systems = {
+            system: Bm25(project) if system == "bm25" else Dpr(project, system)
+            for system in self._systems
+            if system not in IMAGE
+        }
+        self._image_systems = ImageSystems(project) if set(self._systems) & set(IMAGE) else None
+        self._rerankers = Rerankers(project) if row == RERANKED_ROW else None
+
+    def ask(self, question: str, image: bytes | None, rerank: bool) -> Answer:
+        seconds: dict[str, float] = {}
+        notes: list[str] = []
+        question = self._cut(question, notes)
+        with _measured(seconds, "image"):
+            seen = self._look(image, notes)
+        with _measured(seconds, "text"):
+            found = {name: system.search(question) for name, system in self._text_systems.items()}
+        with _measured(seconds, "fusion"):
+            empty = Run.from_dict({QUERY: {}})
+            found |= seen.runs
+            ranked, contributions = self._fuse([found.get(system, empty) for system in self._systems])
+        reranking: dict[int, dict[str, float]] = {}
+        if rerank and self._rerankers is None:
+            notes.append(f"Only the row {RERANKED_ROW} is re-ranked.")
+        elif rerank and self._rerankers is not None:
+            if seen.image is not None and self._rerankers.why_blind is not None:
+                notes.append(self._rerankers.why_blind)
+            with _measured(seconds, "re-ranking"):
+                ranked, reranking = self._rerankers.rerank(question, seen, ranked, self._texts)
+        with _measured(seconds, "reading"):
+            given, passages, scores = self._read(question, ranked)
+        supports = []
+        for passage, score in zip(passages, scores, strict=True):
+            title, text = self._texts[passage]
+            before = len(title) + len(SEPARATOR)
+            here = passage == given.passage and given.start >= before
+            mark = (given.start - before, given.end - before) if here else None
+            first, again, picture = contributions[passage], reranking.get(passage), self._picture(passage)
+            supports.append(Support(passage, title, text, score, first, mark, picture, again))
+        if not passages:
+            notes.append("Nothing in the knowledge base matches.")
+        return Answer(given.prediction, given.score, supports, seen.face, notes, seconds)
+
+    def _look(self, image: bytes | None, notes: list[str]) -> Seen:
+        """What the image systems find; notes say what they could not do."""
+        if image is None:
+            notes.append("No picture was given: the answer comes from the text systems alone.")
+            return Seen()
+        if self._image_systems is None:
+            notes.append("This row does not look at the picture: the answer comes from the text systems alone.")
+            return Seen()
+        seen = self._image_systems.search(image)
+        if seen.face is None:
+            notes.append("No face was found: the whole picture was searched for among things and places.")
+        elif seen.face.faces > 1:
+            notes.append(f"{seen.face.faces} faces were found; the most probable one was searched for.")
+        return seen
+
+    def _read(self, question: str, ranked: Run) -> tuple[Span, list[int], list[float]]:
+        """The answer, and the passages read with their scores."""
+        passages = [int(passage) for passage in ranked.documents[0, : self._depth] if passage != PADDING]
+        readings = read_pairs(
+            self._reader,
+            self._tokenizer,
+            [(question, passage) for passage in passages],
+            self._texts,
+            max_tokens=self._project.read.max_tokens,
+            longest=self._project.read.answer_tokens,
+            batch=self._project.read.batch,
+        )
+        scores = ranked.scores[0, : len(passages)]
+        weights = passage_weights(scores) if self._row.weighted and len(passages) else None
+        return answer(question, passages, readings, weights), passages, scores.tolist()
+
+    def _cut(self, question: str, notes: list[str]) -> str:
+        """A question of bounded length that a tokenizer takes; a note says what was cut."""
+        question = question.encode("utf-8", "replace").decode()  # lone halves of surrogate pairs, from a terminal
+        if len(question) > MAX_CHARACTERS:
+            notes.append(
+                f"The question is too long: only its first {MAX_CHARACTERS} of {len(question)} characters count."
+            )
+            question = question[:MAX_CHARACTERS]
+        tokens = len(self._tokenizer.tokenize(question))
+        if not tokens:
+            raise BadInput("the question is empty", got=question, expected="some words")
+        longest = min(self._project.dpr_encode.max_tokens, self._project.read.max_tokens) - 2
+        if tokens > longest:
+            notes.append(f"The models read about the first {longest} of the question's {tokens} word pieces.")
+        return question
+
+    def _fuse(self, runs: Sequence[Run]) -> tuple[Run, dict[int, dict[str, float]]]:
+        """The fused run, and what each system gave to each passage."""
+        candidates = gather(runs)
+        normalized = standardize(candidates, self._scales)
+        fused = weighted_sum(normalized, self._shares)
+        ranked = Run.from_scores(candidates.queries, candidates.documents, fused, depth=self._project.fuse.depth)
+        given = self._shares[:, None] * normalized[:, 0]
+        return ranked, {
+            passage: dict(zip(self._systems, given[:, place].tolist(), strict=True))
+            for place, passage in enumerate(candidates.documents[0].tolist())
+        }
+
+    def _picture(self, passage: int) -> bytes | None:
+        name = self._picture_of[int(self._article_of[passage])].as_py()
+        return self._pictures.read(name) if name in self._pictures else None
+
+
+@contextmanager
+def _measured(seconds: dict[str, float], step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    seconds[step] = time.perf_counter() - started

@@ -1,0 +1,88 @@
+"""What a question of one's own goes through: the parameters, and what the last `dvc repro` made."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeVar
+
+from trivium.harness.stage import CPU_BF16, BadInput, Parameters, RunParameters, read_parameters, section_of, validate
+from trivium.kvqae.reader.table7 import ReadParameters
+from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters
+from trivium.kvqae.rerankers.text_reranking import RerankTextParameters
+from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters
+from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
+from trivium.kvqae.retrieval.dpr_encoding import DprEncodeParameters
+from trivium.kvqae.retrieval.fusion import FuseParameters
+from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
+from trivium.kvqae.retrieval.image_search import ImageSearchParameters
+
+P = TypeVar("P", bound=Parameters)
+PARAMS = "params.yaml"
+
+
+def made(root: Path, path: str) -> Path:
+    """A file or folder that the graph writes.
+
+    Raises:
+        BadInput: it is not there.
+    """
+    found = root / path
+    if not found.exists():
+        raise BadInput("not there: run `make repro` first", file=found)
+    return found
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with `params.yaml`, `data/`, `models/` and `metrics/`, and the sections that asking uses."""
+
+    root: Path
+    bm25_search: Bm25SearchParameters
+    dense_search: DenseSearchParameters
+    dpr_encode: DprEncodeParameters
+    image_features: ImageFeaturesParameters
+    image_search: ImageSearchParameters
+    fuse: FuseParameters
+    local_features: LocalFeaturesParameters
+    rerank_text: RerankTextParameters
+    rerank_arcface: RerankArcfaceParameters
+    rerank_rrt: RerankRrtParameters
+    read: ReadParameters
+    dataset: str
+
+    @classmethod
+    def open(cls, root: Path) -> Self:
+        """Read the parameters; precision is as in the stages.
+
+        Raises:
+            BadInput: as for a stage.
+        """
+        path = root / PARAMS
+        tree = read_parameters(path)
+
+        def section(name: str, model: type[P]) -> P:
+            return validate(model, section_of(tree, f"kvqae.{name}", path), f"kvqae.{name}", path)
+
+        run = validate(RunParameters, tree.get("run") or {}, "run", path)
+        os.environ[CPU_BF16] = str(int(run.cpu_bf16))
+        return cls(
+            root,
+            bm25_search=section("bm25_search", Bm25SearchParameters),
+            dense_search=section("dense_search", DenseSearchParameters),
+            dpr_encode=section("dpr_encode", DprEncodeParameters),
+            image_features=section("image_features", ImageFeaturesParameters),
+            image_search=section("image_search", ImageSearchParameters),
+            fuse=section("fuse", FuseParameters),
+            local_features=section("local_features", LocalFeaturesParameters),
+            rerank_text=section("rerank_text", RerankTextParameters),
+            rerank_arcface=section("rerank_arcface", RerankArcfaceParameters),
+            rerank_rrt=section("rerank_rrt", RerankRrtParameters),
+            read=section("read", ReadParameters),
+            dataset=str(section_of(tree, "kvqae", path)["dataset"]),
+        )
+
+    def made(self, path: str) -> Path:
+        """`made` in this project."""
+        return made(self.root, path)

@@ -1,0 +1,154 @@
+"""Re-rankers kept in memory that reorder one new question's passages (kvqae.md §4), by the stages' own functions.
+
+A linear fusion of z-scores takes each re-ranker's mean and deviation from the test questions' lists, as the first
+stage does; the other fusions look at one question at a time.
+"""
+
+from collections.abc import Mapping
+
+import torch
+
+from trivium.formats.questions import Question
+from trivium.kvqae.asking.project import Project
+from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.rerankers.arcface_reranking import face_images
+from trivium.kvqae.rerankers.arcface_reranking import rerank as rerank_by_face
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
+from trivium.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
+from trivium.kvqae.rerankers.rrt import load_rrt
+from trivium.kvqae.rerankers.rrt_reranking import read_base
+from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
+from trivium.measures.fusion import gather, scales
+from trivium.measures.reorder import first, follow
+from trivium.measures.runs import Run
+from trivium.nets.device import pick_device
+from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
+from trivium.vision.local_descriptors.folder import FeatureFolder
+
+RERANKED_ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the initial list of the re-rankers
+SPLIT = "test"  # whose lists the scales come from
+WHY_BLIND = {
+    DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",
+    NONE: "RRT was left out (kvqae.rrt.use): of a picture only its face is compared again.",
+}
+
+
+class Rerankers:
+    """The cross-encoder, ArcFace and RRT, and their fusions as chosen on validation.
+
+    Args:
+        project: what the graph made.
+
+    Attributes:
+        why_blind: why RRT cannot look at new pictures; None where it can.
+
+    Raises:
+        BadInput: something is not there yet, or does not fit.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._text, self._tokenizer = load_cross_encoder(project.made("models/kvqae/cross_encoder/few_shot"))
+        torch.nn.Module.to(self._text, pick_device())
+        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        faces, self._face_of = face_images(articles, passages, project.made("data/kvqae/features/kb"))
+        self._faces = faces.matrix("arcface")
+        rrt, settings = project.made("models/kvqae/rrt"), project.local_features
+        kind = read_kind(rrt / "extractor")
+        self.why_blind = WHY_BLIND.get(str(kind))
+        self._extract = None
+        if self.why_blind is None:
+            self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
+            self._rrt = load_rrt(rrt)
+            self._extract = load_extractor(
+                rrt / "extractor",
+                most=settings.most,
+                max_side=settings.max_side,
+                max_pixels=settings.max_pixels,
+                files=None,
+            )
+        self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"))
+        lists = complete(
+            {
+                name: read_lists(project.made(f"data/kvqae/runs/reranked_{name}") / f"{SPLIT}.trec", name)
+                for name in ("arcface", "rrt", "text", "image")
+            }
+        )
+        self._scales = {
+            fusion: scales(gather(list(default_minimum(self._of(fusion, lists)).values())))
+            for fusion in ("image", "text_image")
+        }
+
+    def rerank(
+        self, question: str, seen: Seen, initial: Run, texts: PassageTexts
+    ) -> tuple[Run, dict[int, dict[str, float]]]:
+        """The best passages in a new order, and what each re-ranker gave to each of them.
+
+        Args:
+            question: its text.
+            seen: of the picture.
+            initial: the one fused list of the first stage.
+            texts: of its passages.
+        """
+        settings = self._project.rerank_text
+        asked = Question(QUERY, question, (), "")
+        best = rerank_run(
+            self._text,
+            self._tokenizer,
+            [asked],
+            first(initial, settings.depth),
+            texts,
+            max_tokens=settings.max_tokens,
+            batch=settings.batch,
+        )
+        text = follow(best, initial)
+        image, by_system = self._fuse(
+            "image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
+        )
+        ranked, given = self._fuse("text_image", {"text": text, "image": image})
+        return ranked, {passage: _split(parts, by_system.get(passage, {})) for passage, parts in given.items()}
+
+    def _by_face(self, seen: Seen, initial: Run) -> Run:
+        if seen.vector is None:
+            return Run.from_dict({QUERY: {}}, name="arcface")
+        best = first(initial, self._project.rerank_arcface.depth)
+        return rerank_by_face(best, seen.vector, self._faces, self._face_of)
+
+    def _by_picture(self, seen: Seen, initial: Run) -> Run:
+        if seen.image is None or self._extract is None:
+            return Run.from_dict({QUERY: {}}, name="rrt")
+        found = self._extract(IMAGE, seen.image)
+        described = FeatureFolder.of(
+            [IMAGE],
+            [None if isinstance(found, str) else found],
+            most=self._project.local_features.most,
+            dimension=self._extract.global_dimension,
+        )
+        row = described.rows(described.names)
+        return rerank_by_picture(initial, row, described, self._base, self._rrt, self._project.rerank_rrt)[0]
+
+    def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
+        """The runs that a fusion takes, in its order."""
+        return {system: runs[system] for system in SYSTEMS[fusion] if system in self._fusions[fusion].systems}
+
+    def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
+        runs = self._of(name, runs)
+        candidates = gather(list(default_minimum(runs).values()))
+        parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
+        given = {
+            passage: {f"reranked_{system}": float(part[0, place]) for system, part in zip(runs, parts, strict=True)}
+            for place, passage in enumerate(candidates.documents[0].tolist())
+        }
+        return Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name), given
+
+
+def _split(parts: dict[str, float], images: dict[str, float]) -> dict[str, float]:
+    """What the fused images gave, told apart as ArcFace and RRT gave to their fusion, where that makes shares."""
+    total = sum(images.values())
+    if total <= 0 or min(images.values()) < 0:
+        return parts
+    image = parts["reranked_image"]
+    return {name: value for name, value in parts.items() if name != "reranked_image"} | {
+        name: image * value / total for name, value in images.items()
+    }

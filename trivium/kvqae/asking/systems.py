@@ -1,0 +1,161 @@
+"""First-stage systems kept in memory that search for one new question (kvqae.md §3), by the stages' own functions."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.files.matrices import read_matrix
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput
+from trivium.kvqae.asking.project import Project
+from trivium.kvqae.knowledge_base.illustrated_base import read_illustrated_base
+from trivium.kvqae.retrieval.dense_search import INDEX
+from trivium.kvqae.retrieval.dpr_encoding import half_precision
+from trivium.kvqae.retrieval.image_search import SYSTEMS as IMAGE_SYSTEMS
+from trivium.kvqae.retrieval.image_search import ImageIndex
+from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+from trivium.measures.runs import Run
+from trivium.nets.device import pick_device
+from trivium.vision.decoding import Reason
+from trivium.vision.image_encoding import encode_images, load_encoders
+from trivium.vision.neighbours import exact_search, ivf_search
+
+QUERY = "question"  # the only query of a run
+IMAGE = "the picture"  # what messages call it: a file name may hold anything
+LABELS = {
+    "bm25": "text, BM25",
+    "dpr_zero_shot": "text, DPR zero-shot",
+    "dpr_few_shot": "text, DPR",
+    "arcface": "face, ArcFace",
+    "imagenet": "picture, ImageNet",
+    "clip": "picture, CLIP",
+    "reranked_text": "re-ranked, text",
+    "reranked_arcface": "re-ranked, face",
+    "reranked_rrt": "re-ranked, picture",
+    "reranked_image": "re-ranked, face and picture",
+}
+PROBLEMS: dict[Reason, str] = {
+    "not_an_image": "this is not an image that can be read",
+    "corrupt": "the image is broken",
+    "too_large": "the image has too many pixels",
+}
+
+
+class Bm25:
+    """BM25 on the knowledge base, with the k1 and b that the grid search chose."""
+
+    def __init__(self, project: Project) -> None:
+        parameters = project.bm25_search
+        chosen = read_json(project.made("metrics/kvqae/bm25_search.json"))
+        self._k1, self._b, self._depth = chosen["k1"], chosen["b"], parameters.depth
+        index = project.made("data/kvqae/indexes/kb")
+        self._searcher = Searcher(index, threads=1, heap_gib=parameters.heap_gib)
+
+    def search(self, question: str) -> Run:
+        """The best passages."""
+        return self._searcher.search([(QUERY, question)], k1=self._k1, b=self._b, depth=self._depth, name="bm25")
+
+
+class Dpr:
+    """One DPR: its question tower in memory, the passages' vectors memory-mapped, an inverted file if there is one."""
+
+    def __init__(self, project: Project, system: str) -> None:
+        shot = system.removeprefix("dpr_")
+        vectors = project.made(f"data/kvqae/embeddings/dpr_{shot}")
+        self._name, self._settings, self._search = system, project.dpr_encode, project.dense_search
+        self._model = project.made(f"models/kvqae/dpr/{shot}/question")
+        self._encoder, self._tokenizer = load_text_encoder(self._model, pick_device())
+        self._matrix, self._ids = read_matrix(vectors / "kb.npy"), read_matrix(vectors / "kb_ids.npy")
+        self._index = None
+        if self._search.index != "exact":
+            self._index = faiss.read_index(str(project.made(f"data/kvqae/runs/dpr_{shot}/{INDEX}")))
+
+    def search(self, question: str) -> Run:
+        """The passages whose vectors have the largest inner product with the question's."""
+        tokens = tokenize(self._tokenizer, [question], self._settings.max_tokens)
+        query = half_precision(encode(self._encoder, self._tokenizer, tokens, 1), self._model, 0)
+        if self._index is None:
+            scores, rows = exact_search(query, self._matrix, self._search.depth)
+        else:
+            depth, probes = self._search.depth, self._search.probes
+            scores, rows = ivf_search(query, self._index, self._matrix, depth, probes=probes)
+        return Run.from_scores((QUERY,), np.where(rows >= 0, self._ids[rows], -1), scores, name=self._name)
+
+
+@dataclass(frozen=True)
+class FaceFound:
+    """The face that was searched for.
+
+    Attributes:
+        box: left, top, right, bottom as shares of the upright picture's width and height; may reach out of [0, 1].
+        probability: the detector's.
+        faces: how many were found.
+    """
+
+    box: tuple[float, float, float, float]
+    probability: float
+    faces: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the image systems make of a picture; nothing at all without one.
+
+    Attributes:
+        image: the picture's file.
+        runs: the lists of the systems that serve it.
+        face: the face that was searched for, if any.
+        vector: ArcFace's, (1, dimension); None without a face.
+    """
+
+    image: bytes | None = None
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    face: FaceFound | None = None
+    vector: NDArray[np.float16] | None = None
+
+
+class ImageSystems:
+    """ArcFace where a face is found, else ImageNet and CLIP; the encoders and the knowledge base's features."""
+
+    def __init__(self, project: Project) -> None:
+        self._settings, self._depth = project.image_features, project.image_search.depth
+        base = read_illustrated_base(
+            project.made("data/kvqae/kb/articles.parquet"),
+            project.made("data/kvqae/kb/passages.parquet"),
+            project.made("data/kvqae/features/kb"),
+        )
+        self._indexes = {system: ImageIndex.of(base, system) for system in IMAGE_SYSTEMS}
+        self._encoders = load_encoders(
+            project.made("models/kvqae/base/arcface/model.onnx"),
+            project.made("models/kvqae/base/imagenet"),
+            project.made(str(self._settings.clip)),
+            self._settings,
+        )
+
+    def search(self, image: bytes) -> Seen:
+        """Look for the picture's face, or for the whole picture.
+
+        Raises:
+            BadInput: it cannot be read.
+        """
+        limits = {"max_side": self._settings.max_side, "max_pixels": self._settings.max_pixels}
+        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted below
+            features = encode_images([(IMAGE, image)], self._encoders, **limits)
+        seen = features.table.to_pylist()[0]
+        if seen["unreadable"] is not None:
+            raise BadInput(PROBLEMS[seen["unreadable"]], field=IMAGE)
+        face = None
+        if seen["detected"]:
+            (left, top, right, bottom), width, height = seen["box"], seen["width"], seen["height"]
+            box = (left / width, top / height, right / width, bottom / height)
+            face = FaceFound(box, seen["probability"], seen["faces"])
+        runs = {}
+        for system in ("arcface",) if face else ("imagenet", "clip"):
+            _, (passages,) = self._indexes[system].search(features.matrices[system], self._depth)
+            runs[system] = Run.from_dict({QUERY: passages}, self._depth, system)
+        return Seen(image, runs, face, features.matrices["arcface"] if face else None)

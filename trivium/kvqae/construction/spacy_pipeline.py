@@ -1,0 +1,166 @@
+"""spaCy pipelines for the data set's construction: load one by folder or package, train a small one (kvqae.md §2).
+
+The small one shares a convolutional `tok2vec` between a transition-based parser and a transition-based recogniser, as
+spaCy's own English pipelines do; it starts from nothing but hashed word shapes, prefixes and suffixes.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Adam, fix_random_seed
+from tqdm import tqdm
+
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.annotated_sentences import Annotated
+
+POINTER = "pipeline.json"
+T = TypeVar("T")
+_NEEDED = ("parser", "ner")
+
+
+def load_pipeline(folder: Path) -> Language:
+    """Load what the stage `kvqae-mention_model` wrote: a pipeline, or `pipeline.json` that names an installed package.
+
+    Raises:
+        BadInput: see `load_package`; or the folder holds neither.
+    """
+    if not (folder / POINTER).exists():
+        return _load(folder, expected=f"a spaCy pipeline, or {POINTER}", field=str(folder))
+    pointer = read_json(folder / POINTER)
+    if not isinstance(pointer, dict) or not isinstance(pointer.get("model"), str):
+        raise BadInput("names no model", file=folder / POINTER, field="model", got=pointer)
+    return load_package(pointer["model"])
+
+
+def load_package(name: str) -> Language:
+    """Load an installed pipeline by name.
+
+    Raises:
+        BadInput: it is not installed, or has no parser or no recogniser of named entities.
+    """
+    expected = f"a package got by `python -m spacy download {name}`, or model: trained"
+    return _load(name, expected=expected, field="kvqae.mention_model.model")
+
+
+def _load(name: str | Path, *, expected: str, field: str) -> Language:
+    try:
+        pipeline = spacy.load(name)
+    except (OSError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        problem = f"spaCy's pipeline cannot be loaded: {reason}"
+        raise BadInput(problem, field=field, got=str(name), expected=expected) from None
+    missing = [pipe for pipe in _NEEDED if pipe not in pipeline.pipe_names]
+    if missing:
+        problem = f"spaCy's pipeline has no {', '.join(missing)}"
+        raise BadInput(problem, field=field, got=str(name), expected=expected, choices=pipeline.pipe_names)
+    return pipeline
+
+
+def to_document(pipeline: Language, sentence: Annotated) -> Doc:
+    """A spaCy document with the gold analysis."""
+    tags = ["O"] * len(sentence.words)
+    for start, end, label in sentence.entities:
+        tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
+    return Doc(
+        pipeline.vocab, words=list(sentence.words), spaces=list(sentence.spaces), heads=list(sentence.heads),
+        deps=list(sentence.deps), tags=list(sentence.tags), ents=tags,
+    )  # fmt: skip
+
+
+def _examples(pipeline: Language, sentences: Sequence[Annotated]) -> list[Example]:
+    references = [to_document(pipeline, sentence) for sentence in sentences]
+    return list(map(Example, _bare(pipeline, sentences), references))
+
+
+def _bare(pipeline: Language, sentences: Sequence[Annotated]) -> list[Doc]:
+    return [Doc(pipeline.vocab, words=list(each.words), spaces=list(each.spaces)) for each in sentences]
+
+
+def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
+    """An untrained English pipeline.
+
+    Args:
+        width: of the word vectors.
+        depth: convolutions over three words each; so many words to each side are seen.
+        rows: of each table of hashed word features.
+    """
+    pipeline = spacy.blank("en")
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": width}
+    pipeline.add_pipe(
+        "tok2vec",
+        config={
+            "model": {
+                "@architectures": "spacy.HashEmbedCNN.v2", "width": width, "depth": depth, "embed_size": rows,
+                "window_size": 1, "maxout_pieces": 3, "subword_features": True, "pretrained_vectors": None,
+            }
+        },
+    )  # fmt: skip
+    for name, state in (("parser", "parser"), ("ner", "ner")):
+        model = {
+            "@architectures": "spacy.TransitionBasedParser.v2", "state_type": state, "extra_state_tokens": False,
+            "hidden_width": width, "maxout_pieces": 2, "use_upper": True, "tok2vec": listener,
+        }  # fmt: skip
+        pipeline.add_pipe(name, config={"model": model} | ({"min_action_freq": 1} if name == "parser" else {}))
+    return pipeline
+
+
+def train_pipeline(
+    pipeline: Language, sentences: Sequence[Annotated], *, seed: int, epochs: int, batch: int, learning_rate: float,
+    dropout: float,
+) -> float:  # fmt: skip
+    """Train in place on the CPU with Adam, in shuffled epochs; returns the loss of the last epoch, a word.
+
+    The same seed and sentences give the same weights on one machine.
+    """
+    fix_random_seed(seed)
+    rng = random.Random(seed)
+    examples = _examples(pipeline, sentences)
+    optimizer = pipeline.initialize(lambda: examples, sgd=Adam(learning_rate))
+    words = sum(len(sentence.words) for sentence in sentences)
+    losses: dict[str, float] = {}
+    for _ in tqdm(range(epochs), desc="spaCy", unit="epoch", mininterval=5, leave=False):
+        rng.shuffle(examples)
+        losses = {}
+        for start in range(0, len(examples), batch):
+            pipeline.update(examples[start : start + batch], sgd=optimizer, losses=losses, drop=dropout)
+    return float(sum(losses.values())) / words
+
+
+def measure_pipeline(pipeline: Language, sentences: Sequence[Annotated]) -> dict[str, float]:
+    """How well gold words are analysed; tokenisation is given.
+
+    Returns:
+        `ner_precision`, `ner_recall`, `ner_f1` of entities (both ends and label must agree); `uas` and `las`, shares of
+        the words but punctuation with the right head, and with head and dependency label right.
+    """
+    found = gold = right = words = heads = labelled = 0
+    for sentence, document in zip(sentences, pipeline.pipe(_bare(pipeline, sentences)), strict=True):
+        entities = {(span.start, span.end, span.label_) for span in document.ents}
+        found, gold = found + len(entities), gold + len(sentence.entities)
+        right += len(entities.intersection(sentence.entities))
+        for token, head, dep in zip(document, sentence.heads, sentence.deps, strict=True):
+            if dep != "punct":
+                words += 1
+                heads += token.head.i == head
+                labelled += token.head.i == head and token.dep_ == dep
+    return {
+        "ner_precision": right / found if found else 0.0,
+        "ner_recall": right / gold if gold else 0.0,
+        "ner_f1": 2 * right / (found + gold) if found + gold else 0.0,
+        "uas": heads / words if words else 0.0,
+        "las": labelled / words if words else 0.0,
+    }
+
+
+def analyse_texts(pipeline: Language, texts: Iterable[tuple[str, T]], batch: int) -> Iterator[tuple[Doc, T]]:
+    """Analyse a stream of (text, anything), `batch` at a time; components that mentions do not need are left out."""
+    idle = [name for name in pipeline.pipe_names if name not in {"tok2vec", "transformer", *_NEEDED}]
+    with pipeline.select_pipes(disable=idle):
+        yield from pipeline.pipe(texts, as_tuples=True, batch_size=batch)

@@ -1,0 +1,169 @@
+"""What Wikidata says about the linked entities, and which of them can be asked about (kvqae.md §2, step 3).
+
+A subject can be shown: its type is in a hand-made list of concrete types or a subtype of one, or it is a person, who
+must be deceased (GDPR). The knowledge base has an image of it; its Commons category, if any, goes to the next step.
+Wikidata goes on changing: which image that is, the knowledge base's own entities say, not those of today.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+
+from trivium.formats.wikidata import Entity, WikidataFile
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
+from trivium.kvqae.construction.linking import LINK_SCHEMA
+from trivium.kvqae.knowledge_base.articles import describe
+
+SUBJECT_SCHEMA = pa.schema(
+    [
+        *LINK_SCHEMA,
+        ("name", pa.string()),  # the entity's label in Wikidata
+        ("types", pa.list_(pa.string())),  # labels of its concrete types
+        ("occupations", pa.list_(pa.string())),
+        ("gender", pa.string()),
+        ("human", pa.bool_()),
+        ("commons", pa.string()),  # its category, null when it has none
+        ("reference", pa.string()),
+    ]
+)
+
+
+# Why a subject is left out; the first that applies counts.
+Reason = Literal["no_item", "abstract_type", "living_person", "no_kb_image"]
+
+
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+_ITEM = re.compile(r"Q?(\d+)")
+
+
+def read_concrete_types(path: Path) -> dict[str, str]:
+    """Read the hand-made list of types: CSV lines `id,label`, further columns and a heading `id,...` are passed over.
+
+    An id may stand as its address, and without the Q, as both do in the list of ViQuAE's authors.
+
+    Raises:
+        BadInput: an id that is none, a type twice, or no type at all.
+    """
+    types: dict[str, str] = {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        for row, columns in enumerate(csv.reader(lines), 1):
+            if not columns or columns[0].startswith("#") or (row == 1 and columns[0] == "id"):
+                continue
+            match = _ITEM.fullmatch(columns[0].strip().rpartition("/")[2])
+            if match is None or len(columns) < 2:
+                raise BadInput("not a type", file=path, row=row, got=columns, expected="id,label such as Q12280,bridge")
+            identifier = f"Q{match[1]}"
+            if identifier in types:
+                raise BadInput("type twice", file=path, row=row, field="id", got=identifier)
+            types[identifier] = columns[1].strip()
+    if not types:
+        raise BadInput("no concrete types", file=path, expected="one a line, id,label")
+    return types
+
+
+class Subjects:
+    """Looks entities up and judges them.
+
+    Args:
+        wikidata: entities, their types and the class hierarchy.
+        base: the knowledge base's own entities, whose images are at hand under the names they give.
+        concrete: ids of the concrete types; their subtypes follow.
+        image_properties: where the knowledge base takes images from.
+    """
+
+    def __init__(
+        self, wikidata: WikidataFile, base: WikidataFile, concrete: Collection[str], image_properties: tuple[str, ...]
+    ) -> None:
+        self._wikidata, self._base = wikidata, base
+        self._concrete, self._image_properties = frozenset(concrete), image_properties
+        self.hierarchy = ClassHierarchy(self._superclasses)
+        self._known: dict[str, dict[str, Any] | Reason] = {}
+
+    def find(self, identifier: str | None) -> dict[str, Any] | Reason:
+        """The columns that an entity adds to its mentions (and its `aliases`), or why it is left out."""
+        name = identifier or ""
+        if name not in self._known:
+            self._known[name] = self._find(self._wikidata.get(name), self._base.get(name))
+        return self._known[name]
+
+    def _find(self, entity: Entity | None, in_base: Entity | None) -> dict[str, Any] | Reason:
+        if entity is None:
+            return "no_item"
+        concrete = [item for item in entity.values("P31") if not self._concrete.isdisjoint(self._ancestors(item))]
+        if entity.human and not entity.deceased:
+            return "living_person"
+        if not entity.human and not concrete:
+            return "abstract_type"
+        reference = in_base.image(self._image_properties) if in_base else None
+        if reference is None:
+            return "no_kb_image"
+        about = describe(entity, self._wikidata, self._image_properties)
+        commons = next(iter(entity.values("P373")), None)
+        labels = (self._wikidata.label(item) for item in concrete)
+        return {
+            "name": entity.label,
+            "aliases": entity.aliases,
+            "types": _without_ids(["human"] if entity.human else labels),
+            "occupations": _without_ids(about["occupations"]),
+            "gender": about["gender"],
+            "human": entity.human,
+            "commons": commons and commons.removeprefix("Category:").replace("_", " "),
+            "reference": reference,
+        }
+
+    def _superclasses(self, item: str) -> tuple[str, ...]:
+        entity = self._wikidata.get(item)
+        return entity.values("P279") if entity else ()
+
+    def _ancestors(self, item: str) -> set[str]:
+        return self.hierarchy.ancestors(item)
+
+
+def _without_ids(labels: Any) -> list[str]:
+    """Labels without doubles; an item without an English label gives its id, which nobody can read."""
+    return [label for label in dict.fromkeys(labels) if not _ITEM.fullmatch(label)]
+
+
+def add_subjects(rows: list[dict[str, Any]], subjects: Subjects) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Add to each linked mention what Wikidata says about its entity; drop and count those that cannot be asked about.
+
+    Args:
+        rows: of `LINK_SCHEMA`.
+        subjects: where entities are looked up.
+
+    Returns:
+        Rows of `SUBJECT_SCHEMA`, and counts: mentions dropped by reason, persons kept by what is known about them.
+        `dropped_share` is the paper's: the living and the abstract among all that are linked.
+    """
+    counts: Counter[str] = Counter(dict.fromkeys((*REASONS, *_PERSON_COUNTS), 0))
+    kept = []
+    for row in rows:
+        subject = subjects.find(row["wikidata_id"])
+        if isinstance(subject, str):
+            counts[subject] += 1
+            continue
+        columns = {name: value for name, value in subject.items() if name != "aliases"}
+        names = [*row["names"], *filter(None, [subject["name"], *subject["aliases"]])]
+        kept.append(row | columns | {"name": subject["name"] or row["title"], "names": list(dict.fromkeys(names))})
+        if subject["human"]:
+            counts.update(_about_person(subject))
+    dropped = counts["abstract_type"] + counts["living_person"]
+    metrics = {"linked": len(rows), "kept": len(kept), "dropped_share": dropped / len(rows) if rows else 0.0}
+    return kept, {name: float(value) for name, value in {**metrics, **counts}.items()}
+
+
+_PERSON_COUNTS = ("persons", "person_without_gender", "person_without_occupation", "person_with_several_occupations")
+
+
+def _about_person(subject: Mapping[str, Any]) -> dict[str, int]:
+    occupations = len(subject["occupations"])
+    values = (True, subject["gender"] is None, occupations == 0, occupations > 1)
+    return dict(zip(_PERSON_COUNTS, map(int, values), strict=True))

@@ -1,0 +1,110 @@
+"""The illustrated part of the knowledge base: articles, features of their images, the three parts (kvqae.md §1)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from trivium.files.matrices import check_finite, read_matrix
+from trivium.files.tables import read_table
+from trivium.harness.stage import BadInput
+
+
+@dataclass(frozen=True)
+class ImageFeatures:
+    """What stage `kvqae-image_features` wrote about a folder of images; arrays have one entry an image.
+
+    Attributes:
+        folder: holds the matrices.
+        names: of the images.
+        detected: whether there is a face.
+        readable: whether there are whole-image embeddings.
+    """
+
+    folder: Path
+    names: pa.ChunkedArray
+    detected: NDArray[np.bool_]
+    readable: NDArray[np.bool_]
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Open a folder of features."""
+        table = read_table(folder / "faces.parquet", ["name", "detected", "unreadable"])
+        readable = pc.is_null(table["unreadable"]).to_numpy()
+        return cls(folder, table["name"], table["detected"].to_numpy(), readable)
+
+    def rows(self, names: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+        """The row of each image, -1 where there is no such image."""
+        return pc.fill_null(pc.index_in(names, value_set=self.names), -1).to_numpy().astype(np.int64)
+
+    def matrix(self, system: str) -> NDArray[np.float16]:
+        """Embeddings of one system, memory-mapped.
+
+        Raises:
+            BadInput: wrong number of rows, or NaN.
+        """
+        path = self.folder / f"{system}.npy"
+        matrix = read_matrix(path)
+        if matrix.ndim != 2 or len(matrix) != len(self.names):
+            raise BadInput("wrong shape", file=path, got=matrix.shape, expected=f"({len(self.names)}, dimension)")
+        check_finite(matrix, path)
+        return matrix
+
+
+@dataclass(frozen=True)
+class IllustratedBase:
+    """The articles with an image, and what is known of their images.
+
+    Attributes:
+        articles: ids, ascending.
+        images: row of each article's image in `features`, -1 where it is missing.
+        human: whether the article is about a person.
+        starts: (number of articles + 1,) first passage of each article of any kind.
+        features: of the images; several articles may share one.
+    """
+
+    articles: NDArray[np.int64]
+    images: NDArray[np.int64]
+    human: NDArray[np.bool_]
+    starts: NDArray[np.int64]
+    features: ImageFeatures
+
+    def parts(self) -> dict[str, NDArray[np.bool_]]:
+        """The three disjoint parts, as masks over `articles`."""
+        face = (self.images >= 0) & self.features.detected[self.images]
+        return {
+            "humans_with_face": self.human & face,
+            "humans_without_face": self.human & ~face,
+            "non_humans": ~self.human,
+        }
+
+    def readable(self) -> NDArray[np.bool_]:
+        """Whether the article's image is there and could be decoded, as a mask over `articles`."""
+        return (self.images >= 0) & self.features.readable[self.images]
+
+
+def read_illustrated_base(articles: Path, passages: Path, features: Path) -> IllustratedBase:
+    """Read what the search needs of the articles with an image.
+
+    Raises:
+        BadInput: passages are not in the order of their articles.
+    """
+    table = read_table(articles, ["article", "image", "human"])
+    illustrated = table.filter(pc.is_valid(table["image"]))
+    owner = read_table(passages, ["article"])["article"].to_numpy()
+    backwards = np.diff(owner) < 0
+    if backwards.any():
+        row = int(np.argmax(backwards)) + 2
+        raise BadInput("passages are not in the order of their articles", file=passages, row=row, field="article")
+    images = ImageFeatures.read(features)
+    return IllustratedBase(
+        articles=illustrated["article"].to_numpy(),
+        images=images.rows(illustrated["image"]),
+        human=illustrated["human"].to_numpy(),
+        starts=np.searchsorted(owner, np.arange(table.num_rows + 1)),
+        features=images,
+    )

@@ -1,0 +1,108 @@
+"""Titles and texts of passages, streamed in order or looked up by passage number."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from trivium.files.tables import read_table
+from trivium.harness.stage import BadInput
+
+SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer makes it one token
+
+
+def knowledge_base_size(passages: Path) -> int:
+    """How many passages, the first ones of the file, belong to the knowledge base.
+
+    Raises:
+        BadInput: the file does not say.
+    """
+    metadata = _schema(passages).metadata or {}
+    try:
+        return int(metadata[b"kb_passages"])
+    except (KeyError, ValueError):
+        raise BadInput("missing from the schema's metadata", file=passages, field="kb_passages") from None
+
+
+def stream_passages(
+    passages: Path, articles: Path, *, batch_size: int, limit: int | None = None
+) -> Iterator[tuple[int, pa.Array, pa.Array]]:
+    """(first passage number, titles, texts) of successive batches, in order; stops after `limit` passages.
+
+    Raises:
+        BadInput: a column is missing, or a passage's article does not exist.
+    """
+    missing = [name for name in ("article", "text") if name not in _schema(passages).names]
+    if missing:
+        raise BadInput("missing columns", file=passages, got=missing, choices=_schema(passages).names)
+    titles = read_table(articles, ["title"])["title"].combine_chunks()
+    first = 0
+    with pq.ParquetFile(passages, memory_map=True) as file:
+        for batch in file.iter_batches(batch_size=batch_size, columns=["article", "text"]):
+            if limit is not None:
+                batch = batch.slice(0, limit - first)
+            if not len(batch):
+                return
+            try:
+                batch_titles = titles.take(batch["article"])
+            except pa.ArrowIndexError as error:
+                raise BadInput(f"no such article: {error}", file=passages, row=f"{first + 1}…") from None
+            yield first, batch_titles, batch["text"]
+            first += len(batch)
+
+
+@dataclass(frozen=True)
+class PassageTexts:
+    """Titles and texts of some passages, in Arrow's compact form.
+
+    Attributes:
+        ids: passage numbers, increasing.
+        titles, texts: one each.
+    """
+
+    ids: NDArray[np.int64]
+    titles: pa.Array
+    texts: pa.Array
+
+    def __getitem__(self, passage: int) -> tuple[str, str]:
+        """(title, text) of a passage; KeyError when it was not read."""
+        row = int(np.searchsorted(self.ids, passage))
+        if row == len(self.ids) or self.ids[row] != passage:
+            raise KeyError(passage)
+        return self.titles[row].as_py(), self.texts[row].as_py()
+
+
+def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -> PassageTexts:
+    """Pick out passages in one pass over the file; memory grows with what is picked out.
+
+    Args:
+        passages, articles: Parquet files of the knowledge base.
+        ids: passage numbers, in any order.
+
+    Raises:
+        BadInput: one of the ids is not a passage.
+    """
+    ids = np.unique(ids)
+    _schema(passages)
+    rows = pq.read_metadata(passages).num_rows
+    outside = ids[(ids < 0) | (ids >= rows)]
+    if len(outside):
+        raise BadInput("no such passage", file=passages, got=int(outside[0]), expected=f"0 to {rows - 1}")
+    titles, texts = [pa.array([], pa.large_string())], [pa.array([], pa.large_string())]
+    for first, title, text in stream_passages(passages, articles, batch_size=1 << 16):
+        low, high = np.searchsorted(ids, [first, first + len(text)])
+        chosen = pa.array(ids[low:high] - first)
+        titles.append(title.take(chosen).cast(pa.large_string()))
+        texts.append(text.take(chosen).cast(pa.large_string()))
+    return PassageTexts(ids, pa.concat_arrays(titles), pa.concat_arrays(texts))
+
+
+def _schema(passages: Path) -> pa.Schema:
+    try:
+        return pq.read_schema(passages)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadInput(f"not a readable Parquet file: {error}", file=passages) from None

@@ -1,0 +1,144 @@
+"""Passages: articles cut at sentence boundaries (kvqae.md §1).
+
+Tokens and sentences are those of a blank English spaCy pipeline with its `sentencizer`. spaCy tokenises each stretch
+between spaces by itself, so `SentenceSplitter` remembers what it says of each: the same sentences, many times faster.
+"""
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+SCHEMA = pa.schema([("passage", pa.int64()), ("article", pa.int64()), ("position", pa.int32()), ("text", pa.string())])
+
+
+Sentence = tuple[str, int]  # text, number of tokens
+
+
+class SentenceSplitter:
+    """The sentences of spaCy's blank English pipeline with the sentencizer, remembering stretches between spaces.
+
+    The sentencizer knows three kinds of token: those that close a sentence (`.`, `!`, ...: C), other punctuation (P),
+    and the rest (W); a sentence starts at the first W after a C.
+    """
+
+    _START = re.compile("C[^W]*W")
+    _IRREGULAR = "?"
+    # Most stretches are a word with a mark before or after: those need no tokenizer.
+    _PLAIN = re.compile("""([("]?)([A-Za-z]*[a-z])([,;:)"]|[.!?]|'s|)""")
+    _MARKS: ClassVar = dict.fromkeys('("),;:', "P") | dict.fromkeys(".!?", "C") | {"'s": "W", "": ""}
+
+    def __init__(self) -> None:
+        with _without_torch():
+            import spacy
+            from spacy.tokenizer import Tokenizer
+
+        self._nlp = spacy.blank("en")
+        self._closing = frozenset(self._nlp.add_pipe("sentencizer").punct_chars)  # type: ignore[attr-defined]
+        self._nlp.max_length = 2**31
+        full: Any = self._nlp.tokenizer
+        # Exceptions that affixes would split are looked for in a second round, over the tokens of the whole text.
+        simple = {
+            rule: tokens
+            for rule, tokens in full.rules.items()
+            if not (" " in rule or full.find_prefix(rule) or full.find_suffix(rule) or full.find_infix(rule))
+        }
+        self._tokenizer, self._rules = full, frozenset(full.rules)
+        self._one_round = Tokenizer(
+            self._nlp.vocab,
+            simple,
+            full.prefix_search,
+            full.suffix_search,
+            full.infix_finditer,
+            full.token_match,
+            full.url_match,
+        )
+        self._kinds = lru_cache(maxsize=2**18)(self._look_up_kinds)
+
+    def __call__(self, paragraph: str) -> list[Sentence]:
+        """Sentences of a paragraph, in order, without surrounding space."""
+        stretches = paragraph.split(" ")
+        kinds = list(map(self._kinds, stretches))
+        joined = "".join(kinds)
+        if self._IRREGULAR in joined:
+            return [(sentence.text, len(sentence)) for sentence in self._nlp(paragraph).sents]
+        starts = [0, *(match.end() - 1 for match in self._START.finditer(joined))]
+        tokens_before = [0, *accumulate(map(len, kinds))]
+        characters_before = [0, *accumulate(len(stretch) + 1 for stretch in stretches)]
+        cuts = []
+        for start in starts:
+            index = bisect_right(tokens_before, start) - 1
+            cut = characters_before[index]
+            if inside := start - tokens_before[index]:
+                cut += self._tokenizer(stretches[index])[inside].idx
+            cuts.append(cut)
+        spans = zip(pairwise([*cuts, len(paragraph)]), pairwise([*starts, len(joined)]), strict=True)
+        return [(paragraph[cut:end].rstrip(" "), last - first) for (cut, end), (first, last) in spans]
+
+    def _look_up_kinds(self, stretch: str) -> str:
+        """One letter a token of the stretch, or `_IRREGULAR` when its tokens could depend on its neighbours.
+
+        That needs other white space, or an exception which the second round found inside the stretch: there, a longer
+        match across the space could take precedence.
+        """
+        known = stretch in self._rules
+        if not known and (plain := self._PLAIN.fullmatch(stretch)):
+            before, word, after = plain.groups()
+            if self._rules.isdisjoint((word, before + word, word + after)):
+                return self._MARKS[before] + "W" + self._MARKS[after]
+        if not stretch or stretch.split() != [stretch]:
+            return self._IRREGULAR
+        tokens = self._tokenizer(stretch)
+        if not known and [token.text for token in tokens] != [token.text for token in self._one_round(stretch)]:
+            return self._IRREGULAR
+        return "".join("C" if token.text in self._closing else "P" if token.is_punct else "W" for token in tokens)
+
+
+@contextmanager
+def _without_torch() -> Iterator[None]:
+    """Let imports find no torch: spaCy would load it in every worker (3 s, 700 MB), and its tokenizer never uses it."""
+    if "torch" in sys.modules:
+        yield
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
+
+
+def pack(sentences: Iterable[Sentence], words: int) -> Iterator[str]:
+    """Fill passages greedily with whole sentences up to `words` tokens; a longer sentence stands alone."""
+    passage: list[str] = []
+    size = 0
+    for text, tokens in sentences:
+        if passage and size + tokens > words:
+            yield " ".join(passage)
+            passage, size = [], 0
+        passage.append(text)
+        size += tokens
+    if passage:
+        yield " ".join(passage)
+
+
+@cache
+def _splitter() -> SentenceSplitter:
+    return SentenceSplitter()
+
+
+def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
+    """Passages (article, position, text) of some articles (article, text); runs in a worker."""
+    splitter = _splitter()
+    columns: tuple[list[int], list[int], list[str]] = ([], [], [])
+    for article, paragraphs in zip(articles["article"].to_pylist(), articles["text"].to_pylist(), strict=True):
+        sentences = (sentence for paragraph in paragraphs if paragraph for sentence in splitter(paragraph))
+        for position, text in enumerate(pack(sentences, words)):
+            for column, value in zip(columns, (article, position, text), strict=True):
+                column.append(value)  # type: ignore[attr-defined]
+    return pa.record_batch(dict(zip(SCHEMA.names[1:], columns, strict=True)), schema=pa.schema(list(SCHEMA)[1:]))

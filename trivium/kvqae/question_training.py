@@ -1,0 +1,209 @@
+"""The training that reader and cross-encoder share: on questions, each with passages of its list (kvqae.md §4–5)."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from safetensors.torch import load_model, save_model
+from torch.optim.lr_scheduler import LRScheduler
+from tqdm import tqdm
+from transformers import (
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    get_constant_schedule,
+    get_linear_schedule_with_warmup,
+)
+
+from trivium.files.atomic import write_atomically
+from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.harness.stage import BadInput, Parameters
+from trivium.kvqae.reader.inputs import Example, sample_passages
+from trivium.nets.device import halving
+
+# linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
+Schedule = Literal["linear", "constant"]
+Model = BertForQuestionAnswering | BertForSequenceClassification
+Sampled = Sequence[tuple[Example, NDArray[np.int64]]]
+LossOf = Callable[[Sampled], tuple[torch.Tensor, Mapping[str, int]]]
+BEST = "best.safetensors"
+
+
+class QuestionTrainingParameters(Parameters):
+    """What the sections of the reader's and of the cross-encoder's trainings share."""
+
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
+    dropout: float = Field(ge=0, lt=1, description="Of attention and hidden layers; BERT's 0.1 suits longer trainings")
+    frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
+    frozen_layers: int = Field(ge=0, description="Leave this many of the lowest layers as they are")
+    questions: int = Field(ge=1, description="Questions in a step (batch)")
+    steps: int = Field(ge=1, description="Optimiser steps")
+    learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
+    schedule: Schedule = Field(
+        description="Of the learning rate; constant also keeps the best weights on validation, linear the last ones"
+    )
+    warmup: float = Field(ge=0, lt=1, description="Linear only: share of the steps in which the learning rate rises")
+    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    validate_every: int = Field(ge=1, description="Steps between validations")
+    validation_questions: int = Field(ge=1, description="Questions in validation, from the first on")
+    validation_passages: int = Field(ge=1, description="Best passages of each in validation")
+    batch: int = Field(ge=1, description="Pairs read together in validation")
+    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
+
+
+def questions_of_step(count: int, size: int, step: int, seed: int) -> list[int]:
+    """Which of `count` questions step `step` (from 0) sees: consecutive ones of an endless row of shuffled epochs."""
+    places = range(step * size, (step + 1) * size)
+    epochs = {place // count for place in places}
+    orders = {epoch: np.random.default_rng([seed, 0, epoch]).permutation(count) for epoch in epochs}
+    return [int(orders[place // count][place % count]) for place in places]
+
+
+def set_dropout(model: torch.nn.Module, share: float) -> None:
+    """Let training leave out this share of activations, whatever the base was trained with."""
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = share
+
+
+def freeze(model: Model, *, word_embeddings: bool, layers: int) -> None:
+    """Leave word embeddings, so many of the lowest layers, and all embeddings below such layers as they are.
+
+    Raises:
+        BadInput: the model has fewer layers.
+    """
+    own = model.bert.encoder.layer
+    if layers > len(own):
+        raise BadInput(
+            "more layers than the model has", field="frozen_layers", got=layers, expected=f"at most {len(own)}"
+        )
+    model.bert.embeddings.word_embeddings.requires_grad_(not word_embeddings)
+    if layers:
+        own[:layers].requires_grad_(False)
+        model.bert.embeddings.requires_grad_(False)  # their gradient would pass through the frozen layers
+
+
+def make_scheduler(optimizer: torch.optim.Optimizer, schedule: Schedule, *, warmup: float, steps: int) -> LRScheduler:
+    """The learning rate of each of `steps` steps; it rises over the share `warmup` of them if it is linear."""
+    if schedule == "constant":
+        return get_constant_schedule(optimizer)
+    return get_linear_schedule_with_warmup(optimizer, round(warmup * steps), steps)
+
+
+def keep_weights(
+    schedule: Schedule, score: float, seen: dict[str, float], name: str, *, work: Path, model: torch.nn.Module
+) -> None:
+    """Note a validation's score, at least 0, of the weights to keep; write them to `work` if they are the best so far.
+
+    With a linear schedule the last weights are kept, whatever their score.
+    """
+    if schedule == "linear":
+        seen[name] = score
+    elif score > seen.get(name, -1.0):
+        seen[name] = score
+        with write_atomically(work / BEST) as beside:
+            save_model(model, str(beside))
+
+
+def load_best(work: Path, model: torch.nn.Module) -> None:
+    """Bring the model back to the weights that `keep_weights` wrote last."""
+    load_model(model, str(work / BEST))
+
+
+def _backward(model: Model, loss_of: LossOf, sampled: Sampled, together: int) -> tuple[float, Counter[str]]:
+    """The gradient of the questions' mean loss, so many at a time; returns the loss and the sums of what is counted."""
+    model.zero_grad(set_to_none=True)
+    total, counts = 0.0, Counter[str]()
+    for start in range(0, len(sampled), together):
+        part, part_counts = loss_of(sampled[start : start + together])
+        part = part / len(sampled)
+        part.backward()
+        total += part.item()
+        counts.update(part_counts)
+    return total, counts
+
+
+def train(
+    model: Model,
+    examples: Sequence[Example],
+    parameters: QuestionTrainingParameters,
+    *,
+    name: str,
+    seed: int,
+    relevant: int,
+    irrelevant: int,
+    weight_decay: float,
+    loss_of: LossOf,
+    score: str,
+    validate: Callable[[], float],
+    work: Path,
+    log: Callable[..., None],
+) -> dict[str, float]:
+    """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
+
+    Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
+    after the last step are kept: the learning rate has fallen to 0 by then, and what a small validation says between
+    steps is noise. With a constant one the best on validation are, as published; the first at equality.
+
+    Args:
+        model: the reader or the cross-encoder.
+        examples: questions with a relevant passage.
+        parameters: of the stage.
+        name: of the model, beside the progress.
+        seed: of the order of questions, and of the passages.
+        relevant, irrelevant: passages of a question in a step, see `sample_passages`.
+        weight_decay: AdamW's.
+        loss_of: gives the sum of some questions' losses, and by name what else is to be counted over all steps.
+        score: what validation is called in metrics and curves.
+        validate: gives this score.
+        work: the stage's work folder.
+        log: takes the step and named values.
+
+    Returns:
+        `loss` of the last step, `score` of the weights kept, and the sums of what `loss_of` counts.
+
+    Raises:
+        BadInput: the loss is not finite, the checkpoint is of another model, or more layers are frozen than there are.
+    """
+    set_dropout(model, parameters.dropout)
+    freeze(model, word_embeddings=parameters.frozen_embeddings, layers=parameters.frozen_layers)
+    trained = [weights for weights in model.parameters() if weights.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=weight_decay, fused=True)
+    scheduler = make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps)
+    seen: dict[str, float]
+    first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
+    together = parameters.questions  # halved when GPU memory runs out
+    for step in tqdm(range(first, parameters.steps), desc=name, unit="step", mininterval=5, leave=False):
+        model.train()
+        rng = np.random.default_rng([seed, 1, step])
+        sampled = [
+            (examples[place], sample_passages(examples[place], relevant, irrelevant, rng))
+            for place in questions_of_step(len(examples), parameters.questions, step, seed)
+        ]
+        attempt = partial(_backward, model, loss_of, sampled)
+        (loss, counts), together = halving(together, attempt, unit="questions")
+        if not math.isfinite(loss):
+            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
+        norm = torch.nn.utils.clip_grad_norm_(trained, parameters.clip)
+        done = step + 1
+        log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
+        optimizer.step()
+        scheduler.step()
+        sums = {counted: seen.get(counted, 0.0) + count for counted, count in counts.items()}
+        seen = {**seen, **sums, "loss": loss}
+        if done % parameters.validate_every == 0 or done == parameters.steps:
+            reached = validate()
+            log(done, **{score: reached})
+            keep_weights(parameters.schedule, reached, seen, score, work=work, model=model)
+        if done % parameters.checkpoint_every == 0:
+            save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
+    if parameters.schedule == "constant":
+        load_best(work, model)
+    return seen

@@ -1,0 +1,152 @@
+"""Readers on what rows select: the number of passages chosen on validation, then every row's answers (kvqae.md §5).
+
+A reader encodes each (question, passage) pair once; all its rows and all numbers of passages draw on these readings.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from trivium.formats.questions import Question
+from trivium.harness.stage import BadInput, Parameters
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.reader.answers import CurvePoint, Seed, measure
+from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
+from trivium.kvqae.reader.rows import Row, Selection, select_passages
+from trivium.measures.runs import Run
+from trivium.nets.device import pick_device
+
+
+class ReadingParameters(Parameters):
+    """What section `kvqae.read` says about reading, before anything is measured."""
+
+    rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
+    sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        min_length=1,
+        description="Numbers of passages tried on validation, by exact match, for each row that reads the best of them",
+    )
+    sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    answer_tokens: int = Field(ge=1, description="Longest answer")
+    batch: int = Field(ge=1, description="Pairs read together")
+
+
+def read_selections(
+    folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadingParameters
+) -> dict[Pair, Reading]:
+    """What the reader in `folder` finds in every passage of these selections, each pair read once.
+
+    Raises:
+        BadInput: what it finds in a passage is not a number; the message names the pair. See `load_reader`.
+    """
+    pairs = dict.fromkeys((each.question.text, passage) for each in selections for passage in each.passages.tolist())
+    model, tokenizer = load_reader(folder, parameters.max_tokens)
+    readings = read_pairs(
+        torch.nn.Module.to(model, pick_device()),
+        tokenizer,
+        list(pairs),
+        texts,
+        max_tokens=parameters.max_tokens,
+        longest=parameters.answer_tokens,
+        batch=parameters.batch,
+    )
+    for pair, found in readings.items():
+        if np.isnan([found.score, found.start_mass, found.end_mass]).any():  # an infinite score: no candidate there
+            raise BadInput("the score of a passage is NaN", file=folder, field="question, passage", got=pair)
+    return readings
+
+
+def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *, weighted: bool) -> list[Answer]:
+    """The answer of every question from its selected passages; an empty one where nothing was selected."""
+    return [
+        answer(
+            each.question.text,
+            each.passages.tolist(),
+            readings,
+            passage_weights(each.scores) if weighted and len(each.scores) else None,
+        )
+        for each in selections
+    ]
+
+
+def sweep(
+    selections: Mapping[int, Sequence[Selection]], readings: Sequence[dict[Pair, Reading]], *, weighted: bool
+) -> tuple[int, list[CurvePoint]]:
+    """The number of passages with the best exact match, fewer at equality; and the points of its curve.
+
+    Args:
+        selections: by number of passages.
+        readings: of each seed's reader.
+        weighted: as the row is.
+    """
+    curve: list[CurvePoint] = []
+    for passages, selected in sorted(selections.items()):
+        values = [measure(selected, answer_all(selected, each, weighted=weighted)) for each in readings]
+        curve.append({"passages": passages, **{name: float(np.mean([v[name] for v in values])) for name in values[0]}})
+    return int(max(curve, key=lambda point: point["em"])["passages"]), curve
+
+
+def choose_passages(
+    lists: Mapping[str, Run],
+    validation: Sequence[Question],
+    own: Mapping[str, NDArray[np.int64]],
+    folders: Mapping[str, Mapping[Seed, Path]],
+    texts: PassageTexts,
+    parameters: ReadingParameters,
+) -> tuple[dict[str, int], list[CurvePoint]]:
+    """For each row its number of passages, by `sweep` on its own list; and the points of all rows.
+
+    A reader reads what its rows select together, each pair once.
+
+    Args:
+        lists: by row, over the validation questions.
+        validation: the first `sweep_questions` are asked.
+        own: passages of the articles that oracles fall back to.
+        folders: of the readers.
+        texts: of all these passages.
+        parameters: of the stage.
+    """
+    questions = validation[: parameters.sweep_questions]
+    tried = {
+        name: {
+            number: select_passages(
+                parameters.rows[name], questions, run.select(each.id for each in questions), texts, own, number
+            )
+            for number in parameters.sweep_passages
+        }
+        for name, run in lists.items()
+    }
+    chosen: dict[str, int] = {}
+    points: list[CurvePoint] = []
+    for model in dict.fromkeys(parameters.rows[name].model for name in lists):
+        names = [name for name in lists if parameters.rows[name].model == model]
+        together = [each for name in names for selected in tried[name].values() for each in selected]
+        readings = [read_selections(folder, together, texts, parameters) for folder in folders[model].values()]
+        for name in names:
+            chosen[name], curve = sweep(tried[name], readings, weighted=parameters.rows[name].weighted)
+            points += [{"row": name, **point} for point in curve]
+    return chosen, points
+
+
+def answer_rows(
+    rows: Mapping[str, Row],
+    selections: Mapping[str, Sequence[Selection]],
+    folders: Mapping[str, Mapping[Seed, Path]],
+    texts: PassageTexts,
+    parameters: ReadingParameters,
+) -> dict[str, dict[Seed, list[Answer]]]:
+    """Every row's answers by seed. A reader reads what its rows select together, each pair once."""
+    answers: dict[str, dict[Seed, list[Answer]]] = {name: {} for name in rows}
+    for model in dict.fromkeys(row.model for row in rows.values()):
+        names = [name for name, row in rows.items() if row.model == model]
+        for seed, folder in folders[model].items():
+            readings = read_selections(folder, [each for name in names for each in selections[name]], texts, parameters)
+            for name in names:
+                answers[name][seed] = answer_all(selections[name], readings, weighted=rows[name].weighted)
+    return answers

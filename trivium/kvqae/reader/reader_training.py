@@ -1,0 +1,136 @@
+"""Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from transformers import BertForQuestionAnswering, BertTokenizer
+
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import BadInput, Context
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
+from trivium.kvqae.reader.inputs import (
+    answer_characters,
+    answer_targets,
+    retrieved,
+    split_by_relevance,
+    texts_of,
+    tokenize,
+)
+from trivium.kvqae.reader.reader_folder import load_reader, save_reader
+from trivium.kvqae.reader.validation import Validation
+from trivium.nets.device import autocast, pick_device
+from trivium.nets.reader import PassageReduction, question_loss
+
+
+class ReaderTrainingParameters(QuestionTrainingParameters):
+    """What sections `kvqae.reader_pretrain` and `kvqae.reader_finetune` share."""
+
+    relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
+    irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
+    answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
+    answer_tokens: int = Field(ge=1, description="Longest answer in validation")
+
+
+def loss_of(
+    model: BertForQuestionAnswering,
+    tokenizer: BertTokenizer,
+    sampled: Sampled,
+    texts: PassageTexts,
+    parameters: ReaderTrainingParameters,
+    reduction: PassageReduction,
+) -> tuple[torch.Tensor, dict[str, int]]:
+    """Sum of these questions' losses, and `passages_answers_cut`: seen relevant passages cut before the answer."""
+    read = [(example, passage) for example, ids in sampled for passage in map(texts.__getitem__, ids)]
+    pairs = tokenize(
+        tokenizer,
+        [example.question.text for example, _ in read],
+        [passage for _, passage in read],
+        parameters.max_tokens,
+    )
+    characters = [answer_characters(example.matcher, passage) for example, passage in read]
+    start_targets, end_targets, cut = answer_targets(pairs, characters, parameters.answer_positions)
+    device = model.device
+    mask = pairs.attention_mask.to(device)
+    with autocast(device):
+        output = model(
+            input_ids=pairs.input_ids.to(device), attention_mask=mask, token_type_ids=pairs.token_type_ids.to(device)
+        )
+    parts = (output.start_logits, output.end_logits, mask.bool(), start_targets.to(device), end_targets.to(device))
+    counts = [len(ids) for _, ids in sampled]
+    losses = [
+        question_loss(start_logits, end_logits, each_mask, starts, ends, reduction)
+        for start_logits, end_logits, each_mask, starts, ends in zip(
+            *(part.split(counts) for part in parts), strict=True
+        )
+    ]
+    return torch.stack(losses).sum(), {"passages_answers_cut": cut}
+
+
+def run_training(
+    parameters: ReaderTrainingParameters,
+    context: Context,
+    *,
+    reduction: PassageReduction,
+    seed: int,
+    base: Path,
+    new_heads: bool,
+    questions: Path,
+    runs: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+    data: str,
+    own: Sequence[NDArray[np.int64]] | None = None,
+) -> dict[str, float]:
+    """What both stages do: read questions and runs of the splits train and validation, train, export.
+
+    `own`: passages of each training question's own article, see `split_by_relevance`.
+
+    Returns:
+        What `train` and `split_by_relevance` return.
+
+    Raises:
+        BadInput: see `load_reader`, `retrieved`, `train`; no question has a relevant passage.
+    """
+    torch.manual_seed(seed)
+    model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
+    torch.nn.Module.to(model, pick_device())
+    asked = {split: read_questions(questions / f"{split}.jsonl") for split in ("train", "validation")}
+    lists = {
+        "train": retrieved(runs / "train.trec", asked["train"], parameters.depth),
+        "validation": retrieved(runs / "validation.trec", asked["validation"], parameters.validation_passages),
+    }
+    texts = texts_of(passages, articles, *(run.documents for run in lists.values()), *(own or ()))
+    examples, counts = split_by_relevance(asked["train"], lists["train"], texts, own)
+    if not examples:
+        raise BadInput("no question has a relevant passage", file=runs / "train.trec", got=0, expected="at least one")
+    validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    metrics = train(
+        model,
+        examples,
+        parameters,
+        name="reader",
+        seed=seed,
+        relevant=parameters.relevant,
+        irrelevant=parameters.irrelevant,
+        weight_decay=0,
+        loss_of=lambda sampled: loss_of(model, tokenizer, sampled, texts, parameters, reduction),
+        score="validation_em",
+        validate=lambda: validation.exact_match(
+            model,
+            tokenizer,
+            max_tokens=parameters.max_tokens,
+            answer_tokens=parameters.answer_tokens,
+            batch=parameters.batch,
+        ),
+        work=context.work,
+        log=context.tracker.log,
+    )
+    metrics |= counts
+    save_reader(out, model, tokenizer, base=base, data=data, metrics=metrics)
+    return metrics

@@ -1,0 +1,156 @@
+"""Reading: every (question, passage) pair once, then the answer of any selection of passages (kvqae.md §5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+from transformers import BertForQuestionAnswering, BertTokenizer
+
+from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
+from trivium.kvqae.reader.inputs import tokenize
+from trivium.nets.device import autocast, halving_batches
+from trivium.nets.reader import best_spans
+
+Pair = tuple[str, int]  # the question's text, passage id
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader found in one passage.
+
+    Attributes:
+        answer: the best span as it stands there; empty when the passage holds no candidate.
+        start, end: its characters in `title [SEP] text`.
+        score: start logit + end logit.
+        start_mass, end_mass: log Σ exp(logit) over the passage.
+    """
+
+    answer: str
+    start: int
+    end: int
+    score: float
+    start_mass: float
+    end_mass: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question's answer; without any passage to read: empty, passage −1, score 0.
+
+    Attributes:
+        prediction: its text.
+        score: P(start)·P(end), times the passage's weight if there are weights.
+        passage: where it stands.
+        start, end: its characters in `title [SEP] text`.
+        spans: of every passage read, in their order, the characters of its own best span: what would have been the
+            answer if there were no other passage.
+    """
+
+    prediction: str = ""
+    score: float = 0.0
+    passage: int = -1
+    start: int = 0
+    end: int = 0
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+def read_pairs(
+    model: BertForQuestionAnswering,
+    tokenizer: BertTokenizer,
+    pairs: Sequence[Pair],
+    texts: PassageTexts,
+    *,
+    max_tokens: int,
+    longest: int,
+    batch: int,
+) -> dict[Pair, Reading]:
+    """The best span of each pair. Pairs are encoded once each, batched by length; their order plays no role.
+
+    Args:
+        model, tokenizer: the reader; it is left in evaluation mode.
+        pairs: (question text, passage id), each once.
+        texts: of the passages.
+        max_tokens: the pair is cut to these.
+        longest: most tokens of an answer.
+        batch: pairs encoded together (halved when GPU memory runs out).
+    """
+    model.eval()
+    device = model.device
+
+    def read(places: Sequence[int]) -> list[Reading]:
+        passages = [texts[pairs[place][1]] for place in places]
+        encoded = tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens)
+        mask = encoded.attention_mask.to(device)
+        with torch.inference_mode(), autocast(device):
+            output = model(
+                input_ids=encoded.input_ids.to(device),
+                attention_mask=mask,
+                token_type_ids=encoded.token_type_ids.to(device),
+            )
+            spans = best_spans(output.start_logits, output.end_logits, mask.bool(), encoded.pieces.to(device), longest)
+        rows = np.arange(len(places))
+        first = encoded.offsets[rows, spans.starts.cpu().numpy(), 0].tolist()
+        last = encoded.offsets[rows, spans.ends.cpu().numpy(), 1].tolist()
+        found = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1).tolist()
+        readings = []
+        for passage, start, end, (score, start_mass, end_mass) in zip(passages, first, last, found, strict=True):
+            if score == -np.inf:
+                start = end = 0
+            answer = SEPARATOR.join(passage)[start:end]
+            readings.append(Reading(answer, start, end, score, start_mass, end_mass))
+        return readings
+
+    lengths = [len(question) + sum(map(len, texts[passage])) for question, passage in pairs]
+    order = np.argsort(-np.array(lengths), kind="stable").tolist()  # similar lengths together, longest first
+    found: list[Reading] = []
+    short = len(pairs) <= batch
+    with tqdm(total=len(pairs), desc="reading", unit="pair", mininterval=5, leave=False, disable=short) as progress:
+        for part in halving_batches(order, batch, read):
+            found += part
+            progress.update(len(part))
+    return {pairs[place]: reading for place, reading in zip(order, found, strict=True)}
+
+
+def passage_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores of one question's passages as weights ≥ 1: shifted up by `max(0, 1 − lowest)`.
+
+    The lowest is of this question alone, so an answer never depends on the batch that the question was read in.
+    """
+    return scores + max(0.0, 1.0 - scores.min())
+
+
+def answer(
+    question: str,
+    passages: Sequence[int],
+    readings: dict[Pair, Reading],
+    weights: NDArray[np.float64] | None = None,
+) -> Answer:
+    """The best span of these passages: `argmax w_m · P(start) · P(end)`, one softmax over all of them.
+
+    The score is `a = exp(score − log Σ_m exp(start_mass_m) − log Σ_m exp(end_mass_m))`, then `a ← a·w_m`. Ties go to
+    the higher-ranked passage.
+
+    Args:
+        question: its text.
+        passages: ids, best-ranked first.
+        readings: of all these pairs.
+        weights: (passages,) > 0; None for 1.
+    """
+    read = [readings[question, passage] for passage in passages]
+    spans = tuple((reading.start, reading.end) for reading in read)
+    scores = np.array([reading.score for reading in read])
+    if not np.isfinite(scores).any():
+        return Answer(spans=spans)
+    normaliser = sum(
+        np.logaddexp.reduce([getattr(reading, mass) for reading in read]) for mass in ("start_mass", "end_mass")
+    )
+    log_probabilities = scores - normaliser
+    if weights is not None:
+        log_probabilities += np.log(weights)
+    best = int(log_probabilities.argmax())
+    found = read[best]
+    probability = float(np.exp(log_probabilities[best]))
+    return Answer(found.answer, probability, int(passages[best]), found.start, found.end, spans)

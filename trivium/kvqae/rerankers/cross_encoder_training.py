@@ -1,0 +1,110 @@
+"""Training of the cross-encoder, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §4)."""
+
+from functools import partial
+from pathlib import Path
+
+import torch
+from pydantic import Field
+from transformers import BertForSequenceClassification, BertTokenizer
+
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import BadInput, Context
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
+from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of, tokenize
+from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, save_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder_validation import Validation
+from trivium.nets.cross_encoder import one_relevant_loss, relevance_scores
+from trivium.nets.device import pick_device
+
+
+class CrossEncoderTrainingParameters(QuestionTrainingParameters):
+    """Sections `kvqae.rerank_pretrain` and `kvqae.rerank_finetune`."""
+
+    seed: int = Field(ge=0, description="Of the new perceptron, dropout, the order of questions, the passages")
+    depth: int = Field(ge=2, description="Passages are sampled from the best of the run, this many")
+    passages: int = Field(ge=2, description="Passages of a question in a step, one of them relevant")
+    weight_decay: float = Field(ge=0, description="AdamW's")
+
+
+def loss_of(
+    model: BertForSequenceClassification,
+    tokenizer: BertTokenizer,
+    sampled: Sampled,
+    texts: PassageTexts,
+    max_tokens: int,
+) -> torch.Tensor:
+    """Sum of these questions' losses; of each the same number of passages, the first one relevant."""
+    pairs = tokenize(
+        tokenizer,
+        [example.question.text for example, ids in sampled for _ in ids],
+        [texts[passage] for _, ids in sampled for passage in ids.tolist()],
+        max_tokens,
+    )
+    scores = relevance_scores(model, pairs.input_ids, pairs.attention_mask, pairs.token_type_ids)
+    return one_relevant_loss(scores.view(len(sampled), -1)).sum()
+
+
+def run_training(
+    parameters: CrossEncoderTrainingParameters,
+    context: Context,
+    *,
+    base: Path,
+    new_perceptron: bool,
+    questions: Path,
+    runs: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+    data: str,
+) -> dict[str, float]:
+    """What both stages do: read questions and runs of the splits train and validation, train, export.
+
+    Returns:
+        What `train` and `split_by_relevance` return; `questions_with_few_irrelevant`, dropped as they cannot fill
+        `passages`; and `initial_validation_mrr`, of the lists before re-ranking.
+
+    Raises:
+        BadInput: see `load_cross_encoder`, `retrieved`, `train`; no question to train on.
+    """
+    torch.manual_seed(parameters.seed)
+    model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
+    check_positions(model, parameters.max_tokens)
+    torch.nn.Module.to(model, pick_device())
+    asked = {split: read_questions(questions / f"{split}.jsonl") for split in ("train", "validation")}
+    lists = {
+        "train": retrieved(runs / "train.trec", asked["train"], parameters.depth),
+        "validation": retrieved(runs / "validation.trec", asked["validation"], parameters.validation_passages),
+    }
+    texts = texts_of(passages, articles, *(run.documents for run in lists.values()))
+    with_relevant, counts = split_by_relevance(asked["train"], lists["train"], texts)
+    examples = [example for example in with_relevant if len(example.irrelevant) >= parameters.passages - 1]
+    if not examples:
+        raise BadInput(
+            "no question to train on",
+            file=runs / "train.trec",
+            got=f"{len(with_relevant)} with a relevant passage, none of them with enough others",
+            expected=f"a relevant passage and {parameters.passages - 1} others among the best {parameters.depth}",
+        )
+    validation = Validation.judge(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    metrics = train(
+        model,
+        examples,
+        parameters,
+        name="cross-encoder",
+        seed=parameters.seed,
+        relevant=1,
+        irrelevant=parameters.passages - 1,
+        weight_decay=parameters.weight_decay,
+        loss_of=lambda sampled: (loss_of(model, tokenizer, sampled, texts, parameters.max_tokens), {}),
+        score="validation_mrr",
+        validate=partial(validation.mrr, model, tokenizer, max_tokens=parameters.max_tokens, batch=parameters.batch),
+        work=context.work,
+        log=context.tracker.log,
+    )
+    metrics |= counts | {
+        "questions_with_few_irrelevant": float(len(with_relevant) - len(examples)),
+        "initial_validation_mrr": validation.initial_mrr(),
+    }
+    save_cross_encoder(out, model, tokenizer, base=base, data=data, metrics=metrics)
+    return metrics

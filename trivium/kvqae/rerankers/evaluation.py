@@ -1,0 +1,56 @@
+"""Tables 5 and 6: re-ranking by images, by text and by both, and what the encoders' own training has to do with it.
+
+Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays what it is; the initial
+run is measured whole, as in Table 3. An article takes the place of its first passage (kvqae.md §6).
+
+The image re-rankers' row `image` is the list by the image alone. Without RRT (`kvqae.rrt.use`) there is no row of it.
+
+Persons are split by whether ArcFace was trained on them, the others by whether RRT was trained on pictures of them. The
+lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers.overlap_lists import read_entities
+from trivium.measures.runs import PADDING, Run
+
+
+def check_pool(reranked: Run, initial: Run, file: Path) -> None:
+    """Refuse a re-ranked passage that the initial run lacks: it was perhaps never judged."""
+    for row, query in enumerate(reranked.queries):
+        found = reranked.documents[row]
+        strange = np.setdiff1d(found[found != PADDING], initial.documents[row])
+        if len(strange):
+            raise BadInput(
+                "a passage that the initial run does not have",
+                file=file,
+                row=f"question {query}",
+                field="document",
+                got=int(strange[0]),
+                expected="a re-ranking of the initial run",
+            )
+
+
+def split_by_overlap(
+    questions: dict[str, list[str]], entity_of: dict[str, str | None], lists: dict[str, Path]
+) -> dict[str, list[str]]:
+    """The questions about known and unknown entities, for each list that there is.
+
+    Args:
+        questions: {subset: ids}, `persons` and `non_persons` among them.
+        entity_of: the Wikidata id of each question's entity.
+        lists: paths of `identities` and `landmarks`.
+    """
+    split = {}
+    for name, (whom, subset) in {
+        "identities": ("persons", "persons"),
+        "landmarks": ("landmarks", "non_persons"),
+    }.items():
+        if lists[name].is_file():
+            known = read_entities(lists[name])
+            split[f"{whom}_known"] = [each for each in questions[subset] if entity_of[each] in known]
+            split[f"{whom}_unknown"] = [each for each in questions[subset] if entity_of[each] not in known]
+    return split

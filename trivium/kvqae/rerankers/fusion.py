@@ -1,0 +1,224 @@
+"""Ways to fuse re-rankers, as stage `kvqae-tune_reranking` chooses and writes them (kvqae.md §4).
+
+`image` fuses ArcFace and RRT, `text_image` the cross-encoder with the outcome; `image_alone` fuses ArcFace and RRT into
+a list of its own. The paper's choices are PosFuse, after rank normalisation and default minimum, and min-max
+normalisation with a linear combination. PosFuse sees only positions, which no normalisation changes, so it has none
+here; `default_minimum` comes before either. A re-ranker without any list has no part in a fusion.
+
+Beyond the paper, `text_initial` and `text_image_initial` keep the initial list's scores: the cross-encoder does not see
+the picture, and alone it forgets what the picture told.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+
+from trivium.files.tables import read_json
+from trivium.formats.trec import read_run
+from trivium.harness.stage import BadInput
+from trivium.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
+from trivium.measures.posfuse import position_parts, position_probabilities
+from trivium.measures.runs import PADDING, Qrels, Run
+
+SYSTEMS = {
+    "image": ("arcface", "rrt"),
+    "image_alone": ("arcface", "rrt"),
+    "text_image": ("text", "image"),
+    "text_initial": ("text", "initial"),
+    "text_image_initial": ("text", "image", "initial"),
+}
+
+TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Fusion(BaseModel, ABC):
+    """What every way has in common: a candidate's score is the sum of what the systems give to it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @abstractmethod
+    def parts(
+        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
+    ) -> NDArray[np.float64]:
+        """What each system gives to each candidate, (systems, queries, n)."""
+
+    def fuse(self, runs: Mapping[str, Run], name: str = "") -> Run:
+        """Fuse the systems' runs about the same queries."""
+        candidates = gather(list(runs.values()))
+        scores = self.parts(candidates, list(runs)).sum(axis=0)
+        return Run.from_scores(candidates.queries, candidates.documents, scores, name=name)
+
+
+class PositionFusion(_Fusion):
+    """PosFuse: P(relevant | position) of each system; passages of equal probability go by their ranks.
+
+    A list that stands alone keeps its order: a position then counts as likely as the likeliest from there on.
+    """
+
+    method: Literal["posfuse"] = "posfuse"
+    probabilities: dict[str, list[Share]]
+
+    @classmethod
+    def learn(cls, runs: Mapping[str, Run], qrels: Qrels) -> "PositionFusion":
+        """Learn the probabilities from runs about the queries of the qrels."""
+        return cls(probabilities={name: position_probabilities(run, qrels).tolist() for name, run in runs.items()})
+
+    @property
+    def systems(self) -> set[str]:
+        """Whose lists are fused."""
+        return set(self.probabilities)
+
+    def parts(
+        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
+    ) -> NDArray[np.float64]:
+        """What each system gives to each candidate, (systems, queries, n); `by` plays no role."""
+        learned = [np.array(self.probabilities[system]) for system in systems]
+        falling = [np.maximum.accumulate(each[::-1])[::-1] for each in learned]
+        alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
+        parts = np.where(alone[:, None], position_parts(candidates, falling), position_parts(candidates, learned))
+        return parts + TIE * normalize(candidates, "rank")
+
+
+class LinearFusion(_Fusion):
+    """Weighted sum of normalised scores."""
+
+    method: Literal["linear"] = "linear"
+    normalization: str
+    weights: dict[str, Share]
+
+    @field_validator("normalization")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in NORMALIZATIONS:
+            raise ValueError(f"unknown normalisation {name!r} (choices: {', '.join(NORMALIZATIONS)})")
+        return name
+
+    @property
+    def systems(self) -> set[str]:
+        """Whose lists are fused."""
+        return set(self.weights)
+
+    def parts(
+        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
+    ) -> NDArray[np.float64]:
+        """What each system gives to each candidate, (systems, queries, n).
+
+        Args:
+            candidates: of the systems' runs.
+            systems: their names, in the order of the candidates.
+            by: z-scores take these scales, one a system, instead of those of the candidates themselves.
+        """
+        if by is not None and self.normalization == "z_score":
+            normalized = standardize(candidates, by)
+        else:
+            normalized = normalize(candidates, self.normalization)
+        return unit_sum([self.weights[system] for system in systems])[:, None, None] * normalized
+
+
+Fusion = PositionFusion | LinearFusion
+_FUSION: TypeAdapter[Fusion] = TypeAdapter(Annotated[Fusion, Field(discriminator="method")])
+
+
+def read_choice(path: Path) -> dict[str, Fusion]:
+    """The chosen fusions, by the names of `SYSTEMS`.
+
+    Raises:
+        BadInput: the file is not what stage `kvqae-tune_reranking` writes.
+    """
+    choice = read_json(path)
+    fusions = {}
+    for name, systems in SYSTEMS.items():
+        try:
+            fusion = fusions[name] = _FUSION.validate_python(choice[name]["chosen"])
+        except (KeyError, TypeError, ValidationError) as error:
+            raise BadInput(f"not a fusion: {error}", file=path, field=name) from None
+        if not fusion.systems or fusion.systems - set(systems):
+            raise BadInput(
+                "other systems", file=path, field=name, got=sorted(fusion.systems), expected=f"of {', '.join(systems)}"
+            )
+    return fusions
+
+
+def read_lists(path: Path, name: str) -> Run:
+    """One system's run; of the image systems' an empty file is right where no question has a face, or a picture."""
+    if name in ("arcface", "rrt", "image") and path.is_file() and path.stat().st_size == 0:
+        return Run.from_dict({}, name=name)
+    if not path.is_file():
+        raise BadInput("no run of this split", file=path)
+    return read_run(path, name)
+
+
+def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> dict[str, Run]:
+    """The runs over the same queries: these, or else all that any of the runs has.
+
+    Raises:
+        BadInput: a run has a query that is not among these.
+    """
+    if queries is None:
+        queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
+    queries = tuple(queries)
+    try:
+        return {name: run.complete(queries) for name, run in runs.items()}
+    except ValueError as error:
+        raise BadInput(f"runs and relevance judgements disagree: {error}") from None
+
+
+def with_lists(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """The runs that have a list for any query; all of them where none has one."""
+    return {name: run for name, run in runs.items() if (run.documents != PADDING).any()} or dict(runs)
+
+
+def keep_initial(run: Run, initial: Run) -> Run:
+    """The run, but a query without a list has its initial one.
+
+    Args:
+        run, initial: about the same queries in the same order.
+    """
+    none = (run.documents == PADDING).all(axis=1, keepdims=True)
+    width = max(run.documents.shape[1], initial.documents.shape[1])
+
+    def chosen(kept: NDArray, others: NDArray, padding: float) -> NDArray:
+        wide = [np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=padding) for each in (kept, others)]
+        return np.where(none, *wide)
+
+    return Run(
+        run.queries,
+        chosen(initial.documents, run.documents, PADDING),
+        chosen(initial.scores, run.scores, np.nan),
+        run.name,
+    )
+
+
+def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """Lists that hold the same passages: what a system did not return follows at its lowest score, lower ids first.
+
+    A system without any list for a query gets none. So ranks are among all passages to order, as the paper's
+    `1 - (r - 1) / K` counts them, and PosFuse learns of the positions that returned too little.
+
+    Args:
+        runs: about the same queries.
+    """
+    candidates = gather(list(runs.values()))
+    known = candidates.documents != PADDING
+    filled = {}
+    for (name, run), scores, ranks in zip(runs.items(), candidates.scores, candidates.ranks, strict=True):
+        length = ranks.max(axis=1, initial=0, keepdims=True)
+        missing = (ranks == 0) & known & (length > 0)
+        places = np.where(missing, length + missing.cumsum(axis=1), ranks)
+        order = np.argsort(np.where(places == 0, np.iinfo(places.dtype).max, places), axis=1, kind="stable")
+        lowest = np.fmin.reduce(scores, axis=1, initial=np.nan, keepdims=True)
+        documents = np.where(places == 0, PADDING, candidates.documents)
+        values = np.where(places == 0, np.nan, np.where(missing, lowest, scores))
+        filled[name] = Run(
+            candidates.queries,
+            np.take_along_axis(documents, order, axis=1),
+            np.take_along_axis(values, order, axis=1),
+            run.name,
+        )
+    return filled

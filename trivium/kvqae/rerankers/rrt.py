@@ -1,0 +1,127 @@
+"""A trained Re-Ranking Transformer and its scores of image pairs (kvqae.md §4)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers.rrt_parameters import CONFIG
+from trivium.nets.device import autocast, halving_batches, pick_device
+from trivium.nets.reranking_transformer import Described, RerankingTransformer
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
+from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, FeatureFolder
+
+SIZES = ("global_dimension", "layers", "heads", "hidden")
+
+
+def build_rrt(*, global_dimension: int, layers: int, heads: int, hidden: int) -> RerankingTransformer:
+    """A network of these sizes with random weights."""
+    return RerankingTransformer(
+        global_dimension=global_dimension,
+        width=LOCAL_DIMENSION,
+        layers=layers,
+        heads=heads,
+        hidden=hidden,
+        scales=SCALES,
+    )
+
+
+def load_rrt(folder: Path) -> RerankingTransformer:
+    """The network of a folder with `config.json` and `model.safetensors`, on the GPU if there is one.
+
+    Raises:
+        BadInput: a size is missing or impossible, or the weights are of another size (the layer is named).
+    """
+    config = read_json(folder / CONFIG)
+    for name in SIZES:
+        if not isinstance(config.get(name), int) or config[name] < 1:
+            raise BadInput("bad size", file=folder / CONFIG, field=name, got=config.get(name), expected="a count")
+    if LOCAL_DIMENSION % config["heads"]:
+        raise BadInput("heads do not divide the width", file=folder / CONFIG, field="heads", got=config["heads"],
+                       expected=f"a divisor of {LOCAL_DIMENSION}")  # fmt: skip
+    model = build_rrt(**{name: config[name] for name in SIZES})
+    load_weights(model, read_weights(folder / WEIGHTS), folder / WEIGHTS)
+    return model.eval().requires_grad_(False).to(pick_device())
+
+
+def save_rrt(model: RerankingTransformer, folder: Path) -> None:
+    """Write `config.json` and `model.safetensors`; the folder is complete or absent."""
+    with write_atomically(folder) as beside:
+        beside.mkdir(parents=True)
+        write_json(beside / CONFIG, model.sizes)
+        save_weights(model, beside / WEIGHTS)
+
+
+def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder: Path) -> None:
+    """Refuse features of another extractor than the network was trained on."""
+    expected = model.sizes["global_dimension"]
+    if features.overall.shape[1] != expected:
+        raise BadInput("global descriptors of another size than the re-ranker's", file=folder / "global.npy",
+                       got=features.overall.shape[1], expected=str(expected))  # fmt: skip
+
+
+def describe(features: FeatureFolder, rows: NDArray[np.int64], device: torch.device) -> Described:
+    """The features of these images as tensors, padded to the most local descriptors among them."""
+    counts = features.counts[rows]
+    most = max(1, int(counts.max(initial=0)))
+    present = np.arange(most) < counts[:, None]
+    return Described(
+        overall=torch.from_numpy(features.overall[rows]).to(device).float(),
+        local=torch.from_numpy(features.local[rows, :most]).to(device).float(),
+        scales=torch.from_numpy(features.scales[rows, :most]).to(device).long(),
+        present=torch.from_numpy(present).to(device),
+    )
+
+
+def score_pairs(
+    model: RerankingTransformer,
+    queries: FeatureFolder,
+    targets: FeatureFolder,
+    pairs: NDArray[np.int64],
+    *,
+    batch: int,
+) -> NDArray[np.float64]:
+    """The logit of "same" of each pair.
+
+    Args:
+        model: from `load_rrt`.
+        queries, targets: features of the images on either side.
+        pairs: (n, 2) rows of `queries` and of `targets`, of readable images.
+        batch: pairs scored together; halved when GPU memory runs out. Scores do not depend on it.
+
+    Returns:
+        (n,) in the order of `pairs`.
+
+    Raises:
+        BadInput: a score is not finite; the message names the images.
+    """
+    # Pairs of similar length together: little padding, and memory trouble shows at once.
+    order = np.argsort(-(queries.counts[pairs[:, 0]] + targets.counts[pairs[:, 1]]), kind="stable")
+    device = model.classifier.weight.device
+
+    @torch.inference_mode()
+    def score(places: Sequence[int]) -> NDArray[np.float32]:
+        chosen = pairs[list(places)]
+        with autocast(device):
+            logits = model(describe(queries, chosen[:, 0], device), describe(targets, chosen[:, 1], device))
+        return logits.cpu().numpy()
+
+    scores = np.empty(len(pairs))
+    start = 0
+    short = len(pairs) <= batch
+    with tqdm(total=len(pairs), desc="image pairs", unit="pair", mininterval=5, leave=False, disable=short) as bar:
+        for part in halving_batches(order.tolist(), batch, score):
+            scores[order[start : start + len(part)]] = part
+            start += len(part)
+            bar.update(len(part))
+    if not np.isfinite(scores).all():
+        query, target = pairs[int(np.argmin(np.isfinite(scores)))]
+        raise BadInput("the score of a pair of images is not finite", field="question image, article image",
+                       got=(queries.names[query].as_py(), targets.names[target].as_py()))  # fmt: skip
+    return scores

@@ -1,0 +1,216 @@
+"""Training of a Re-Ranking Transformer on pairs of photographs of landmarks (kvqae.md §4; Tan et al. 2021).
+
+Half of a step's pairs show one landmark twice, half show a landmark and another whose global descriptor is among the
+nearest: the hard ones. Binary cross-entropy, AdamW. Some landmarks are held out: no pair of the validation shows a
+landmark that any training pair shows.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+from torch.optim.lr_scheduler import LambdaLR
+from tqdm import tqdm
+
+from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers.rrt import build_rrt, describe, score_pairs
+from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
+from trivium.nets.device import autocast, halving, pick_device
+from trivium.nets.reranking_transformer import RerankingTransformer
+from trivium.vision.local_descriptors.folder import FeatureFolder
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Images to draw pairs from.
+
+    Attributes:
+        rows: (n,) rows of the features.
+        positives: for each image the other images of its landmark, at least one, as places in `rows`.
+        negatives: (n, k) places of the nearest images of other landmarks.
+    """
+
+    rows: Rows
+    positives: list[Rows]
+    negatives: Rows
+
+    @classmethod
+    def of(cls, features: FeatureFolder, landmarks: Rows, rows: Rows, nearest: int) -> "Landmarks":
+        """Arrange some images.
+
+        Args:
+            features: of all images.
+            landmarks: (images,) number of the landmark on each image.
+            rows: the images to use; those alone of their landmark are left out.
+            nearest: k.
+
+        Raises:
+            BadInput: no landmark with two images, or only one landmark.
+        """
+        shown, place, views = np.unique(landmarks[rows], return_inverse=True, return_counts=True)
+        rows = rows[views[place] > 1]
+        shown, place = np.unique(landmarks[rows], return_inverse=True)
+        if len(shown) < 2:
+            raise BadInput("no pairs can be drawn", field="landmarks", got=len(shown),
+                           expected="two landmarks with two readable images each, on either side")  # fmt: skip
+        of_landmark = [np.flatnonzero(place == number) for number in range(len(shown))]
+        positives = [of_landmark[number][of_landmark[number] != image] for image, number in enumerate(place)]
+        return cls(rows, positives, nearest_others(features.overall[rows], place, nearest))
+
+    def draw(self, pairs: int, rng: np.random.Generator) -> tuple[Rows, NDArray[np.float32]]:
+        """(pairs, 2) rows of images, and (pairs,) whether both show one landmark: the first half do.
+
+        Some images are near very many others and would be seen in negative pairs above all: then a network tells the
+        pairs apart by one image alone. So each positive pair is of an image of a negative one, and sides are chance.
+        """
+        half = pairs // 2
+        anchors = rng.choice(len(self.rows), half)
+        others = np.array([rng.choice(self.negatives[image]) for image in anchors])
+        negative = np.stack([anchors, others], axis=1)
+        seen = negative[np.arange(half), np.arange(half) % 2]
+        positive = np.stack([seen, [rng.choice(self.positives[image]) for image in seen]], axis=1)
+        drawn = rng.permuted(np.concatenate([positive, negative]), axis=1)
+        return self.rows[drawn], np.repeat(np.array([1, 0], np.float32), half)
+
+
+def nearest_others(overall: NDArray[np.float16], landmarks: Rows, count: int, chunk: int = 1024) -> Rows:
+    """The nearest images (cosine) of other landmarks, (n, ≤ count), nearest first.
+
+    Args:
+        overall: (n, g) global descriptors of length 1.
+        landmarks: (n,) number of each image's landmark.
+        count: how many; fewer where there are not so many images of other landmarks.
+        chunk: images compared with all others at a time.
+    """
+    device = pick_device()
+    vectors = torch.from_numpy(overall.astype(np.float32)).to(device)
+    labels = torch.from_numpy(landmarks).to(device)
+    count = min(count, len(landmarks) - int(np.bincount(landmarks).max()))
+    found = []
+    for start in range(0, len(vectors), chunk):
+        cosines = vectors[start : start + chunk] @ vectors.T
+        cosines[labels[start : start + chunk, None] == labels] = -torch.inf
+        found.append(cosines.topk(count, dim=1).indices.cpu().numpy())
+    return np.concatenate(found)
+
+
+def split_landmarks(landmarks: Rows, readable: NDArray[np.bool_], held_out: float, seed: int) -> tuple[Rows, Rows]:
+    """Rows of the training images and of the held-out ones: a landmark's images are all on one side."""
+    shown = np.unique(landmarks)
+    chosen = np.random.default_rng([seed, 0]).permutation(shown)[: max(1, round(held_out * len(shown)))]
+    held = np.isin(landmarks, chosen)
+    return np.flatnonzero(~held & readable), np.flatnonzero(held & readable)
+
+
+def validate(
+    model: RerankingTransformer, features: FeatureFolder, pairs: Rows, same: NDArray[np.float32], batch: int
+) -> dict[str, float]:
+    """`validation_auc` (ties count half) and `validation_accuracy` (logit above 0 means "same")."""
+    scores = score_pairs(model, features, features, pairs, batch=batch)
+    positive, negative = scores[same == 1], np.sort(scores[same == 0])
+    below = np.searchsorted(negative, positive, side="left") + np.searchsorted(negative, positive, side="right")
+    return {
+        "validation_auc": float(below.mean() / 2 / len(negative)),
+        "validation_accuracy": float(((scores > 0) == same).mean()),
+    }
+
+
+def rate(step: int, *, warmup: float, steps: int) -> float:
+    """Factor of the learning rate at a step from 0: it rises linearly over a share of the steps, then falls to 0."""
+    rising = round(warmup * steps)
+    return (step + 1) / (rising + 1) if step < rising else (steps - step) / (steps - rising)
+
+
+def _backward(
+    model: RerankingTransformer, features: FeatureFolder, pairs: Rows, same: NDArray[np.float32], together: int
+) -> float:
+    """The gradient of the pairs' mean loss, so many at a time; returns the loss."""
+    model.zero_grad(set_to_none=True)
+    device = model.classifier.weight.device
+    total = 0.0
+    for start in range(0, len(pairs), together):
+        part = pairs[start : start + together]
+        with autocast(device):
+            logits = model(describe(features, part[:, 0], device), describe(features, part[:, 1], device))
+        wanted = torch.from_numpy(same[start : start + together]).to(device)
+        loss = functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs)
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def train_rrt(
+    features: FeatureFolder,
+    landmarks: Rows,
+    parameters: RrtTrainingParameters,
+    *,
+    seed: int,
+    work: Path,
+    log: Callable[..., None],
+) -> tuple[RerankingTransformer, dict[str, float]]:
+    """Train from the start; goes on from the checkpoint in `work` if there is one.
+
+    Args:
+        features: of the photographs.
+        landmarks: (photographs,) number of the landmark on each.
+        parameters: sizes and schedule.
+        seed: of weights, held-out landmarks and pairs.
+        work: folder for checkpoints.
+        log: step and curves.
+
+    Returns:
+        The network after the last step, and `loss`, `validation_auc`, `validation_accuracy`, `training_images`,
+        `held_out_images`.
+
+    Raises:
+        BadInput: too few landmarks, a loss that is not finite, or a checkpoint of another size.
+    """
+    torch.manual_seed(seed)
+    model = build_rrt(
+        global_dimension=features.overall.shape[1],
+        layers=parameters.layers,
+        heads=parameters.heads,
+        hidden=parameters.hidden,
+    )
+    if parameters.sharpness is not None:
+        model.begin_as_matcher(parameters.sharpness)
+    model.to(pick_device())
+    training, held = (
+        Landmarks.of(features, landmarks, rows, parameters.hard_negatives)
+        for rows in split_landmarks(landmarks, features.counts >= 0, parameters.held_out, seed)
+    )
+    validation = held.draw(parameters.validation_pairs, np.random.default_rng([seed, 2]))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
+    )
+    scheduler = LambdaLR(optimizer, partial(rate, warmup=parameters.warmup, steps=parameters.steps))
+    first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
+    together = parameters.pairs  # halved when GPU memory runs out
+    for step in tqdm(range(first, parameters.steps), desc="re-ranker", unit="step", mininterval=5, leave=False):
+        model.train()
+        pairs, same = training.draw(parameters.pairs, np.random.default_rng([seed, 1, step]))
+        loss, together = halving(together, partial(_backward, model, features, pairs, same), unit="pairs")
+        if not math.isfinite(loss):
+            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
+        done = step + 1
+        log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0])
+        optimizer.step()
+        scheduler.step()
+        seen["loss"] = loss
+        if done % parameters.validate_every == 0 or done == parameters.steps:
+            model.eval()
+            seen |= validate(model, features, *validation, parameters.batch)
+            log(done, **{name: value for name, value in seen.items() if name.startswith("validation")})
+        if done % parameters.checkpoint_every == 0:
+            save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
+    counts = {"training_images": float(len(training.rows)), "held_out_images": float(len(held.rows))}
+    return model.eval(), seen | counts

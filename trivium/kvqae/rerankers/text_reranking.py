@@ -1,0 +1,16 @@
+"""Re-rank the best passages of a run by the cross-encoder, which reads question and passage (kvqae.md §4)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from trivium.harness.stage import Parameters
+
+
+class RerankTextParameters(Parameters):
+    """Section `kvqae.rerank_text`."""
+
+    splits: tuple[Literal["train", "validation", "test"], ...] = Field(min_length=1, description="Splits re-ranked")
+    depth: int = Field(ge=1, description="Best passages of the initial run that are re-ranked")
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    batch: int = Field(ge=1, description="Pairs scored together")

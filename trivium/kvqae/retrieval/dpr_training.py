@@ -1,0 +1,224 @@
+"""Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
+
+import math
+import shutil
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch.optim.lr_scheduler import LambdaLR
+from tqdm import tqdm
+from transformers import PreTrainedTokenizerBase
+
+from trivium.files.atomic import write_atomically
+from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.harness.stage import BadInput, Context, Parameters
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
+from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
+from trivium.nets.cards import licence_of, write_card
+from trivium.nets.device import halving, pick_device
+from trivium.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
+
+
+class DprParameters(Parameters):
+    """What both trainings are told."""
+
+    seed: int = Field(ge=0, description="Seed of dropout, order and draws")
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
+    batch_size: int = Field(ge=2, description="Questions a batch, each with one positive and one hard negative")
+    mini_batch_size: int = Field(
+        ge=1, description="Texts that an encoder holds activations of; halves itself when GPU memory runs out"
+    )
+    epochs: int = Field(ge=1, description="Rounds over the training questions")
+    max_steps: int | None = Field(ge=1, description="Stop after so many steps, null: after the epochs")
+    learning_rate: float = Field(gt=0, description="Peak learning rate of AdamW")
+    warmup_steps: int = Field(ge=0, description="Steps of linear warm-up; then linear decay to 0")
+    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    validate_every: int = Field(ge=1, description="Steps from one validation and checkpoint to the next")
+    validation_negatives: int = Field(ge=0, description="Hard negatives of each question in the validation pool")
+
+
+def train_dual_encoder(
+    parameters: DprParameters,
+    context: Context,
+    *,
+    starts: dict[str, Path],
+    train: Path,
+    validation: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+    card: dict[str, str],
+) -> dict[str, float]:
+    """Train from pairs on disk to exported encoders on disk; the weights with the best validation MRR are kept.
+
+    Args:
+        parameters, context: of the stage.
+        starts: folder of the start weights of each tower.
+        train, validation: pairs.
+        passages, articles: the knowledge base that pairs refer to.
+        out: gets a folder a tower.
+        card: `title`, `description`, `base` and `data` of the model card.
+
+    Returns:
+        The stage's metrics.
+    """
+    train_pairs, counts = read_pairs(train)
+    validation_pairs, validation_counts = read_pairs(validation)
+    texts = read_passage_texts(
+        passages, articles, np.concatenate([train_pairs.passages(), validation_pairs.passages()])
+    )
+    (question, tokenizer), (passage, passage_tokenizer) = (
+        load_text_encoder(starts[tower], pick_device()) for tower in TOWERS
+    )
+    if tokenizer.get_vocab() != passage_tokenizer.get_vocab():
+        raise BadInput("encoders have different vocabularies", file=starts["passage"])
+    model = DualEncoder(question, passage)
+    progress = train_model(model, tokenizer, train_pairs, validation_pairs, texts, parameters, context)
+    with write_atomically(out) as beside:
+        shutil.copytree(context.work / "best", beside)
+        for tower in TOWERS:
+            write_card(
+                beside / tower,
+                title=f"{card['title']}, {tower} encoder",
+                description=card["description"],
+                base=card["base"],
+                data=card["data"],
+                metrics={"validation_mrr": progress["validation_mrr"]},
+                licence=licence_of(starts[tower], without_card="apache-2.0"),  # BERT's, and the sample's encoder
+            )
+    return {
+        **{f"train_{name}": value for name, value in counts.items()},
+        **{f"validation_{name}": value for name, value in validation_counts.items()},
+        **progress,
+    }
+
+
+def train_model(
+    model: DualEncoder,
+    tokenizer: PreTrainedTokenizerBase,
+    train: Pairs,
+    validation: Pairs,
+    texts: PassageTexts,
+    parameters: DprParameters,
+    context: Context,
+) -> dict[str, Any]:
+    """Train in place; leave the best encoders in `context.work/best` and go on from the last checkpoint there.
+
+    Returns:
+        `steps`, `loss` (of the last step), `questions_a_batch` (mean), `validation_mrr` (best) and `best_step`.
+    """
+    steps = parameters.epochs * math.ceil(len(train.questions) / parameters.batch_size)
+    if parameters.max_steps is not None:
+        steps = min(steps, parameters.max_steps)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=0, fused=True)
+    warmup = parameters.warmup_steps
+    scheduler = LambdaLR(
+        optimizer,
+        lambda step: (step + 1) / (warmup + 1) if step < warmup else (steps - step) / max(1, steps - warmup),
+    )
+    state: dict[str, Any] = {"steps": 0, "questions": 0, "validation_mrr": -1.0}
+    resumed = load_checkpoint(context.work, model=model, optimizer=optimizer, scheduler=scheduler)
+    state = resumed[1] if resumed else state
+    mini_batch_size = parameters.mini_batch_size
+    batches = draw_batches(train, parameters.batch_size, parameters.seed)
+    remaining = islice(batches, state["steps"], steps)
+    for batch in tqdm(remaining, initial=state["steps"], total=steps, desc="train", unit="step", mininterval=5):
+        features = batch_features(batch, train, texts, tokenizer, parameters.max_tokens, model)
+        model.train()
+        loss, mini_batch_size = backward(model, features, mini_batch_size)
+        if not math.isfinite(loss):
+            raise BadInput("the loss is not finite; try a lower learning rate", row=f"step {state['steps'] + 1}")
+        torch.nn.utils.clip_grad_norm_(model.parameters(), parameters.clip)
+        optimizer.step()
+        scheduler.step()
+        state = {**state, "steps": state["steps"] + 1, "questions": state["questions"] + len(batch), "loss": loss}
+        context.tracker.log(state["steps"], loss=loss, learning_rate=float(scheduler.get_last_lr()[0]))
+        if state["steps"] % parameters.validate_every == 0 or state["steps"] == steps:
+            mrr = validation_mrr(model, tokenizer, validation, texts, parameters)
+            context.tracker.log(state["steps"], validation_mrr=mrr)
+            if mrr > state["validation_mrr"]:
+                state |= {"validation_mrr": mrr, "best_step": state["steps"]}
+                _save(model, tokenizer, context.work / "best")
+            save_checkpoint(
+                context.work, step=state["steps"], model=model, optimizer=optimizer, scheduler=scheduler, extra=state
+            )
+    questions = state.pop("questions")
+    return {**state, "questions_a_batch": questions / state["steps"]}
+
+
+def batch_features(
+    batch: list[Triple],
+    pairs: Pairs,
+    texts: PassageTexts,
+    tokenizer: PreTrainedTokenizerBase,
+    max_tokens: int,
+    model: DualEncoder,
+) -> list[dict[str, Any]]:
+    """What the loss reads: questions, their positives, their negatives."""
+    device = next(model.parameters()).device
+    columns = [tokenize(tokenizer, [pairs.questions[triple.question] for triple in batch], max_tokens)]
+    for ids in ([triple.positive for triple in batch], [triple.negative for triple in batch]):
+        titles, passages = zip(*(texts[passage] for passage in ids), strict=True)
+        columns.append(tokenize(tokenizer, passages, max_tokens, titles=titles))
+    towers = ("question", "passage", "passage")
+    return [{"tower": tower, **pad(ids, tokenizer, device)} for tower, ids in zip(towers, columns, strict=True)]
+
+
+def backward(model: DualEncoder, features: list[dict[str, Any]], mini_batch_size: int) -> tuple[float, int]:
+    """Loss of a batch, its gradient added to the model's; a mini-batch that does not fit the GPU is halved.
+
+    Returns:
+        The loss, and the mini-batch size to go on with; it changes memory and dropout's draws, nothing else.
+
+    Raises:
+        torch.OutOfMemoryError: a single text does not fit.
+    """
+    batch_size = len(features[0]["input_ids"])
+
+    def attempt(together: int) -> float:
+        model.zero_grad(set_to_none=True)
+        loss = in_batch_loss(model, together, batch_size)(features, None)
+        loss.backward()
+        return loss.item()
+
+    return halving(min(mini_batch_size, batch_size), attempt, unit="texts")
+
+
+def validation_mrr(
+    model: DualEncoder,
+    tokenizer: PreTrainedTokenizerBase,
+    pairs: Pairs,
+    texts: PassageTexts,
+    parameters: DprParameters,
+) -> float:
+    """Mean reciprocal rank of each question's first positive in a pool that all questions share.
+
+    The pool holds the first positive and the first `validation_negatives` negatives of every question. Other
+    positives of a question are left out of its ranking; equal scores count against it.
+    """
+    firsts = np.array([ids[0] for ids in pairs.positives])
+    negatives = [ids[: parameters.validation_negatives] for ids in pairs.negatives]
+    pool = np.unique(np.concatenate([firsts, *negatives]))
+    titles, passages = zip(*(texts[passage] for passage in pool.tolist()), strict=True)
+    model.eval()
+    question_ids = tokenize(tokenizer, pairs.questions, parameters.max_tokens)
+    passage_ids = tokenize(tokenizer, passages, parameters.max_tokens, titles=titles)
+    scores = (
+        encode(model.question, tokenizer, question_ids, parameters.mini_batch_size)
+        @ encode(model.passage, tokenizer, passage_ids, parameters.mini_batch_size).T
+    )
+    own = scores[np.arange(len(firsts)), np.searchsorted(pool, firsts)]
+    for row, positives in enumerate(pairs.positives):
+        scores[row, np.isin(pool, positives)] = -np.inf
+    return float(np.mean(1 / (1 + (scores >= own[:, None]).sum(axis=1))))
+
+
+def _save(model: DualEncoder, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    with write_atomically(folder) as beside:
+        for name, tower in zip(TOWERS, (model.question, model.passage), strict=True):
+            save_text_encoder(beside / name, tower, tokenizer)

@@ -1,0 +1,154 @@
+"""Image search: faces among people, whole images among the rest (kvqae.md §3).
+
+Routing is exclusive. F = 1, a face in the query image: ArcFace on humans with a detected face. F = 0: ImageNet and CLIP
+on non-humans. Humans without a detected face are the third part of the knowledge base, and no image search returns
+them.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pydantic import Field
+
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import Parameters
+from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
+from trivium.vision.neighbours import exact_search
+
+SYSTEMS = ("arcface", "imagenet", "clip")
+
+
+STEP = 1e-8  # what a passage loses against the one before it in its article
+
+
+class ImageSearchParameters(Parameters):
+    """Section `kvqae.image_search`."""
+
+    depth: int = Field(ge=1, description="Articles, and passages, kept a question and system")
+
+
+@dataclass(frozen=True)
+class ImageIndex:
+    """What one system searches, opened once for any number of queries.
+
+    Attributes:
+        matrix: (images, dimension) embeddings, memory-mapped.
+        rows: the rows of `matrix` that belong to the system's part of the knowledge base, ascending.
+        owners: the articles of each of these rows.
+        starts: (articles + 1,) first passage of each article.
+    """
+
+    matrix: NDArray[np.float16]
+    rows: NDArray[np.int64]
+    owners: dict[int, list[int]]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, base: IllustratedBase, system: str) -> Self:
+        """The part of the knowledge base that one of `SYSTEMS` searches."""
+        parts = base.parts()
+        chosen = parts["humans_with_face"] if system == "arcface" else parts["non_humans"] & base.readable()
+        owners: dict[int, list[int]] = defaultdict(list)
+        for image, article in zip(base.images[chosen].tolist(), base.articles[chosen].tolist(), strict=True):
+            owners[image].append(article)
+        rows = np.array(sorted(owners), dtype=np.int64)
+        return cls(base.features.matrix(system), rows, owners, base.starts)
+
+    def search(
+        self, queries: NDArray[np.floating], depth: int
+    ) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
+        """Rank articles and passages for query images that the system serves.
+
+        Args:
+            queries: (n, dimension) embeddings.
+            depth: articles, and passages, a query.
+
+        Returns:
+            For each query the articles' cosines and the passages' scores, best article first.
+        """
+        cosines, images = exact_search(queries, self.matrix, depth, rows=self.rows, cosine=True)
+        articles = [articles_of(*ranked, self.owners, depth) for ranked in zip(images, cosines, strict=True)]
+        return articles, [passages_of(ranked, self.starts, depth) for ranked in articles]
+
+
+def articles_of(
+    images: NDArray[np.int64], cosines: NDArray[np.floating], owners: dict[int, list[int]], depth: int
+) -> dict[int, float]:
+    """Images → at most `depth` articles: an image that several share gives each of them its score."""
+    pairs = zip(images.tolist(), cosines.tolist(), strict=True)
+    scores = ((article, score) for image, score in pairs for article in owners[image])
+    return dict(islice(scores, depth))
+
+
+def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: int) -> dict[int, float]:
+    """Articles → passages, article by article until there are `depth`.
+
+    The score of an article's passage number p (from 0) is the article's minus p · 1e-8.
+
+    Args:
+        articles: scores, best first.
+        starts: (articles + 1,) first passage of each article.
+        depth: no further article is opened once there are so many passages.
+    """
+    found: dict[int, float] = {}
+    for article, score in articles.items():
+        if len(found) >= depth:
+            break
+        first, end = starts[article : article + 2].tolist()
+        found |= {passage: score - STEP * (passage - first) for passage in range(first, end)}
+    return found
+
+
+def route(questions: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:
+    """Say for each question of a split which systems serve it.
+
+    Args:
+        questions: the split's file, named as the split.
+        features: of the questions' images.
+        articles: `wikidata_id` and `human` of the knowledge base.
+
+    Returns:
+        split, question, image (its row in `features`, -1 when missing), readable, face (F), and human of the
+        question's entity, null when it has no article.
+    """
+    asked = read_questions(questions)
+    rows = features.rows(pa.array([question.image for question in asked], pa.string()))
+    entities = pa.array([question.wikidata_id for question in asked], pa.string())
+    place = pc.index_in(entities, value_set=articles["wikidata_id"], skip_nulls=True)
+    return pa.table(
+        {
+            "split": [questions.stem] * len(asked),
+            "question": [question.id for question in asked],
+            "image": rows,
+            "readable": (rows >= 0) & features.readable[rows],
+            "face": (rows >= 0) & features.detected[rows],
+            "human": articles["human"].take(place),
+        }
+    )
+
+
+def counts(base: IllustratedBase, routing: pa.Table, splits: Sequence[str]) -> dict[str, float]:
+    """Sizes of the knowledge base's parts, and what cannot be searched or routed."""
+    result: dict[str, float] = {f"kb_{name}": int(mask.sum()) for name, mask in base.parts().items()}
+    result["kb_image_missing"] = int((base.images < 0).sum())
+    result["kb_image_unreadable"] = int(((base.images >= 0) & ~base.readable()).sum())
+    for split in splits:
+        table = routing.filter(pc.field("split") == split)
+        missing = table["image"].to_numpy() < 0
+        readable, face = table["readable"].to_numpy(), table["face"].to_numpy()
+        result |= {
+            f"{split}_face": int(face.sum()),
+            f"{split}_no_face": int((readable & ~face).sum()),
+            f"{split}_image_missing": int(missing.sum()),
+            f"{split}_image_unreadable": int((~missing & ~readable).sum()),
+            f"{split}_entity_without_article": table["human"].null_count,
+        }
+    return result

@@ -1,0 +1,77 @@
+"""BERT encoders on disk, and the texts they read: questions, and passages as `title [SEP] text`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
+
+from trivium.nets.bert import cls_vectors
+from trivium.nets.device import halving_batches
+from trivium.nets.pretrained import load_pretrained
+
+
+def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A BERT-like encoder without pooling head, in evaluation mode, and its tokenizer, from a Hugging Face folder.
+
+    Raises:
+        BadInput: not such a folder, or weights that are missing or do not fit its configuration (the layer is named).
+    """
+    model, tokenizer = load_pretrained(AutoModel, folder, "a text encoder", add_pooling_layer=False)
+    return model.to(device), tokenizer
+
+
+def save_text_encoder(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Write what `load_text_encoder` reads."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def tokenize(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], max_tokens: int, *, titles: Sequence[str] | None = None
+) -> list[list[int]]:
+    """Token ids `[CLS] text [SEP]`, or `[CLS] title [SEP] text [SEP]`, cut to `max_tokens` from the longer part."""
+    first, second = (texts, None) if titles is None else (titles, texts)
+    if not len(texts):
+        return []
+    return tokenizer(
+        list(first),
+        None if second is None else list(second),
+        truncation="longest_first",
+        max_length=max_tokens,
+        return_token_type_ids=False,
+        return_attention_mask=False,
+    )["input_ids"]
+
+
+def pad(ids: Sequence[list[int]], tokenizer: PreTrainedTokenizerBase, device: torch.device) -> dict[str, Tensor]:
+    """`input_ids` and `attention_mask` (texts, longest of them) on the device."""
+    batch = tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt")
+    return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
+
+
+@torch.inference_mode()
+def encode(
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[list[int]], batch_size: int
+) -> NDArray[np.float32]:
+    """[CLS] vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
+
+    Args:
+        encoder: in evaluation mode, on the device to compute on.
+        tokenizer: its padding token is used.
+        ids: what `tokenize` gives.
+        batch_size: texts a batch at first; halved whenever GPU memory runs out.
+    """
+    device = next(encoder.parameters()).device
+    longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+    vectors = np.empty((len(ids), encoder.config.hidden_size), np.float32)
+
+    def vectors_of(rows: Sequence[int]) -> tuple[Sequence[int], Tensor]:
+        return rows, cls_vectors(encoder, **pad([ids[row] for row in rows], tokenizer, device)).cpu()
+
+    for rows, batch in halving_batches(longest_first, batch_size, vectors_of):
+        vectors[list(rows)] = batch.numpy()
+    return vectors

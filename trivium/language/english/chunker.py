@@ -1,0 +1,63 @@
+"""Noun phrases by rule: patterns over parts of speech, for sentences as short as captions (decorrelation.md §2)."""
+
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, Protocol
+
+from trivium.language.english.lexicon import QUANTITIES
+from trivium.language.english.sentences import Sentence
+from trivium.language.english.tagging import tag
+
+Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
+ChunkerName = Literal["rules", "spacy"]
+
+_ADJECTIVES = r"R*J(?:(?:,C|,|C)R*J)*"
+_CORE = rf"(?:{_ADJECTIVES}|N|U)*N"
+_PHRASE = re.compile(rf"(?:[DQU]+R*)?{_CORE}|[DU]*U(?=[FXGE.,]|$)")  # the owner before 's is a phrase of its own
+
+
+class Chunker(Protocol):
+    """Finds the noun phrases of captions."""
+
+    def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
+        """The phrases of each sentence, in order, without overlap; pronouns are none."""
+        ...
+
+
+def chosen_chunker(wanted: Literal["rules", "spacy", "auto"], spacy_model: str) -> ChunkerName:
+    """The chunker itself, where `auto` leaves the choice: spacy where its pipeline is installed, else rules.
+
+    A pipeline is a package, or a folder that there is; whether it can chunk is seen when it is loaded.
+    """
+    if wanted != "auto":
+        return wanted
+    package = spacy_model.isidentifier() and find_spec(spacy_model) is not None
+    return "spacy" if package or Path(spacy_model).is_dir() else "rules"
+
+
+class RuleChunker:
+    """The chunker that needs no model: tags by rule, then the longest runs that make a noun phrase."""
+
+    def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
+        """See `Chunker`."""
+        return [join_quantities(sentence, phrases_of_tags(tag(sentence))) for sentence in sentences]
+
+
+def phrases_of_tags(tags: str) -> list[Range]:
+    """The noun phrases in a string of tags."""
+    return [found.span() for found in _PHRASE.finditer(tags)]
+
+
+def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]:
+    """Make one phrase of a quantity and what it counts: "a group" + of + "people"."""
+    joined: list[Range] = []
+    for first, end in phrases:
+        if joined:
+            start, stop = joined[-1]
+            if stop + 1 == first and sentence.words[stop] == "of" and sentence.words[stop - 1] in QUANTITIES:
+                joined[-1] = (start, end)
+                continue
+        joined.append((first, end))
+    return joined

@@ -1,0 +1,113 @@
+"""The words that name each class, from `words.yaml` (decorrelation.md §2)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from trivium.harness.stage import BadInput
+
+WORDS = Path(__file__).with_name("words.yaml")
+Mode = Literal["strict", "paper"]
+Expression = tuple[str, ...]
+LINKS = frozenset({"of", "in"})  # words that may lead an expression out of its phrase: "glass of wine"
+_SIBILANTS = ("s", "x", "z", "ch", "sh")
+
+
+@dataclass(frozen=True)
+class WordLists:
+    """What a matcher needs, plurals included.
+
+    Attributes:
+        strict: each expression with its class, or None where it names no class.
+        paper: each expression of mode `paper` with its classes.
+        singular: expressions that a following word can undo ("dog" in "dog food").
+        undone_before, undone_after: the words that undo.
+        last_only: expressions that count only at the end of their phrase.
+    """
+
+    strict: Mapping[Expression, str | None]
+    paper: Mapping[Expression, tuple[str, ...]]
+    singular: frozenset[Expression]
+    undone_before: frozenset[str]
+    undone_after: frozenset[str]
+    last_only: frozenset[Expression]
+
+
+def plural(word: str, irregular: Mapping[str, str]) -> str:
+    """The plural of one word: from the table, else by rule (`-man` to `-men`, `-y` to `-ies`, `-es` after a hiss)."""
+    if word in irregular:
+        return irregular[word]
+    if word.endswith("man") and word not in ("human", "german", "caiman"):
+        return word[:-3] + "men"
+    if word.endswith("child"):
+        return word + "ren"
+    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u"):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(_SIBILANTS) else "s")
+
+
+def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
+    """An expression and its plural: of its last word, and of the word before "of" or "in" where it has one."""
+    words = tuple(expression.split())
+    head = next((place for place, word in enumerate(words) if word in LINKS), len(words)) - 1
+    many = (*words[:head], plural(words[head], irregular), *words[head + 1 :])
+    return [words] if many == words or words[0] in ("a", "an") else [words, many]
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
+    """The lists for these classes: COCO's classes, or Flickr30k Entities' types.
+
+    The words of classes that are not asked for stay in the lists: where no hot dog is annotated, one is still no dog.
+
+    Raises:
+        BadInput: a class has no words.
+    """
+    tree = _read(path)
+    own, types, irregular = tree["classes"], tree["types"], tree["irregular"]
+    if missing := [name for name in classes if not (own.get(name) or types.get(name) or {}).get("words")]:
+        raise BadInput("class without words", file=path, field="classes", got=missing, choices=[*own, *types])
+    strict: dict[Expression, str | None] = {}
+    paper: dict[Expression, set[str]] = {}
+    singular: set[Expression] = set()
+
+    def add(name: str | None, expressions: Iterable[str]) -> None:
+        for expression in expressions:
+            found = forms(str(expression), irregular)
+            strict.update(dict.fromkeys(found, name))
+            if len(found) == 2:
+                singular.add(found[0])
+
+    def add_paper(name: str, expressions: Iterable[str]) -> None:
+        for expression in expressions:
+            for form in forms(str(expression), irregular):
+                paper.setdefault(form, set()).add(name)
+
+    add(None, tree["nothing"])
+    kind = {part: name for name in classes if name in types for part in types[name]["classes"]}
+    for name, lists in own.items():
+        label = kind.get(name, name if name in classes else None)
+        add(label, lists["words"])
+        if label is not None:
+            add_paper(label, [*lists["words"], *lists["paper"]])
+    for name in classes:
+        if name in types:
+            add(name, types[name]["words"])
+            add_paper(name, [*types[name]["words"], *types[name]["paper"]])
+    undone_before = [form[0] for word in tree["undone_before"] for form in forms(word, irregular)]
+    return WordLists(
+        strict=strict,
+        paper={expression: tuple(sorted(names)) for expression, names in paper.items()},
+        singular=frozenset(singular),
+        undone_before=frozenset(undone_before),
+        undone_after=frozenset(tree["undone_after"]),
+        last_only=frozenset(form for word in tree["last_only"] for form in forms(word, irregular)),
+    )

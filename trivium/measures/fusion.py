@@ -1,0 +1,210 @@
+"""Fusion of several systems' ranked lists into one (kvqae.md §3): default minimum, normalisation, combination.
+
+`P(d) = Σ_s α_s z_s(d)`. A document that a system did not return gets the system's minimum for this query, before
+normalising. A system that returned nothing at all for a query contributes 0 to all its candidates. That rule also
+carries the paper's routing `α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)`: where no face is found (F = 0) the face
+system's list is empty, where one is (F = 1) the lists of the systems on whole images are.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trivium.measures.runs import PADDING, Run, check_same_queries
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What any of the systems returned, aligned.
+
+    Attributes:
+        queries: query ids.
+        documents: (queries, n) the union of the lists, ascending ids, -1 = padding at the row's end.
+        scores: (systems, queries, n) float64; NaN where the system did not return the document.
+        ranks: (systems, queries, n) int32, from 1 in the order of the system's list; 0 where not returned.
+    """
+
+    queries: tuple[str, ...]
+    documents: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    ranks: NDArray[np.int32]
+
+
+def gather(runs: Sequence[Run]) -> Candidates:
+    """Align the runs of several systems on the union of their documents, query by query.
+
+    Raises:
+        ValueError: no run, no query, or runs about different queries (`Run.complete` adds empty lists).
+    """
+    if not runs or not runs[0].queries:
+        raise ValueError("nothing to fuse: no run, or a run without query")
+    queries = runs[0].queries
+    for run in runs[1:]:
+        check_same_queries(queries, run.queries, f"run {runs[0].name!r}", f"run {run.name!r}")
+    runs = [run.select(queries) for run in runs]
+    widths = [run.documents.shape[1] for run in runs]
+    system = np.repeat(np.arange(len(runs), dtype=np.int32), widths)
+    rank = np.concatenate([np.arange(1, width + 1, dtype=np.int32) for width in widths])
+    returned = np.concatenate([run.documents for run in runs], axis=1)
+    scores = np.concatenate([run.scores for run in runs], axis=1)
+
+    order = np.argsort(returned, axis=1, kind="stable")  # padding first
+    ascending = np.take_along_axis(returned, order, axis=1)
+    new = np.diff(ascending, axis=1, prepend=PADDING) != 0
+    column = np.cumsum(new, axis=1) - 1
+    shape = (len(queries), int(new.sum(axis=1).max(initial=0)))
+    row, place = np.nonzero(ascending != PADDING)
+    source, target = order[row, place], column[row, place]
+
+    candidates = Candidates(
+        queries,
+        np.full(shape, PADDING, dtype=np.int64),
+        np.full((len(runs), *shape), np.nan),
+        np.zeros((len(runs), *shape), dtype=np.int32),
+    )
+    candidates.documents[row, target] = returned[row, source]
+    candidates.scores[system[source], row, target] = scores[row, source]
+    candidates.ranks[system[source], row, target] = rank[source]
+    return candidates
+
+
+class Normalization(Protocol):
+    """A member of the family: candidates → (systems, queries, n) float64, 0 where a system has no list or padding."""
+
+    def __call__(self, candidates: Candidates) -> NDArray[np.float64]: ...  # noqa: D102
+
+
+def _default_minimum(candidates: Candidates) -> NDArray[np.float64]:
+    """Scores with each system's minimum for the query where it did not return a document; NaN where no list."""
+    lowest = np.fmin.reduce(candidates.scores, axis=2, initial=np.nan, keepdims=True)
+    filled = np.where(np.isnan(candidates.scores), lowest, candidates.scores)
+    return np.where(candidates.documents == PADDING, np.nan, filled)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Mean and standard deviation that standardise one system's scores."""
+
+    mean: float
+    deviation: float
+
+
+def scales(candidates: Candidates) -> list[Scale]:
+    """Each system's mean and standard deviation over its whole run, default minima included; (0, 1) without a list."""
+    measured = []
+    for system in _default_minimum(candidates):
+        present = system[~np.isnan(system)]
+        # Equal scores tell no documents apart; their computed deviation can be a rounding error instead of 0.
+        deviation = present.std() if len(present) and np.ptp(present) > 0 else 1.0
+        measured.append(Scale(float(present.mean()) if len(present) else 0.0, float(deviation)))
+    return measured
+
+
+def standardize(candidates: Candidates, by: Sequence[Scale]) -> NDArray[np.float64]:
+    """(x - μ) / σ, one scale a system; those of a run let a new question be scored as the questions of that run."""
+    scores = _default_minimum(candidates)
+    for system, scale in zip(scores, by, strict=True):
+        system -= scale.mean
+        system /= scale.deviation
+    return np.nan_to_num(scores, nan=0.0)
+
+
+def z_score(candidates: Candidates) -> NDArray[np.float64]:
+    """(x - μ) / σ, one mean and standard deviation over a system's whole run, default minima included."""
+    return standardize(candidates, scales(candidates))
+
+
+def min_max(candidates: Candidates) -> NDArray[np.float64]:
+    """(x - min) / (max - min), per query and system; 0 for documents that it did not return."""
+    scores = _default_minimum(candidates)
+    lowest = np.fmin.reduce(scores, axis=2, initial=np.nan, keepdims=True)
+    width = np.fmax.reduce(scores, axis=2, initial=np.nan, keepdims=True) - lowest
+    return np.nan_to_num((scores - lowest) / np.where(width == 0, 1.0, width), nan=0.0)
+
+
+def rank(candidates: Candidates) -> NDArray[np.float64]:
+    """1 - (r - 1) / K for rank r in a list of K documents, per query and system; 1 / K for those not returned."""
+    ranks = candidates.ranks
+    length = ranks.max(axis=2, keepdims=True, initial=0)
+    last = np.where(ranks == 0, length, ranks)
+    listed = (length > 0) & (candidates.documents != PADDING)
+    return np.where(listed, 1 - (last - 1) / np.maximum(length, 1), 0.0)
+
+
+NORMALIZATIONS: dict[str, Normalization] = {"z_score": z_score, "min_max": min_max, "rank": rank}
+
+
+def normalize(candidates: Candidates, name: str) -> NDArray[np.float64]:
+    """Normalised scores (systems, queries, n) by the member of the family called `name`."""
+    if name not in NORMALIZATIONS:
+        raise ValueError(f"unknown normalisation {name!r} (choices: {', '.join(NORMALIZATIONS)})")
+    return NORMALIZATIONS[name](candidates)
+
+
+def unit_sum(weights: ArrayLike) -> NDArray[np.float64]:
+    """Weights scaled to sum 1, so that those that differ by a factor rank alike to the last bit.
+
+    Raises:
+        ValueError: a weight is negative or not finite, or all are 0.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise ValueError(f"weights should be ≥ 0, and one of them > 0, got {weights.tolist()}")
+    return weights / math.fsum(weights)
+
+
+def weighted_sum(normalized: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ_s weights[s] · normalized[s], added in the systems' order, never through a matrix product.
+
+    Both are (systems, …) and broadcast. The weight search and the fused run must see the same floats, ties included,
+    whatever their shapes; a BLAS product rounds differently from one shape to another.
+    """
+    fused = weights[0] * normalized[0]
+    for weight, scores in zip(weights[1:], normalized[1:], strict=True):
+        fused += weight * scores
+    return fused
+
+
+def linear_fusion(
+    runs: Sequence[Run],
+    weights: Sequence[float],
+    *,
+    depth: int | None,
+    normalization: str = "z_score",
+    name: str = "",
+) -> Run:
+    """Rank by the weighted sum of normalised scores.
+
+    Args:
+        runs: one a system, about the same queries.
+        weights: one a system, ≥ 0; only their proportions matter.
+        depth: documents kept a query; None keeps all candidates.
+        normalization: `z_score`, `min_max` or `rank`.
+        name: of the fused run.
+
+    Raises:
+        ValueError: as `gather`, `normalize` and `unit_sum`, or not one weight a run.
+    """
+    if len(weights) != len(runs):
+        raise ValueError(f"{len(runs)} runs, but {len(weights)} weights")
+    shares = unit_sum(weights)
+    candidates = gather(runs)
+    fused = weighted_sum(normalize(candidates, normalization), shares)
+    return Run.from_scores(candidates.queries, candidates.documents, fused, depth=depth, name=name)
+
+
+def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | None, name: str = "") -> Run:
+    """Rank by Σ_s 1 / (k + r_s(d)), over the systems that returned d (Cormack et al. 2009).
+
+    Raises:
+        ValueError: as `gather`, or k < 0.
+    """
+    if k < 0:
+        raise ValueError(f"k should be ≥ 0, got {k}")
+    candidates = gather(runs)
+    fused = np.where(candidates.ranks > 0, 1.0 / (k + np.maximum(candidates.ranks, 1)), 0.0).sum(axis=0)
+    return Run.from_scores(candidates.queries, candidates.documents, fused, depth=depth, name=name)

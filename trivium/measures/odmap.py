@@ -1,0 +1,75 @@
+"""ODmAP@k: do the sentences retrieved for a picture name what was removed from it? (decorrelation.md §3)
+
+Captions are rows of `named`, (captions, classes): whether a noun phrase of the caption matches the class. Rankings are
+(queries, depth) of such rows, best first.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.measures import ranking
+
+Ranked = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def odmap(
+    ranked: Ranked, named: Flags, removed: Flags, remaining: Flags, cutoffs: Iterable[int]
+) -> dict[int, NDArray[np.float64]]:
+    """{k: ODmAP@k of every query}; its mean over queries is the figure of the tables.
+
+    Args:
+        ranked: (queries, depth) captions.
+        named: (captions, classes).
+        removed: (queries, classes) the classes that went from the picture.
+        remaining: (queries, classes) the classes that are still in it.
+        cutoffs: k, from 1 to the depth.
+
+    Raises:
+        ValueError: k out of range, a ranking that names no row of `named`, or shapes that do not fit.
+    """
+    correct = correct_captions(ranked, named, removed, remaining)
+    return {k: average_precision(correct, k) for k in cutoffs}
+
+
+def correct_captions(ranked: Ranked, named: Flags, removed: Flags, remaining: Flags) -> Flags:
+    """Whether each retrieved caption names no removed class and at least one that remains, (queries, depth)."""
+    return ~names_any(ranked, named, removed) & names_any(ranked, named, remaining)
+
+
+def removed_named(ranked: Ranked, named: Flags, removed: Flags) -> Flags:
+    """Whether the best caption names a class that was removed, (queries,)."""
+    return names_any(ranked[:, :1], named, removed)[:, 0]
+
+
+def names_any(ranked: Ranked, named: Flags, classes: Flags) -> Flags:
+    """Whether each retrieved caption names any of its query's classes, (queries, depth).
+
+    Raises:
+        ValueError: a ranking that names no row of `named`, or shapes that do not fit.
+    """
+    if classes.shape != (len(ranked), named.shape[1]):
+        raise ValueError(f"classes have shape {classes.shape}, expected {(len(ranked), named.shape[1])}")
+    if ranked.size and not 0 <= ranked.min() <= ranked.max() < len(named):
+        raise ValueError(f"rows from {ranked.min()} to {ranked.max()} of {len(named)} captions")
+    return np.logical_or.reduce(named[ranked] & classes[:, None], axis=2)
+
+
+def average_precision(correct: Flags, k: int) -> NDArray[np.float64]:
+    """(1/k) Σ_{i≤k} P@i · rel_i of every query, as Musgrave et al. 2020 take it with k for the number of relevant.
+
+    Args:
+        correct: (queries, depth) rel, whether the sentence at each rank is correct.
+        k: cut-off, from 1 to the depth.
+
+    Returns:
+        (queries,) in [0, 1].
+
+    Raises:
+        ValueError: k out of range; the gallery may be smaller than k.
+    """
+    if not 1 <= k <= correct.shape[1]:
+        raise ValueError(f"k should be from 1 to the {correct.shape[1]} sentences retrieved, got {k}")
+    return ranking.average_precision(correct, np.full(len(correct), k), k)

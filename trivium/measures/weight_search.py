@@ -1,0 +1,124 @@
+"""The weights of a linear fusion, by grid search on the simplex for the best mean reciprocal rank (kvqae.md §3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.measures.fusion import Candidates, gather, normalize, unit_sum, weighted_sum
+from trivium.measures.runs import Qrels, Run, check_same_queries, mark_relevant
+
+_CHUNK = 1 << 16  # fused scores in flight: half a MiB stays in cache
+
+
+@dataclass(frozen=True)
+class WeightSearch:
+    """What a search tried and found.
+
+    Attributes:
+        weights: (weightings, systems), each row sums to 1.
+        values: (weightings,) mean reciprocal rank of the fused run.
+    """
+
+    weights: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    @property
+    def best(self) -> int:
+        """Row of the best weighting; of equally good ones the first in the grid's order."""
+        return int(self.values.argmax())
+
+
+def simplex_grid(systems: int, step: float) -> NDArray[np.int64]:
+    """Every way to share out 1 / step units among the systems, in lexicographic order.
+
+    Units are whole numbers: sums of floats such as 0.1 miss 1 for some weightings. Four systems at step 0.1 give
+    C(10 + 3, 3) = 286.
+
+    Returns:
+        (weightings, systems) units; divide by 1 / step for weights.
+
+    Raises:
+        ValueError: no system, or a step that does not divide 1.
+    """
+    units = round(1 / step) if 0 < step <= 1 else 0
+    if systems < 1 or units < 1 or abs(units * step - 1) > 1e-9:
+        raise ValueError(f"expected at least one system and a step that divides 1, got {systems} and {step}")
+    # Bars between the units: the gaps are the systems' shares.
+    bars = np.array(list(combinations(range(units + systems - 1), systems - 1)), dtype=np.int64)
+    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, units + systems - 1)))
+    return np.diff(edges, axis=1) - 1
+
+
+def search_weights(
+    runs: Sequence[Run], qrels: Qrels, *, step: float, depth: int | None, normalization: str = "z_score"
+) -> WeightSearch:
+    """Try every weighting of the grid; the values equal those of `linear_fusion` followed by `evaluate`.
+
+    Args:
+        runs: one a system, about the same queries as the qrels.
+        qrels: relevant documents.
+        step: of the grid, a divisor of 1.
+        depth: documents kept in the fused run; None keeps all candidates.
+        normalization: as in `linear_fusion`.
+
+    Raises:
+        ValueError: as `gather`, `normalize`, `simplex_grid` and `mean_reciprocal_ranks`.
+    """
+    units = simplex_grid(len(runs), step)
+    weights = units / units[0].sum()
+    candidates = gather(runs)
+    return WeightSearch(
+        weights,
+        mean_reciprocal_ranks(candidates, normalize(candidates, normalization), qrels, weights, depth=depth),
+    )
+
+
+def mean_reciprocal_ranks(
+    candidates: Candidates,
+    normalized: NDArray[np.float64],
+    qrels: Qrels,
+    weights: NDArray[np.float64],
+    *,
+    depth: int | None,
+) -> NDArray[np.float64]:
+    """MRR of the fused run for each weighting, without sorting it.
+
+    The first relevant document of a ranking is the relevant one with the highest score, of equal ones that with the
+    lowest id; its rank is 1 + the number of candidates that score higher, or the same with a lower id. Candidates are
+    in ascending order of ids, so a column number stands for an id.
+
+    Args:
+        candidates: of `gather`.
+        normalized: (systems, queries, n), of `normalize`.
+        qrels: relevant documents of the same queries.
+        weights: (weightings, systems); scaled to sum 1.
+        depth: relevant documents at lower ranks count 0; None looks at all candidates.
+
+    Returns:
+        (weightings,) means over the queries.
+
+    Raises:
+        ValueError: candidates and qrels are about different queries, or as `unit_sum`.
+    """
+    check_same_queries(candidates.queries, qrels.queries, "the runs", "qrels")
+    weights = np.stack([unit_sum(row) for row in weights])
+    relevant = mark_relevant(candidates.documents, qrels.select(candidates.queries))
+    found = (candidates.documents >= 0).sum(axis=1)
+    total = np.zeros(len(weights))
+    for query in np.flatnonzero(relevant.any(axis=1)):
+        scores = normalized[:, query, : found[query]]
+        chosen = np.flatnonzero(relevant[query])
+        chunk = max(1, _CHUNK // found[query])
+        for start in range(0, len(weights), chunk):
+            part = slice(start, start + chunk)
+            fused = weighted_sum(scores[:, None, :], weights[part].T[:, :, None])
+            first = chosen[fused[:, chosen].argmax(axis=1)]
+            best = np.take_along_axis(fused, first[:, None], axis=1)
+            higher = np.count_nonzero(fused > best, axis=1)
+            tied = (fused == best) & (np.arange(found[query]) < first[:, None])
+            ranks = 1 + higher + np.count_nonzero(tied, axis=1)
+            total[part] += np.where(ranks <= (depth or found[query]), 1.0 / ranks, 0.0)
+    return total / len(candidates.queries)

@@ -1,0 +1,105 @@
+"""Where and how tensors are computed: device, precision, batches that fit."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from trivium.harness.stage import CPU_BF16
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def pick_device() -> torch.device:
+    """The first GPU, or the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def autocast(device: torch.device) -> AbstractContextManager[None]:
+    """bf16 on a GPU, and on a CPU that has bf16 instructions where `run.cpu_bf16` asks for it; else full precision.
+
+    Without the instructions bf16 on a CPU is emulated, and slower than float32.
+    """
+    if device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    if os.environ.get(CPU_BF16) == "1" and cpu_has_bf16():
+        return _cpu_bf16()
+    return nullcontext()
+
+
+@contextmanager
+def _cpu_bf16() -> Iterator[None]:
+    # The gradient of torch's fused attention takes ten times as long in bf16 on a CPU as that of plain products.
+    attend = sdpa_kernel(SDPBackend.MATH) if torch.is_grad_enabled() else nullcontext()
+    with torch.autocast("cpu", dtype=torch.bfloat16), attend:
+        yield
+
+
+def attention() -> str:
+    """How networks of transformers compute attention: fused on a GPU; on a CPU by plain products, see `_cpu_bf16`."""
+    return "sdpa" if pick_device().type == "cuda" else "eager"
+
+
+def cpu_has_bf16() -> bool:
+    """Whether this processor multiplies bf16 matrices itself."""
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Sequence[T]], R]) -> Iterator[R]:
+    """Apply `function` to successive batches; when GPU memory runs out, halve the batch and go on from there.
+
+    Raises:
+        torch.OutOfMemoryError: a single item does not fit.
+    """
+    start = 0
+    while start < len(items):
+        try:
+            result = function(items[start : start + batch_size])
+        except torch.OutOfMemoryError:
+            if batch_size == 1:
+                raise
+            torch.cuda.empty_cache()
+            batch_size = (batch_size + 1) // 2
+            print(f"out of GPU memory: batches of {batch_size} from here on")
+            continue
+        yield result
+        start += batch_size
+
+
+def halving(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:
+    """Do something with so many things at a time; when GPU memory runs out, start again with half of them.
+
+    Args:
+        size: how many things at a time at first.
+        attempt: does the whole with so many at a time; it begins by clearing what an attempt before it left, such as
+            gradients.
+        unit: what the things are called, for the message.
+
+    Returns:
+        What `attempt` gave, and the size to go on with.
+
+    Raises:
+        torch.OutOfMemoryError: a single one does not fit.
+    """
+    while True:
+        try:
+            return attempt(size), size
+        except torch.OutOfMemoryError:
+            if size == 1:
+                raise
+        # Outside the handler: the error holds on to the tensors of the failed attempt.
+        torch.cuda.empty_cache()
+        size = (size + 1) // 2
+        print(f"out of GPU memory: mini-batches of {size} {unit} from here on")
+
+
+def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:
+    """Indices in batches of similar length, longest first, so that memory trouble shows at once and padding is rare."""
+    order = np.argsort(-np.asarray(lengths), kind="stable")
+    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]

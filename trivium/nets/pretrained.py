@@ -1,0 +1,63 @@
+"""Networks of transformers from a Hugging Face folder: safetensors only, no weight missing, none of another shape."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoTokenizer
+from transformers.utils import logging
+
+from trivium.harness.stage import BadInput
+from trivium.nets.device import attention
+
+logging.disable_progress_bar()
+logging.set_verbosity_error()  # new heads are no news; what else is missing or does not fit is refused below
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+
+
+def load_pretrained(
+    network: Any,
+    folder: Path,
+    what: str,
+    *,
+    tokenizer: Any = AutoTokenizer,
+    new: tuple[str, ...] = (),
+    dtype: torch.dtype = torch.float32,
+    expected: str = "a Hugging Face folder",
+    **options: Any,
+) -> tuple[Any, Any]:
+    """A network in evaluation mode and its tokenizer.
+
+    Args:
+        network, tokenizer: transformers' classes.
+        folder: configuration, safetensors and tokenizer.
+        what: it is expected to be, for the message.
+        new: beginnings of the names of weights that may be missing: they are drawn from torch's generator.
+        dtype: of the weights.
+        expected: of the folder, for the message.
+        options: more that `network.from_pretrained` takes.
+
+    Raises:
+        BadInput: not such a folder, or weights that are missing or do not fit its configuration (the layer is named).
+    """
+    try:
+        model, report = network.from_pretrained(
+            folder,
+            local_files_only=True,
+            use_safetensors=True,
+            dtype=dtype,
+            attn_implementation=attention(),
+            ignore_mismatched_sizes=True,  # they are refused below, by name
+            output_loading_info=True,
+            **options,
+        )
+        tokens = tokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        raise BadInput(f"not {what}: {error}", file=folder, expected=expected) from None
+    if missing := sorted(name for name in report["missing_keys"] if not name.startswith(new)):
+        raise BadInput("weights are missing", file=folder, got=missing[:3])
+    for layer, got, fitting in sorted(report["mismatched_keys"]):
+        raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(fitting)))
+    return model, tokens

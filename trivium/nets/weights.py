@@ -1,0 +1,79 @@
+"""Weights of retrieval models: safetensors in, a clear message when they belong to another architecture."""
+
+import hashlib
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from trivium.harness.stage import BadInput
+
+WEIGHTS = "model.safetensors"
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """All tensors of a file.
+
+    Raises:
+        BadInput: no such file, or broken.
+    """
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise BadInput(f"not readable as safetensors: {error}", file=path) from None
+
+
+def settings_digest(folder: Path) -> str:
+    """Of the names and bytes of all files of a model's folder but its weights and its card: of its tokenizer too."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and file.suffix not in (".safetensors", ".bin", ".pt", ".md"):
+            content = file.read_bytes()
+            digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def read_plain_tensors(path: Path) -> Any:
+    """A checkpoint of torch, from which nothing but tensors and containers is unpickled.
+
+    Raises:
+        BadInput: broken, or it holds something else.
+    """
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, ValueError, TypeError) as error:
+        raise BadInput("not plain tensors, or broken", file=path, got=str(error).partition("\n")[0]) from None
+
+
+def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path) -> None:
+    """Fill a module; `path` is where the weights are from.
+
+    Raises:
+        BadInput: a tensor is missing, left over or of another shape; the first is named.
+    """
+    try:
+        module.load_state_dict(weights)
+    except RuntimeError as error:
+        raise misfit(error, path) from None
+
+
+def misfit(error: Exception, path: Path) -> BadInput:
+    """Torch's report has a headline, then one line a layer; the first of them is enough."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)
+
+
+def save_weights(module: nn.Module, path: Path) -> None:
+    """Write a module's tensors as safetensors."""
+    save_file({name: value.contiguous() for name, value in module.state_dict().items()}, path)
+
+
+def save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Write a Hugging Face tokenizer without the padding and cutting of its last call, which it would keep."""
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.save_pretrained(folder)

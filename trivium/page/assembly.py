@@ -1,0 +1,53 @@
+"""The page: one self-contained file, assembled from a fragment a pipeline, showing what exists."""
+
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from trivium.page.common import environment
+from trivium.page.worlds import compared
+
+
+def page(fragments: Sequence[dict[str, Any]]) -> str:
+    """Render the whole page.
+
+    Args:
+        fragments: `{pipeline, title, world, sections: [{id, title, html}]}`; the HTML of a section was rendered, and
+            escaped, by its pipeline's own stage.
+    """
+    templates = resources.files("stages.report") / "templates"
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            fragments=fragments,
+            style=Markup((templates / "style.css").read_text(encoding="utf-8")),
+            script=Markup((templates / "script.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def thorough_html(result: dict[str, Any]) -> str:
+    """What `make thorough` found, with commit and date: its sections; of several worlds also comparisons and metrics.
+
+    Of one world the sections show what matters; thousands of metrics of single trainings stay in the file.
+    """
+    seeds = sorted(result["seeds"], key=int)
+    rows, comparisons = [], []
+    if len(seeds) > 1:
+        comparisons = compared(result["pipeline"], {seed: result["seeds"][seed] for seed in seeds})
+        names = [name for name in result["seeds"][seeds[0]] if all(name in result["seeds"][seed] for seed in seeds)]
+        for name in names:
+            values = np.array([result["seeds"][seed][name] for seed in seeds])
+            mean, deviation = float(values.mean()), float(values.std(ddof=1))
+            rows.append({"name": name, "values": values.tolist(), "mean": mean, "deviation": deviation})
+    template = environment().get_template("thorough.html")
+    return template.render(result=result, seeds=seeds, rows=rows, comparisons=comparisons)
+
+
+def weaker_html(result: dict[str, Any]) -> str:
+    """What `make weaker` found, with commit and date: a row a world."""
+    return environment().get_template("weaker.html").render(result=result)

@@ -1,0 +1,217 @@
+"""Complexity's example browser: a text with frame, trigger and elements, the question, and what each model answered."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from trivium.complexity.effects.factor_table import FACTORS
+from trivium.formats.framed_texts import Example, Span
+from trivium.page.common import environment
+
+STYLES = {  # style of a stretch of text: what the legend says
+    "trigger": "trigger of the frame",
+    "asked": "element asked for",
+    "given": "element given in the question",
+    "element": "other element of the frame",
+    "answer": "reference answer",
+    "mention": "mention on the coreference chain",
+}
+_EXACT = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A stretch of text to show in one of STYLES, with a label; the empty label is not shown."""
+
+    span: Span
+    style: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text between two ends of marks: the styles that cover it, and the labels of the marks that begin with it."""
+
+    text: str
+    styles: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
+
+
+def marks_of(example: Example) -> list[Mark]:
+    """Trigger, elements, coreference chain and answer of an example."""
+    frame = example.frame
+    marks = [Mark(frame.lexical_unit.span, "trigger", frame.frame)]
+    for element in frame.elements:
+        style = "asked" if element.name == example.answer_element else "element"
+        if element.name in example.context_elements:
+            style = "given"
+        marks.append(Mark(element.span, style, element.name))
+    marks += [Mark(mention, "mention", "") for mention in example.chain]
+    return [*marks, Mark(example.answer, "answer", "answer")]
+
+
+def pieces(text: str, marks: Sequence[Mark], shown: Span) -> list[Piece]:
+    """Cut a text at every end of a mark, so that marks may overlap; joined, the pieces are the text that is shown."""
+    ends = {shown.start, shown.end} | {end for mark in marks for end in (mark.span.start, mark.span.end)}
+    inside = sorted(end for end in ends if shown.start <= end <= shown.end)
+    cut = []
+    for start, end in pairwise(inside):
+        over = [mark for mark in marks if mark.span.start <= start and end <= mark.span.end]
+        labels = tuple((mark.style, mark.label) for mark in over if mark.span.start == start and mark.label)
+        cut.append(Piece(text[start:end], tuple(dict.fromkeys(mark.style for mark in over)), labels))
+    return cut
+
+
+def shown_part(text: str, marks: Sequence[Mark], margin: int) -> Span:
+    """The stretch of a long text that holds every mark, and whole words within `margin` characters around."""
+    start = max(0, min(mark.span.start for mark in marks) - margin)
+    end = min(len(text), max(mark.span.end for mark in marks) + margin)
+    if start > 0:
+        start = text.find(" ", start, min(mark.span.start for mark in marks)) + 1 or start
+    if end < len(text):
+        last = text.rfind(" ", max(mark.span.end for mark in marks), end)
+        end = last if last >= 0 else end
+    return Span(start, end)
+
+
+def item(
+    example: Example,
+    factors: Mapping[str, bool | None],
+    answers: Iterable[Mapping[str, Any]],
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    *,
+    margin: int,
+    longest: int,
+) -> dict[str, Any]:
+    """What the browser shows of one example; the template escapes all of it.
+
+    Args:
+        example: the question with its text.
+        factors: f0 to f6: yes, no, or None where it is not counted.
+        answers: rows of scores.parquet of this example, one a model.
+        names: what each factor says.
+        labels: what each model is called.
+        margin: characters of the text before the first and after the last mark.
+        longest: characters of an answer; the rest of a longer one is cut off.
+    """
+    marks = marks_of(example)
+    shown = shown_part(example.text.text, marks, margin)
+    rows = [
+        {
+            "model": labels[row["model"]],
+            "baseline": row["kind"] == "baseline",
+            "text": row["prediction"][:longest] + "…" * (len(row["prediction"]) > longest),
+            "score": row["rouge_l"],
+            "exact": row["rouge_l"] > _EXACT,
+        }
+        for row in answers
+    ]
+    exact = [row["exact"] for row in rows if not row["baseline"]]
+    state = {True: "yes", False: "no", None: "uncounted"}
+    return {
+        "id": example.id,
+        "title": example.text.title,
+        "frame": example.frame.frame,
+        "unit": example.frame.lexical_unit.name,
+        "pieces": pieces(example.text.text, marks, shown),
+        "before": shown.start > 0,
+        "after": shown.end < len(example.text.text),
+        "question": example.question,
+        "asked": example.answer_element,
+        "reference": example.answer_text,
+        "factors": [(factor, names[factor], state[factors[factor]]) for factor in FACTORS],
+        "answers": rows,
+        "exact": sum(exact),
+        "models": len(exact),
+        "right": "all" if exact and all(exact) else "some" if any(exact) else "none",
+    }
+
+
+def strata_of(
+    factors: Mapping[str, bool | None], answers: Iterable[Mapping[str, Any]]
+) -> frozenset[tuple[str, bool | None]]:
+    """What an example shows: each factor's side, and of each model but the baselines whether it is exactly right."""
+    right = {(row["model"], row["rouge_l"] > _EXACT) for row in answers if row["kind"] != "baseline"}
+    return frozenset({*factors.items(), *right})
+
+
+def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int, seed: int) -> list[int]:
+    """Draw examples so that as many strata as can be occur, the rarest first; the rest at random.
+
+    Round by round every stratum, the rarest first, gets one more example, until half of the draw is taken (the first
+    round is finished first); of the examples of a stratum the first in a random order is taken.
+
+    Args:
+        strata: of each example.
+        count: how many are drawn; all of them where there are no more.
+        seed: of the order.
+
+    Returns:
+        Places of the examples, in the random order.
+    """
+    order = random.Random(seed).sample(range(len(strata)), len(strata))
+    members = Counter(stratum for each in strata for stratum in each)
+    rarest = sorted(members, key=lambda stratum: (members[stratum], str(stratum)))
+    chosen: set[int] = set()
+    shown: Counter[tuple[str, bool | None]] = Counter()
+    for wanted in range(1, count + 1):
+        if wanted > 1 and 2 * len(chosen) >= count:
+            break
+        for stratum in rarest:
+            left = (place for place in order if place not in chosen and stratum in strata[place])
+            if shown[stratum] < min(wanted, members[stratum]) and len(chosen) < count:
+                chosen.add(place := next(left))
+                shown.update(strata[place])
+    chosen.update([place for place in order if place not in chosen][: max(0, count - len(chosen))])
+    return [place for place in order if place in chosen]
+
+
+def examples_html(
+    examples: Sequence[Example],
+    factors: Mapping[str, Mapping[str, bool | None]],
+    answers: Mapping[str, Sequence[Mapping[str, Any]]],
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    *,
+    count: int,
+    seed: int,
+    margin: int,
+    longest: int,
+) -> tuple[str, int]:
+    """The browser over `count` examples, and how many there are.
+
+    They are drawn so that both sides of every factor, and right and wrong answers of every model, occur.
+
+    Args:
+        examples: all of them.
+        factors: {id: {factor: yes, no or None}}.
+        answers: {id: rows of scores.parquet, one a model}.
+        names: what each factor says.
+        labels: what each model is called.
+        count, seed: of the draw.
+        margin, longest: see `item`.
+    """
+    strata = [strata_of(factors[each.id], answers[each.id]) for each in examples]
+    drawn = [examples[place] for place in stratified(strata, count, seed)]
+    items = [
+        item(each, factors[each.id], answers[each.id], names, labels, margin=margin, longest=longest) for each in drawn
+    ]
+    frames = sorted({each["frame"] for each in items})
+    counts = Counter((factor, state) for each in items for factor, _, state in each["factors"])
+    html = (
+        environment()
+        .get_template("complexity_examples.html")
+        .render(
+            items=items,
+            frames=frames,
+            counts=counts,
+            factors=[(name, names[name]) for name in FACTORS],
+            styles=STYLES,
+            seed=seed,
+        )
+    )
+    return html, len(items)

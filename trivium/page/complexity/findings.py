@@ -1,0 +1,191 @@
+"""What complexity's Table 2 says, factor by factor, beside the paper's, and what our examples offer as reasons."""
+
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Any
+
+from trivium.complexity.effects.factor_table import FACTORS
+from trivium.page.common import environment
+from trivium.page.complexity.factors import Cell, Cells, Metrics
+from trivium.page.complexity.reasons import PROPERTIES, Corpus, breakdowns, reason
+
+
+def findings(
+    found: Cells,
+    published: Mapping[str, Any],
+    metrics: Metrics,
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    *,
+    risk: float,
+) -> list[dict[str, Any]]:
+    """What our analysis and the paper's table say of each factor, and what our numbers offer as reasons.
+
+    Args:
+        found: the effects.
+        published: tests/published/complexity.yaml.
+        metrics: of stage factors: how far each factor is tied to the element asked for.
+        names: what each factor says.
+        labels: what each model is called.
+        risk: of the tests.
+
+    Returns:
+        For each factor: models with δ < 0 here and in the paper, models of each verdict, the models whose cells
+        would be read differently by another analysis, and those whose δ has another sign than the paper's or, where
+        the signs do not differ, an interval without it: their cell and the paper's δ, None for a model that the paper
+        does not have, which is held against the mean of all.
+    """
+    printed = published["table_2"]["rows"]
+    rows = []
+    for place, factor in enumerate(FACTORS):
+        known = {model: each[factor] for model, each in found.items() if each[factor]["delta"] is not None}
+
+        def models(test: Any, known: Mapping[str, Cell] = known) -> list[str]:
+            return [labels[model] for model, cell in known.items() if test(cell)]
+
+        mean = fmean(values[place] for values in printed.values())
+        paper = {model: printed[model][place] if model in printed else mean for model in known}
+        rows.append(
+            {
+                "factor": factor,
+                "name": names[factor],
+                "models": len(known),
+                "validated": models(lambda cell: cell["validated"]),
+                "significant": models(lambda cell: cell["significant"]),
+                "holm": models(lambda cell: cell["holm_significant"]),
+                "found": models(lambda cell: cell["found"]),
+                "paper_mean": mean,
+                "paper_models": len(printed),
+                "paper_negative": sum(values[place] < 0 for values in printed.values()),
+                "gains": models(lambda cell: cell["delta"] > 0 and cell["p"] is not None and cell["p"] <= risk),
+                "balance": metrics.get(f"{factor}_balance"),
+                "corrected": metrics.get(f"{factor}_balance_corrected"),
+                "other_sign": {
+                    model: (cell, paper[model] if model in printed else None)
+                    for model, cell in known.items()
+                    if differs(cell, paper[model])
+                },
+                "other_size": {
+                    model: (cell, paper[model] if model in printed else None)
+                    for model, cell in known.items()
+                    if not differs(cell, paper[model]) and not holds(cell, paper[model])
+                },
+                "joint_disagrees": models(
+                    lambda cell: cell["joint"] is not None and (cell["joint"] < 0) != (cell["delta"] < 0)
+                ),
+                "only_examples": models(
+                    lambda cell: cell["significant"] and (cell["p_frame"] is None or cell["p_frame"] > risk)
+                ),
+                "smaller": min((min(cell["yes"], cell["no"]) for cell in known.values()), default=0),
+            }
+        )
+    return rows
+
+
+def differs(cell: Cell, paper: float) -> bool:
+    """Whether δ has another sign than the paper's, whose 0 is rounded down: it has none."""
+    return paper != 0 and (cell["delta"] < 0) != (paper < 0)
+
+
+def holds(cell: Cell, paper: float) -> bool:
+    """Whether the interval of δ holds the paper's, which is rounded down: anywhere from that to a point more."""
+    return cell["low"] is None or (cell["low"] < paper + 1 and cell["high"] >= paper)
+
+
+def sizes(
+    found: Cells, published: Mapping[str, Any], means: Mapping[str, float], labels: Mapping[str, str]
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """How large δ is on the whole, model by model, beside the paper's, and what goes along with it.
+
+    Args:
+        found, published, labels: see `findings`.
+        means: of the measure analysed, in [0, 1], by model.
+
+    Returns:
+        A row a model: `room` up to a mean of 100, `size` (mean |δ|) and `half` width of the intervals in points, how
+        many `intervals` there are and hold the paper's δ (`inside`), the paper's `paper_room` and `paper_size` (None
+        for a model of ours alone). And sums: intervals, inside; models that the paper has (`beside`), those of a larger
+        mean |δ| than there (`wide`), and of these those with more room (`roomier`).
+    """
+    printed, scores = published["table_2"]["rows"], published["table_1"]["rows"]
+    average = [fmean(column) for column in zip(*printed.values(), strict=True)]
+    rows: list[dict[str, Any]] = []
+    for model, by_factor in found.items():
+        paper = printed.get(model)
+        known = [(by_factor[factor], (paper or average)[place]) for place, factor in enumerate(FACTORS)]
+        known = [(cell, value) for cell, value in known if cell["delta"] is not None]
+        bounded = [(cell, value) for cell, value in known if cell["low"] is not None]
+        rows.append(
+            {
+                "label": labels[model],
+                "room": 100 * (1 - means[model]),
+                "size": fmean(abs(cell["delta"]) for cell, _ in known) if known else None,
+                "half": fmean((cell["high"] - cell["low"]) / 2 for cell, _ in bounded) if bounded else None,
+                "intervals": len(bounded),
+                "inside": sum(holds(cell, value) for cell, value in bounded),
+                "paper_room": None if paper is None else 100 * (1 - scores[model]["values"][0]),
+                "paper_size": None if paper is None else fmean(map(abs, paper)),
+            }
+        )
+    beside = [row for row in rows if row["paper_size"] is not None and row["size"] is not None]
+    wide = [row for row in beside if row["size"] > row["paper_size"]]
+    return rows, {
+        "intervals": sum(row["intervals"] for row in rows),
+        "inside": sum(row["inside"] for row in rows),
+        "beside": len(beside),
+        "wide": len(wide),
+        "roomier": sum(row["room"] > row["paper_room"] for row in wide),
+    }
+
+
+def findings_html(
+    found: Cells,
+    published: Mapping[str, Any],
+    metrics: Metrics,
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    corpus: Corpus,
+    *,
+    measure: str,
+    risk: float,
+    confidence: float,
+    sample: bool,
+) -> str:
+    """The findings in words, factor by factor, with what goes along with them in the examples.
+
+    Args:
+        found, published, metrics, names, labels, risk: see `findings`.
+        corpus: the examples.
+        measure: the score that was analysed, in words.
+        confidence: of the intervals of δ.
+        sample: whether the examples are the sample world's.
+    """
+    rows = findings(found, published, metrics, names, labels, risk=risk)
+    for row in rows:
+        row["turned"] = [
+            (labels[model], cell, paper, reason(corpus, model, row["factor"], cell["delta"]))
+            for model, (cell, paper) in row["other_sign"].items()
+        ]
+        row["sizes"] = [
+            (labels[model], cell, paper, abs(cell["delta"]) > abs(known), reason(corpus, model, row["factor"], beyond))
+            for model, (cell, paper) in row["other_size"].items()
+            for known in (row["paper_mean"] if paper is None else paper,)
+            for beyond in (cell["delta"] - known,)
+        ]
+    means = {model: float(corpus.scores[model].mean()) for model in found}
+    levels, inside = sizes(found, published, means, labels)
+    return (
+        environment()
+        .get_template("complexity_findings.html")
+        .render(
+            rows=rows,
+            levels=levels,
+            inside=inside,
+            properties=list(PROPERTIES),
+            breakdowns=breakdowns(corpus, list(found), labels),
+            measure=measure,
+            risk=risk,
+            confidence=confidence,
+            sample=sample,
+        )
+    )

@@ -1,0 +1,154 @@
+"""What goes along with complexity's factors in the examples, and so may turn a δ away from the paper's sign."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from trivium.complexity.effects.factor_table import FACTORS, coded
+from trivium.complexity.factors.overlap import sentence_of, sentences
+from trivium.complexity.frames.shared_participants import shares_participant
+from trivium.complexity.scoring.score_table import ScoreTable
+from trivium.formats.framed_texts import Example
+from trivium.measures.effects import NEITHER, NO, YES
+
+_FEW = 20  # examples below which a value of a property has no mean of its own
+_PART = 0.25  # of δ that a property must give by itself to go along with it
+_PATH = "path"  # the case of f4 in which arcs are counted
+
+
+def rival_spans(example: Example) -> int:
+    """Frame elements, of any frame, that begin in the answer's sentence and do not overlap the answer."""
+    spans = sentences(example.text.text)
+    answered = sentence_of(spans, example.answer)
+    elements = {element.span for frame in example.text.frames for element in frame.elements}
+    return sum(sentence_of(spans, span) == answered and not span.overlaps(example.answer) for span in elements)
+
+
+SHARED = "events that share a participant"
+PROPERTIES: Mapping[str, Callable[[Example], Any]] = {
+    "the frame element asked for": lambda example: example.answer_element,
+    "the number of the frame’s elements": lambda example: len({each.name for each in example.frame.elements}),
+    "the number of rival spans (elements of any frame) in the answer’s sentence": rival_spans,
+    SHARED: shares_participant,
+}
+_DEFINING = {"f5": "the number of the frame’s elements"}  # a factor's own property is no reason for it
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The examples as the page explains them.
+
+    Attributes:
+        factors: (examples,) of 1, 0, -1 by factor.
+        properties: (examples,) by name, as in PROPERTIES.
+        elements, arcs: (examples,) numbers behind f5 and f4; arcs -1 where they are not counted.
+        scores: (examples,) of the measure analysed, by model.
+    """
+
+    factors: Mapping[str, NDArray[np.int8]]
+    properties: Mapping[str, NDArray]
+    elements: NDArray[np.int64]
+    arcs: NDArray[np.int64]
+    scores: Mapping[str, NDArray[np.float64]]
+
+
+def corpus(examples: Sequence[Example], table: pa.Table, scores: ScoreTable) -> Corpus:
+    """Put examples, their table of factors and their scores together; all in the same order."""
+    columns = table.to_pydict()
+    counted = zip(columns["f4_arcs"], columns["f4_case"], strict=True)
+    return Corpus(
+        factors={factor: coded(columns[factor]) for factor in FACTORS},
+        properties={name: np.array([read(each) for each in examples]) for name, read in PROPERTIES.items()},
+        elements=np.array(columns["f5_elements"]),
+        arcs=np.array([arcs if case == _PATH else -1 for arcs, case in counted]),
+        scores=dict(zip(scores.models, scores.values, strict=True)),
+    )
+
+
+def composition(values: ArrayLike, labels: ArrayLike, codes: ArrayLike) -> float:
+    """δ if the score depended on nothing but a property: what its mix on the two sides of a factor gives.
+
+    With m(g) the mean score of all counted examples whose property is g, whichever side they are on:
+    100 · (mean of m over E_f - mean of m over Ē_f) points. Values that fewer than 20 examples have share one mean, so
+    that no example explains itself.
+
+    Args:
+        values: (examples,) scores.
+        labels: (examples,) the property.
+        codes: (examples,) of 1, 0, -1; each side has an example.
+    """
+    values, labels, codes = np.asarray(values, dtype=np.float64), np.asarray(labels), np.asarray(codes)
+    counted = codes != NEITHER
+    _, group = np.unique(labels[counted], return_inverse=True)
+    size = np.bincount(group)
+    group = np.where(size[group] < _FEW, len(size), group)
+    total = np.bincount(group, weights=values[counted])
+    means = (total / np.maximum(np.bincount(group), 1))[group]
+    side = codes[counted]
+    return float(100 * (means[side == YES].mean() - means[side == NO].mean()))
+
+
+def reason(found: Corpus, model: str, factor: str, delta: float) -> list[dict[str, Any]]:
+    """Properties whose mix gives at least a quarter of δ, with its sign: the strongest first.
+
+    Returns:
+        name, `points` given by it alone, and its mean on either `sides` (None where it is no number).
+    """
+    codes = found.factors[factor]
+    rows = []
+    for name, labels in found.properties.items():
+        points = composition(found.scores[model], labels, codes)
+        if name != _DEFINING.get(factor) and points * delta > 0 and abs(points) >= _PART * abs(delta):
+            sides = None
+            if labels.dtype.kind != "U":
+                sides = (float(labels[codes == YES].mean()), float(labels[codes == NO].mean()))
+            rows.append({"name": name, "points": points, "sides": sides})
+    return sorted(rows, key=lambda row: -abs(row["points"]))
+
+
+def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Mean score of every model by number of frame elements, by arcs, and by f3 among events that share participants.
+
+    Args:
+        found: the examples.
+        models: in the order of the page.
+        labels: what each model is called.
+
+    Returns:
+        Tables: `title`, `columns` (name, examples), `rows` (model, points; None without examples).
+    """
+    shared = np.asarray(found.properties[SHARED], dtype=bool)
+    f3 = found.factors["f3"]
+    arcs = sorted(set(found.arcs.tolist()), key=lambda n: (n < 0, n))
+    tables = {
+        "By the number of the frame’s elements (behind f5)": {
+            str(n): found.elements == n for n in sorted(set(found.elements.tolist()))
+        },
+        "By arcs between trigger and answer (behind f4)": {
+            "not counted" if n < 0 else str(n): found.arcs == n for n in arcs
+        },
+        "f3 by whether something that the question names takes part in another event of the text, too": {
+            f"{said}, f3 {side}": (shared == whether) & (f3 == code)
+            for said, whether in (("shared", True), ("not shared", False))
+            for side, code in (("yes", YES), ("no", NO))
+        },
+    }
+    return [
+        {
+            "title": title,
+            "columns": [(name, int(members.sum())) for name, members in columns.items()],
+            "rows": [
+                (labels[model], [_points(found.scores[model][members]) for members in columns.values()])
+                for model in models
+            ],
+        }
+        for title, columns in tables.items()
+    ]
+
+
+def _points(values: NDArray[np.float64]) -> float | None:
+    return float(100 * values.mean()) if len(values) else None

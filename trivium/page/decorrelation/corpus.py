@@ -1,0 +1,124 @@
+"""What decorrelation's data sets are: what stands together, what could be removed, and how well phrases are found."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyarrow import csv
+
+from trivium.files.tables import read_json
+from trivium.page.common import environment
+from trivium.page.decorrelation.results import DATASETS, Results
+
+REJECTED = "rejected_"
+REASONS = {
+    "single_class": "the picture holds one class only",
+    "crowd": "a crowd under one annotation",
+    "crowd_covered": "a crowd would be covered",
+    "nothing_remains": "no class would remain",
+    "overlap": "covers too much of another class (δ1)",
+    "size": "too large a part of the picture (δ3)",
+    "empty_no_object": "no empty box: the picture holds no object",
+    "empty_no_place": "no empty box: no free place found",
+}
+_FEW = 24  # classes that are shown without asking
+_PARTNERS = 12  # classes with the most certain partner
+
+
+def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> list[Mapping[str, Any]]:
+    """Of every class the one that most often stands beside it; those with the highest probability first.
+
+    Args:
+        table: rows of the co-occurrence table: class, other, probability, lift, pictures_with_class.
+        count: of rows.
+    """
+    best: dict[str, Mapping[str, Any]] = {}
+    for row in table:
+        known = row["probability"] is not None and row["lift"] is not None
+        if known and (row["class"] not in best or row["probability"] > best[row["class"]]["probability"]):
+            best[row["class"]] = row
+    return sorted(best.values(), key=lambda row: (-row["probability"], row["class"]))[:count]
+
+
+def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> str:
+    """What stands beside what in training pictures.
+
+    Args:
+        folder: of the metrics, with `co_occurrence_{dataset}.csv`.
+        datasets: in the order of the page.
+    """
+    tables = [
+        (DATASETS[name], partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist()))
+        for name in datasets
+    ]
+    return environment().get_template("decorrelation_partners.html").render(tables=tables)
+
+
+def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, float]]:
+    """Metrics whose name begins so, by their names in words."""
+    names = [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
+    return [(REASONS.get(name, name.replace("_", " ")), metrics[prefix + name]) for name in names]
+
+
+def removals_html(folder: Path, datasets: Sequence[str], results: Results, delta: Mapping[str, float]) -> str:
+    """How many removals there are, why others are not, what became of their captions, and how phrases agree.
+
+    Args:
+        folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json` and
+            `pairs_{dataset}_{filling}_{captions}.json`.
+        datasets: in the order of the page.
+        results: of stage evaluate; its cells say which pairs there are.
+        delta: δ1, δ2 and δ3.
+    """
+    recipes = dict.fromkeys(
+        (cell.dataset, cell.filling, cell.captions) for cell in results.cells.values() if cell.synthetic
+    )
+    shown = []
+    for name in datasets:
+        removals, phrases = (read_json(folder / f"{stage}_{name}.json") for stage in ("removals", "phrases"))
+        pairs = [
+            (f"{captions.replace('_', ' ')} × {filling}", counted(read_json(file)))
+            for dataset, filling, captions in recipes
+            if dataset == name
+            for file in (folder / f"pairs_{name}_{filling}_{captions}.json",)
+        ]
+        shown.append(
+            {
+                "name": DATASETS[name],
+                "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
+                "rejected": counted(removals, REJECTED),
+                "pairs": pairs,
+                "phrases": phrases,
+                "counts": counted(phrases),
+                "not_asked": results.metrics[f"{name}_synthetic_not_asked"],
+            }
+        )
+    return environment().get_template("decorrelation_removals.html").render(shown=shown, delta=delta)
+
+
+def classes_html(rows: Sequence[Mapping[str, Any]], *, dataset: str = "coco", model: str = "clip") -> str:
+    """ODmAP@1 by removed class of finetune and ours, the largest gain first.
+
+    Args:
+        rows: of the table that stage evaluate writes by class.
+        dataset, model: the two rows compared.
+    """
+    return (
+        environment()
+        .get_template("decorrelation_classes.html")
+        .render(pairs=class_pairs(rows, dataset, model), few=_FEW, dataset=DATASETS[dataset])
+    )
+
+
+def class_pairs(
+    rows: Sequence[Mapping[str, Any]], dataset: str, model: str
+) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """(class, its row for finetune, its row for ours), the largest gain of ODmAP@1 first; see `classes_html`."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        for variant in ("finetune", "ours"):
+            if row["set"] == "synthetic" and row["group"] == f"{dataset}_{model}_{variant}":
+                found.setdefault(row["class"], {})[variant] = row
+    pairs = [(name, both["finetune"], both["ours"]) for name, both in found.items() if len(both) == 2]
+    pairs.sort(key=lambda each: (each[1]["odmap@1"] - each[2]["odmap@1"], each[0]))
+    return pairs

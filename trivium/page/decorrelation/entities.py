@@ -1,0 +1,56 @@
+"""Decorrelation's models as KVQAE's image encoder: four rows, so that architecture and training are not confounded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trivium.page.common import environment
+
+ROWS = {
+    "kvqae": "KVQAE's own CLIP (RN50; the sample's: like the others, trained otherwise)",
+    "zero_shot": "Decorrelation's CLIP, untouched",
+    "finetune": "fine-tuned on D",
+    "ours": "fine-tuned on D ∪ D′",
+}
+MEASURES = {"mrr": "MRR", "precision@1": "P@1", "hits@20": "Hits@20"}
+TRAINED = ("ours", "finetune")  # the question: these two differ in D' alone
+PRIMARY = "mrr"
+
+
+def verdict(test: Mapping[str, Any], level: float) -> str:
+    """What a paired test of D ∪ D' against D alone says, in a sentence."""
+    if test["p"] > level:
+        return "Whether a retrieval model looks at the image makes no difference here that could be told from chance."
+    better = test["difference"] > 0
+    return f"The model that was made to look at the image finds entities {'better' if better else 'worse'}."
+
+
+def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) -> str:
+    """The table of stage `entities`.
+
+    Args:
+        found: questions, entities, questions about none of them, `rows` (row → measure → value, interval), `tests`.
+        level: p up to which a difference counts as shown.
+        confidence: of the intervals.
+    """
+    against = {(test["row"], test["against"], test["measure"]): test for test in found["tests"]}
+    tests = [
+        {**test, "row": ROWS[row], "against": ROWS[other]}
+        for (row, other, measure), test in against.items()
+        if measure == PRIMARY
+    ]
+    later, earlier = TRAINED
+    return (
+        environment()
+        .get_template("decorrelation_entities.html")
+        .render(
+            rows=[(label, name in TRAINED, found["rows"][name]) for name, label in ROWS.items()],
+            measures=MEASURES,
+            tests=tests,
+            verdict=verdict(against[later, earlier, PRIMARY], level),
+            questions=found["questions"],
+            asked=found["entities_asked"],
+            not_searched=found["questions_entity_not_searched"],
+            entities=found["entities"],
+            confidence=confidence,
+        )
+    )

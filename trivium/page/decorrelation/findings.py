@@ -1,0 +1,143 @@
+"""What the numbers show: the effect, and the checks that it is not something else; every sentence is computed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trivium.page.common import environment
+from trivium.page.decorrelation.checks import Expected, checks
+from trivium.page.decorrelation.notes import notes
+from trivium.page.decorrelation.results import DATASETS, MODELS, Results, points, shown
+
+Comparison = Mapping[str, Any]
+SHORT = {
+    "zero_shot": "zero-shot",
+    "finetune": "finetune",
+    "ours": "ours",
+    "longer": "finetune, more steps",
+    "zero": "ours, zero filled",
+}
+MEASURES = {
+    ("synthetic", "odmap@1"): "ODmAP@1",
+    ("rendered", "odmap@1"): "ODmAP@1, re-rendered",
+    ("synthetic", "removed_named"): "removed object named",
+    ("image_to_text", "r@1"): "R@1, image → text",
+    ("text_to_image", "r@1"): "R@1, text → image",
+    ("empty_image_to_text", "r@1"): "R@1, image → text, an empty box painted",
+}
+SUBSETS = {"all": "", "partner_remains": ", partner still there", "elsewhere": ", all other queries"}
+
+
+def said(row: Comparison, expected: Expected, level: float, margin: float) -> str:
+    """One sentence: what this comparison shows.
+
+    Args:
+        row: of comparisons.json.
+        expected: what would speak for the method.
+        level: of significance.
+        margin: difference in [0, 1] below which two values count as the same.
+    """
+    sign, size = shown(row, level), f"{100 * abs(row['difference']):.1f} points"
+    if row["low"] is None:
+        return "From one picture: nothing can be said."
+    inside = -margin <= row["low"] and row["high"] <= margin
+    reaches = f"{100 * max(abs(row['low']), abs(row['high'])):.1f} points"
+    if expected == "same":
+        if inside:
+            return f"Yes, within {100 * margin:g} points." if sign == 0 else f"Nearly: differs by only {size}."
+        if sign:
+            return f"No: it {'gains' if sign > 0 else 'loses'} {size}."
+        return f"Not shown to differ, but the interval reaches {reaches}."
+    if sign == 0:
+        if expected != "open":
+            return "Not shown: the difference may be chance."
+        return f"No difference is shown; the interval reaches {reaches}."
+    direction = f"{'Higher' if sign > 0 else 'Lower'} by {size}."
+    if expected == "open":
+        return direction
+    return ("Yes. " if sign == (1 if expected == "more" else -1) else "No, the reverse. ") + direction
+
+
+def side(row: Comparison, other: bool) -> str:
+    """The row of the tables and the set that one side of a comparison is."""
+    prefix = "other_" if other else ""
+    name, kind = str(row[f"{prefix}variant"]), str(row[f"{prefix}set"])
+    variant = SHORT.get(name, name)
+    if row["set"] == row["other_set"]:
+        return variant
+    names = {
+        "synthetic": "in-painted" if row["variant"] != "zero" else "zero boxes",
+        "rendered": "re-rendered",
+        "image_to_text": "original pictures",
+        "empty_image_to_text": "empty box painted",
+    }
+    return f"{variant}, {names[kind]}"
+
+
+def verdict(results: Results, level: float, margin: float) -> str | None:
+    """Whether the sample shows what it must: CLIP on COCO gains more than `margin`, at R@1 within `margin`."""
+    fields = {"dataset": "coco", "model": "clip", "variant": "ours", "other_variant": "finetune"}
+    gain = results.comparison(**fields, set="synthetic", measure="odmap@1")
+    cost = results.comparison(**fields, set="image_to_text", measure="r@1")
+    if gain is None or cost is None:
+        return None
+    there = gain["difference"] > margin and gain["p"] <= level
+    kept = abs(cost["difference"]) <= margin
+    seeds = min(gain["seeds"], gain["other_seeds"])
+    text = "The effect is there: " if there and kept else "The effect is not there as it should be: "
+    text += f"CLIP trained on D ∪ D′ has ODmAP@1 {points(gain['difference'])} points against finetuning on D "
+    text += f"({'more' if gain['difference'] > margin else 'not more'} than {100 * margin:g}, "
+    text += (
+        f"{'' if gain['p'] <= level else 'not '}significant at {level:g}), and R@1 {points(cost['difference'])} points "
+    )
+    text += f"({'within' if kept else 'not within'} {100 * margin:g}); "
+    return text + (f"means over {seeds} seeds and {gain['queries']} queries." if seeds > 1 else "one seed only.")
+
+
+def findings_html(
+    results: Results, *, level: float, margin: float, confidence: float, folder: Path, usual: float
+) -> str:
+    """The table of checks; what was not run says so.
+
+    Args:
+        results: of stage evaluate.
+        level: of significance.
+        margin: difference in [0, 1] below which two values count as the same.
+        confidence: of the intervals.
+        folder: of the metrics, see `notes`.
+        usual: P(other | class) from which the other is the class's partner.
+    """
+    rows: list[dict[str, Any]] = []
+    for each in checks(results.datasets):
+        row = results.comparison(**each.wanted)
+        place = f"{MODELS[each.wanted['model']]}, {DATASETS[each.wanted['dataset']]}"
+        measure = MEASURES[each.wanted["set"], each.wanted["measure"]]
+        about = f"{place}: {measure}{SUBSETS[each.wanted['subset']]}"
+        rows.append({"question": each.question, "about": about, "row": row})
+        if row is not None:
+            rows[-1] |= {
+                "sentence": said(row, each.expected, level, margin),
+                "sides": (side(row, other=False), side(row, other=True)),
+                "difference": points(row["difference"]),
+                "interval": None if row["low"] is None else (points(row["low"]), points(row["high"])),
+                "seeds": _seeds(row),
+                "notes": notes(results, each, level=level, folder=folder, usual=usual),
+            }
+    return (
+        environment()
+        .get_template("decorrelation_findings.html")
+        .render(
+            rows=rows,
+            verdict=verdict(results, level, margin),
+            confidence=confidence,
+            level=level,
+            margin=margin,
+            usual=usual,
+        )
+    )
+
+
+def _seeds(row: Comparison) -> str:
+    if row["seeds"] == row["other_seeds"]:
+        return "one seed" if row["seeds"] == 1 else f"{row['seeds']} seeds"
+    return f"{row['seeds']} and {row['other_seeds']} seeds"

@@ -1,0 +1,204 @@
+"""Decorrelation's Figure 3: pictures with and without an object, and the two best sentences of every model."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trivium.decorrelation.matrix import groups
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_table
+from trivium.formats import masks
+from trivium.harness.stage import BadInput
+from trivium.page.common import environment
+from trivium.page.decorrelation.pictures import small
+from trivium.page.decorrelation.results import DATASETS, MAIN, MODELS, VARIANTS, Results
+
+SENTENCES = 2
+FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking
+FILTERS = (
+    ("all", "All"),
+    ("right", "Ours right"),
+    ("wrong", "Ours wrong"),
+    ("fooled", "Finetune names what is gone"),
+    ("partner", "Partner still there"),
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of a sentence: `status` is present, gone, absent (a class that was never there), or empty."""
+
+    text: str
+    status: str
+
+
+def status_of(classes: Iterable[str], removed: set[str], present: set[str]) -> str:
+    """What a phrase that names these classes says about a picture."""
+    named = set(classes)
+    if named & removed:
+        return "gone"
+    if named & present:
+        return "present"
+    return "absent" if named else ""
+
+
+def pieces(
+    text: str, phrases: Sequence[Mapping[str, Any]], removed: set[str], present: set[str], longest: int
+) -> list[Piece]:
+    """Cut a sentence at its phrases; joined, the pieces are the text, or its first characters and an ellipsis.
+
+    A phrase that begins within another is passed over.
+    """
+    cut, end = [], 0
+    for phrase in sorted(phrases, key=lambda each: (each["start"], -each["end"])):
+        status = status_of(phrase["classes"], removed, present)
+        if not status or phrase["start"] < end or phrase["end"] > longest:
+            continue
+        cut += [Piece(text[end : phrase["start"]], ""), Piece(text[phrase["start"] : phrase["end"]], status)]
+        end = phrase["end"]
+    cut.append(Piece(text[end:longest] + "…" * (len(text) > longest), ""))
+    return [piece for piece in cut if piece.text]
+
+
+def sentence(row: Mapping[str, Any], removed: set[str], present: set[str], longest: int) -> dict[str, Any]:
+    """What the page shows of one retrieved sentence: its pieces, and whether it is right."""
+    named = set(row["classes"])
+    return {
+        "pieces": pieces(row["text"], row["phrases"], removed, present, longest),
+        "right": bool(named & present) and not named & removed,
+    }
+
+
+def draw(evaluated: pa.Table, reference: str, count: int, seed: int) -> list[str]:
+    """Removal ids: as many that the reference cell gets wrong as right at the first sentence, as far as there are."""
+    rows = evaluated.filter(pc.and_(pc.equal(evaluated["cell"], reference), pc.equal(evaluated["set"], "synthetic")))
+    right = dict(zip(rows["query"].to_pylist(), rows["odmap@1"].to_pylist(), strict=True))
+    rng = random.Random(seed)
+    sides = [sorted(query for query, value in right.items() if bool(value) is side) for side in (False, True)]
+    wrong = rng.sample(sides[0], min(len(sides[0]), max(count // 2, count - len(sides[1]))))
+    chosen = wrong + rng.sample(sides[1], min(len(sides[1]), count - len(wrong)))
+    rng.shuffle(chosen)
+    return chosen
+
+
+def best(file: Path, queries: Sequence[str]) -> dict[str, list[int]]:
+    """The ids of the best sentences for each of these queries."""
+    table = read_table(file, ["query", "captions"])
+    table = table.filter(pc.is_in(table["query"], pa.array(queries, pa.string())))
+    found = dict(zip(table["query"].to_pylist(), table["captions"].to_pylist(), strict=True))
+    if missing := [query for query in queries if query not in found]:
+        raise BadInput("no sentences for a query", file=file, field="query", got=missing[0])
+    return {query: captions[:SENTENCES] for query, captions in found.items()}
+
+
+def rows_by(file: Path, key: str, wanted: Iterable[Any], columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
+    """{key: row} of the rows of a table whose key is wanted."""
+    table = read_table(file, [key, *columns])
+    chosen = table.filter(pc.is_in(table[key], pa.array(sorted(set(wanted)), table.schema.field(key).type)))
+    return {row[key]: row for row in chosen.to_pylist()}
+
+
+def gallery_html(
+    results: Results,
+    evaluated: pa.Table,
+    *,
+    raw: Path,
+    phrases: Path,
+    removals: Path,
+    painted: Path,
+    retrieved: Path,
+    count: int,
+    seed: int,
+    side: int,
+    longest: int,
+) -> tuple[str, dict[str, float]]:
+    """The gallery, and how much it shows: `examples`, `pictures_missing`.
+
+    Args:
+        results: of stage evaluate.
+        evaluated: cell, set, query, odmap@1, removed_named and partner_remains of every query.
+        raw, phrases, removals, painted, retrieved: folders of these stages.
+        count, seed: of the draw.
+        side: pixels of a picture's longer side.
+        longest: characters of a sentence; the rest of a longer one is cut off.
+    """
+    dataset = results.datasets[0]
+    cells = shown_cells(results, dataset)
+    reference = cells.get(("clip", "ours")) or list(cells.values())[-1]
+    chosen = draw(evaluated, reference, count, seed)
+    columns = ["picture", "name", "class", "removed", "remaining", "mask", "height", "width"]
+    of_query = rows_by(removals / dataset / "removals.parquet", "removal", chosen, columns)
+    pictures = {query: str(of_query[query]["picture"]) for query in chosen}
+    found = {
+        cell: (
+            best(retrieved / cell / "original.parquet", list(dict.fromkeys(pictures.values()))),
+            best(retrieved / cell / "synthetic.parquet", chosen),
+        )
+        for cell in cells.values()
+    }
+    wanted = {caption for lists in found.values() for each in lists for ids in each.values() for caption in ids}
+    texts = rows_by(phrases / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
+    facts = {
+        (row["cell"], row["query"]): row
+        for row in evaluated.filter(
+            pc.and_(
+                pc.equal(evaluated["set"], "synthetic"), pc.is_in(evaluated["query"], pa.array(chosen, pa.string()))
+            )
+        ).to_pylist()
+    }
+    originals = Images(raw / dataset / "images")
+    holes = Images(painted / dataset / results.cells[reference].queries / "test")
+    items = []
+    for query in chosen:
+        about = of_query[query]
+        removed, present = set(about["removed"]), set(about["remaining"])
+        mask = masks.decode(about["mask"], about["height"], about["width"])
+        right = facts[reference, query]["odmap@1"] > 0
+        finetune = facts.get((cells.get(("clip", "finetune"), ""), query))
+        tags = ["right" if right else "wrong"]
+        tags += ["fooled"] * bool(finetune and finetune["removed_named"])
+        tags += ["partner"] * bool(facts[reference, query]["partner_remains"])
+        models = [
+            {
+                "name": f"{MODELS[model]} {VARIANTS[variant]}",
+                "first": (model, variant) in FIRST,
+                "original": [
+                    sentence(texts[each], set(), present | removed, longest) for each in found[cell][0][pictures[query]]
+                ],
+                "painted": [sentence(texts[each], removed, present, longest) for each in found[cell][1][query]],
+            }
+            for (model, variant), cell in cells.items()
+        ]
+        items.append(
+            {
+                "original": small(originals.read(about["name"]), side, mask) if about["name"] in originals else None,
+                "painted": small(holes.read(query), side) if query in holes else None,
+                "removed": sorted(removed),
+                "present": sorted(present),
+                "tags": tags,
+                "models": models,
+            }
+        )
+    html = (
+        environment()
+        .get_template("decorrelation_gallery.html")
+        .render(items=items, filters=FILTERS, seed=seed, dataset=DATASETS[dataset], side=side)
+    )
+    missing = sum(item[name] is None for item in items for name in ("original", "painted"))
+    return html, {"examples": float(len(items)), "pictures_missing": float(missing)}
+
+
+def shown_cells(results: Results, dataset: str) -> dict[tuple[str, str], str]:
+    """{(model, variant): its first cell} of the rows of Table 1 that were asked the same pictures."""
+    members = groups(results.cells)
+    named = {(model, variant): f"{dataset}_{model}_{variant}" for model, variant in MAIN}
+    there = {key: next(iter(members[group])) for key, group in named.items() if group in members}
+    if not there:
+        raise BadInput("no row of table 1 among the cells", field="decorrelation.cells", got=dataset)
+    queries = results.cells[there.get(("clip", "ours"), list(there.values())[-1])].queries
+    return {key: cell for key, cell in there.items() if results.cells[cell].queries == queries}

@@ -1,0 +1,112 @@
+"""Decorrelation's numbers as the page looks them up: by row of a table, set of queries and measure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trivium.decorrelation.matrix import INPAINTING, Cell, groups
+
+MODELS = {"vse": "VSE++", "clip": "CLIP", "blip": "BLIP"}
+VARIANTS = {
+    "zero_shot": "zero-shot",
+    "finetune": "finetuned on D",
+    "ours": "+ ours, on D ∪ D′",
+    "longer": "on D, more steps",
+    "zero": "on D ∪ D′, zero filled",
+}
+DATASETS = {"coco": "COCO", "flickr30k": "Flickr30k", "control": "Control world"}
+MAIN = tuple(
+    (model, variant)
+    for model, variants in (
+        ("vse", ("finetune", "ours")),
+        ("clip", ("zero_shot", "finetune", "ours")),
+        ("blip", ("zero_shot", "finetune", "ours")),
+    )
+    for variant in variants
+)
+EVERY_CELL = "thorough"  # the scale whose matrix holds every row of tables 1 and 2
+
+
+@dataclass(frozen=True)
+class Value:
+    """A mean over queries and seeds in [0, 1], its spread over seeds, and its interval over pictures."""
+
+    mean: float
+    sd: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Results:
+    """What stage evaluate found.
+
+    Attributes:
+        cells: the matrix.
+        metrics: its flat metrics.
+        comparisons: its rows of comparisons.json.
+    """
+
+    cells: Mapping[str, Cell]
+    metrics: Mapping[str, float]
+    comparisons: Sequence[Mapping[str, Any]]
+
+    @property
+    def groups(self) -> dict[str, Cell]:
+        """{row: one of its cells}."""
+        return {name: next(iter(members.values())) for name, members in groups(self.cells).items()}
+
+    @property
+    def datasets(self) -> list[str]:
+        """Those with cells, in the order of the page."""
+        used = {cell.dataset for cell in self.cells.values()}
+        return [name for name in DATASETS if name in used]
+
+    def value(self, group: str, kind: str, measure: str) -> Value | None:
+        """A row's value on a set of queries, None where it was not measured."""
+        key = f"{group}_{kind}_{measure}"
+        if key not in self.metrics:
+            return None
+        low, high = self.metrics.get(f"{key}_low"), self.metrics.get(f"{key}_high")
+        interval = None if low is None or high is None else (low, high)
+        return Value(self.metrics[key], self.metrics.get(f"{key}_sd"), interval)
+
+    def seeds(self, group: str) -> int:
+        """How many trainings a row is the mean of."""
+        return len(groups(self.cells)[group])
+
+    def by_seed(self, group: str, kind: str, measure: str) -> list[float]:
+        """A row's value in each of its cells."""
+        return [self.metrics[f"{name}_{kind}_{measure}"] for name in groups(self.cells)[group]]
+
+    def skew(self, group: str) -> float:
+        """Mean over the seeds of the k-occurrence skew of synthetic queries."""
+        return float(np.mean(self.by_seed(group, "synthetic", "k_skew@10")))
+
+    def comparison(self, **wanted: Any) -> Mapping[str, Any] | None:
+        """The row of comparisons.json with these fields; `other_set` and `subset` as `set` and `all` if not given."""
+        wanted = {"other_set": wanted["set"], "subset": "all"} | wanted
+        found = [row for row in self.comparisons if all(row[name] == value for name, value in wanted.items())]
+        return found[0] if found else None
+
+
+def recipe(cell: Cell) -> str | None:
+    """What makes D' in words of table 3, `none` for D alone; None for a cell that is no row of that table."""
+    if cell.original != "all" or cell.steps != 1 or cell.variant == "zero_shot":
+        return None
+    if not cell.synthetic:
+        return "none"
+    return f"{cell.captions}_{'inpaint' if cell.filling in INPAINTING else cell.filling}"
+
+
+def shown(row: Mapping[str, Any], level: float) -> int:
+    """1 or -1 when a row of comparisons.json shows a difference (p at most `level`, its interval without 0), else 0."""
+    if row["low"] is None or row["p"] > level:
+        return 0
+    return int(row["low"] > 0) - int(row["high"] < 0)
+
+
+def points(value: float, digits: int = 1) -> str:
+    """A difference of shares in points, with its sign."""
+    return f"{100 * value:+.{digits}f}".replace("-", "−")

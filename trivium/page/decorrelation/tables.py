@@ -1,0 +1,203 @@
+"""Decorrelation's Tables 1, 2 and 3 and appendix B, the published numbers beside ours."""
+
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from trivium.decorrelation.evaluation.lists import ODMAP, RECALL
+from trivium.files.tables import read_json
+from trivium.page.agreement import agreement
+from trivium.page.common import environment, probability
+from trivium.page.decorrelation.results import (
+    DATASETS,
+    EVERY_CELL,
+    MAIN,
+    MODELS,
+    VARIANTS,
+    Results,
+    Value,
+    points,
+    recipe,
+)
+
+FILLINGS = {"cv2": "OpenCV (cv2)", "lama": "LaMa", "zero": "zeros", "mean": "the mean", "blur": "a blur"}
+VARIED = {variant for _, variant in MAIN}
+LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
+DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
+
+
+def seeds_said(results: Results, group: str) -> str:
+    """`one seed`, or how many."""
+    count = results.seeds(group)
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+def against(results: Results, dataset: str, model: str, variant: str, kind: str, measure: str) -> str | None:
+    """By how much a row is above finetuning on D, in words."""
+    row = results.comparison(
+        dataset=dataset, model=model, variant=variant, other_variant="finetune", set=kind, measure=measure
+    )
+    if row is None:
+        return None
+    return f"{points(row['difference'])} on finetune, p {probability(row['p'])}"
+
+
+def agrees(
+    values: Sequence[Value | None], paper: Mapping[str, Any], key: str, tolerance: float, *, verdict: bool
+) -> str | None:
+    """The verdict on a row: within one tolerance of what the paper prints, here or in another table (`also`)."""
+    ours = [None if value is None else 100 * value.mean for value in values]
+    printed = [paper[key], *([paper["also"]] if "also" in paper else [])]
+    return agreement(ours, printed, [tolerance] * len(ours), sample=not verdict)
+
+
+def judged(dataset: str, model: str, variant: str, *, samples: Container[str], as_long: Container[str]) -> bool:
+    """Whether a row may agree or disagree with the paper's: real data, and a training as long as the paper's."""
+    return dataset not in samples and (variant == "zero_shot" or model in as_long)
+
+
+def table_1_html(
+    results: Results,
+    published: Mapping[str, Any],
+    *,
+    samples: Container[str],
+    as_long: Container[str],
+    matching: str,
+    level: float,
+) -> str:
+    """ODmAP@1, 5 and 10 of every model, data set by data set.
+
+    Args:
+        results: of stage evaluate.
+        published: tests/published/decorrelation.yaml.
+        samples: data sets that are sample worlds.
+        as_long: models trained for as many steps as at the paper's scale.
+        matching: how phrases name classes, see stage phrases.
+        level: of significance, which the caption names.
+    """
+    tables = []
+    for dataset in (name for name in ("coco", "flickr30k") if name in results.datasets):
+        printed = published["table_1"][dataset]
+        rows = []
+        for model, variant in MAIN:
+            group, paper = f"{dataset}_{model}_{variant}", printed[f"{model}_{variant}"]
+            row: dict[str, Any] = {"model": MODELS[model], "variant": VARIANTS[variant], "paper": paper}
+            if group in results.groups:
+                values = [results.value(group, "synthetic", measure) for measure in ODMAP]
+                verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)
+                row |= {
+                    "seeds": seeds_said(results, group),
+                    "values": values,
+                    "named": results.value(group, "synthetic", "removed_named"),
+                    "original": results.value(group, "original", "odmap@1"),
+                    "against": against(results, dataset, model, variant, "synthetic", "odmap@1"),
+                    "agrees": agrees(values, paper, "values", published["tolerances"]["odmap"], verdict=verdict),
+                }
+            rows.append(row)
+        tables.append(
+            {
+                "dataset": DATASETS[dataset],
+                "rows": rows,
+                "chance": [results.metrics[f"{dataset}_synthetic_chance_{measure}"] for measure in ODMAP],
+                "queries": results.metrics[f"{dataset}_synthetic_queries"],
+                "pictures": results.metrics[f"{dataset}_synthetic_pictures"],
+                "tested": results.metrics[f"{dataset}_image_to_text_queries"],
+                "painted": not results.metrics[f"{dataset}_synthetic_not_asked"],
+                "captions": results.metrics[f"{dataset}_captions"],
+            }
+        )
+    return (
+        environment()
+        .get_template("decorrelation_odmap.html")
+        .render(
+            tables=tables,
+            scale=EVERY_CELL,
+            level=level,
+            matching=matching,
+            source=published["source"],
+            painters=sorted({FILLINGS[cell.queries] for cell in results.groups.values() if cell.variant in VARIED}),
+        )
+    )
+
+
+def table_2_html(
+    results: Results, published: Mapping[str, Any], *, samples: Container[str], as_long: Container[str]
+) -> str:
+    """R@1, 5 and 10 both ways; arguments as `table_1_html`."""
+    tables = []
+    for dataset in (name for name in ("coco", "flickr30k") if name in results.datasets):
+        for direction, name in DIRECTIONS.items():
+            rows = []
+            for model, variant in MAIN:
+                group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset][f"{model}_{variant}"]
+                row: dict[str, Any] = {"model": MODELS[model], "variant": VARIANTS[variant], "paper": paper[direction]}
+                if group in results.groups:
+                    values = [results.value(group, direction, measure) for measure in RECALL]
+                    verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)
+                    row |= {
+                        "seeds": seeds_said(results, group),
+                        "values": values,
+                        "against": against(results, dataset, model, variant, direction, "r@1"),
+                        "agrees": agrees(values, paper, direction, published["tolerances"]["recall"], verdict=verdict),
+                    }
+                rows.append(row)
+            queries = results.metrics[f"{dataset}_{direction}_queries"]
+            tables.append({"dataset": DATASETS[dataset], "direction": name, "rows": rows, "queries": queries})
+    return environment().get_template("decorrelation_recall.html").render(tables=tables, scale=EVERY_CELL)
+
+
+def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -> str:
+    """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
+
+    Args:
+        results: of stage evaluate.
+        published: tests/published/decorrelation.yaml.
+        folder: of the metrics, with `pairs_{dataset}_{filling}_{captions}.json`.
+    """
+    reference = results.groups.get("coco_clip_ours")
+    found = {
+        recipe(cell): name
+        for name, cell in results.groups.items()
+        if (cell.dataset, cell.model, cell.share) == ("coco", "clip", 1)
+        and reference is not None
+        and cell.queries == reference.queries
+        and recipe(cell) is not None
+    }
+    rows, written = [], []
+    for key, paper in published["table_3"]["rows"].items():
+        row: dict[str, Any] = {"label": paper["label"], "paper": paper}
+        if group := found.get(key):
+            row |= {
+                "seeds": seeds_said(results, group),
+                "values": [results.value(group, "synthetic", measure) for measure in ODMAP],
+                "named": results.value(group, "synthetic", "removed_named"),
+                "skew": results.skew(group),
+            }
+            cell = results.groups[group]
+            if cell.synthetic:
+                counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
+                written.append((paper["label"], int(counts["different_captions"]), int(counts["pairs"])))
+        rows.append(row)
+    return (
+        environment()
+        .get_template("decorrelation_synthesis.html")
+        .render(rows=rows, scale="table3", written=written, least_different=LEAST_DIFFERENT)
+    )
+
+
+def appendix_b_html(results: Results, published: Mapping[str, Any]) -> str:
+    """CLIP on COCO when every training set has the same size."""
+    rows = []
+    for variant, paper in published["appendix_b"]["rows"].items():
+        group = f"coco_clip_{variant}"
+        row: dict[str, Any] = {"label": paper["label"], "paper": paper}
+        if group in results.groups:
+            row |= {
+                "seeds": seeds_said(results, group),
+                "values": [
+                    results.value(group, "synthetic", "odmap@1"),
+                    results.value(group, "image_to_text", "r@1"),
+                ],
+            }
+        rows.append(row)
+    return environment().get_template("decorrelation_appendix.html").render(rows=rows, scale="appendix_b")

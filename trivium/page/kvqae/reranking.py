@@ -1,0 +1,117 @@
+"""KVQAE's re-ranking on the page: what was chosen on validation, and the split by overlap with pretraining."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trivium.page.common import environment
+from trivium.page.kvqae.findings import findings_html, retrieval_findings, within
+from trivium.page.kvqae.retrieval import RERANKED_TABLES, Shown, retrieval_html
+
+FUSIONS = {
+    "image": "Image, for text + image",
+    "image_alone": "Image alone",
+    "text_image": "Text + image",
+    "text_initial": "Text + initial list",
+    "text_image_initial": "Text + image + initial list",
+}
+LABELS = {
+    "arcface": "ArcFace",
+    "rrt": "RRT",
+    "initial": "initial list",
+    "posfuse": "PosFuse",
+    "rank": "rank",  # PosFuse sees positions only
+    "min_max": "min-max",
+    "z_score": "z-score",
+}
+
+
+def tuning_html(choice: Mapping[str, Any]) -> str:
+    """How each fusion of stage `tune_reranking` was chosen: ours, then the paper's way, with validation MRR."""
+    rows = []
+    for name, record in choice.items():
+        for which, label in (("chosen", "chosen"), ("paper", "the paper’s way")):
+            if which not in record:  # beyond the paper
+                continue
+            fusion = record[which]
+            rows.append(
+                {
+                    "label": f"{_fused(name, fusion)}, {label}",
+                    "normalization": _named(fusion.get("normalization", "rank")),
+                    "method": _named(fusion["method"]),
+                    "weights": [(_named(system), weight) for system, weight in fusion.get("weights", {}).items()],
+                    "mrr": record[f"{which}_mrr"],
+                    "tried": record["tried"] if which == "chosen" else None,
+                }
+            )
+    return environment().get_template("kvqae_tuning.html").render(rows=rows)
+
+
+def _fused(name: str, fusion: Mapping[str, Any]) -> str:
+    """A fusion's name; of images also of what."""
+    return f"{FUSIONS[name]}: {' + '.join(_systems(fusion))}" if name.startswith("image") else FUSIONS[name]
+
+
+def _systems(fusion: Mapping[str, Any]) -> list[str]:
+    return [_named(system) for system in sorted(fusion["weights" if "weights" in fusion else "probabilities"])]
+
+
+def depths_note(kvqae: Mapping[str, Any]) -> str:
+    """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
+    text, arcface, rrt = (kvqae[name]["depth"] for name in ("rerank_text", "rerank_arcface", "rerank_rrt"))
+    said = f"The best passages of the initial ranking are put into a new order: the first {text} by text, "
+    if kvqae["rrt"]["use"]:
+        return f"{said}the first {arcface} by ArcFace, the first {rrt} by RRT."
+    return (
+        f"{said}the first {arcface} by ArcFace where a face is found. RRT was left out (kvqae.rrt.use is false), not "
+        "so in the paper: where no face is found, the image re-ranks nothing."
+    )
+
+
+def image_note(choice: Mapping[str, Any]) -> str:
+    """How the list by the image alone is fused, and how it does on validation beside the paper's way and under text."""
+    record, under_text = choice["image_alone"], choice["image"]
+    alone, *others = _systems(record["chosen"])
+    if not others:
+        return f"This list by the image alone is in {alone}’s order where it has one, elsewhere in the initial order."
+    ours, papers = record["chosen_mrr"], record["paper_mrr"]
+    way = "which is the paper’s" if record["chosen"] == record["paper"] else "which is not the paper’s"
+    same = "the same way" if under_text["chosen"] == record["chosen"] else "in the way that is best for both"
+    return (
+        f"This list by the image alone is fused as is best for itself on validation, {way}: MRR {100 * ours:.1f} % "
+        f"against the paper’s {100 * papers:.1f} %. In text + image (Table 6) the images are fused {same}."
+    )
+
+
+def cross_encoder_html(metrics: Mapping[str, float], *, questions: int, passages: int, depth: int) -> str:
+    """What text re-ranking alone does to the MRR of the initial list on validation.
+
+    Args:
+        metrics: of stage `rerank_finetune`.
+        questions: the most that it validated on.
+        passages: re-ranked for each of them.
+        depth: passages that it re-ranks in Table 6.
+    """
+    before, after = metrics["initial_validation_mrr"], metrics["validation_mrr"]
+    template = environment().get_template("kvqae_cross_encoder.html")
+    return template.render(before=before, after=after, questions=questions, passages=passages, depth=depth)
+
+
+def _named(name: str) -> str:
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def overlap_blocks_html(
+    blocks: dict[str, Any],
+    published: Mapping[str, Any],
+    level: float,
+    confidence: float,
+    labels: Mapping[str, str],
+) -> str:
+    """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
+    shown = {each.block for _, wanted in RERANKED_TABLES.values() for each in wanted}
+    rest = [Shown(key) for key in blocks if key not in shown]
+    if not rest:
+        return ""
+    note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
+    found = retrieval_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
+    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, confidence, labels)

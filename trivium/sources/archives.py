@@ -1,0 +1,111 @@
+"""Reading downloads as a stream: records of any of the usual table files, images of an archive cut into parts."""
+
+import gzip
+import io
+import tarfile
+import zlib
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trivium.files.tables import parse_object, read_json_lines
+from trivium.harness.stage import BadInput
+
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
+
+
+def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream (row from 1, record) from JSON lines, plain or gzipped, Parquet or an Arrow stream.
+
+    Raises:
+        BadInput: the suffix is another, or the file breaks off.
+    """
+    try:
+        if path.name.endswith((".jsonl", ".json")):
+            yield from read_json_lines(path)
+        elif path.name.endswith((".jsonl.gz", ".json.gz")):
+            with gzip.open(path, "rt", encoding="utf-8") as lines:
+                for row, line in enumerate(lines, 1):
+                    yield row, parse_object(line, path, row)
+        elif path.suffix in {".parquet", ".arrow"}:
+            yield from enumerate(_rows(path), 1)
+        else:
+            raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
+    except (EOFError, gzip.BadGzipFile, zlib.error, pa.ArrowInvalid) as error:
+        raise BadInput(f"broken file: {error}", file=path) from None
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        with pq.ParquetFile(path) as table:
+            for batch in table.iter_batches():
+                yield from batch.to_pylist()
+    else:
+        with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
+            for batch in stream:
+                yield from batch.to_pylist()
+
+
+class _Joined(io.RawIOBase):
+    """Files read one after another as if they were one."""
+
+    def __init__(self, parts: Sequence[Path]) -> None:
+        self._left = list(parts)
+        self._open: io.BufferedReader | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._open is None:
+                if not self._left:
+                    return 0
+                self._open = self._left.pop(0).open("rb")
+            count = self._open.readinto(buffer)
+            if count:
+                return count
+            self._open.close()
+            self._open = None
+
+
+def images_in_tar(
+    parts: Sequence[Path], wanted: Container[str] | None = None, counts: Counter[str] | None = None
+) -> Iterator[tuple[str, bytes]]:
+    """Stream (file name, encoded bytes) from a gzipped tar, given as one file or as consecutive parts of one.
+
+    Nothing is unpacked to disk. Folders in the archive are dropped from the names.
+
+    Args:
+        parts: the archive's pieces in order.
+        wanted: names to keep; all by default.
+        counts: where to count what is passed over: `not_wanted`, `not_an_image`, `twice`.
+
+    Raises:
+        BadInput: the archive breaks off or is not a gzipped tar.
+    """
+    counts = Counter() if counts is None else counts
+    seen: set[str] = set()
+    try:
+        with tarfile.open(fileobj=io.BufferedReader(_Joined(parts), 1 << 20), mode="r|gz") as archive:
+            for member in archive:
+                if not member.isfile():
+                    continue
+                name = PurePosixPath(member.name).name
+                if PurePosixPath(name).suffix.lower() not in IMAGE_SUFFIXES:
+                    counts["not_an_image"] += 1
+                elif wanted is not None and name not in wanted:
+                    counts["not_wanted"] += 1
+                elif name in seen:
+                    counts["twice"] += 1
+                else:
+                    seen.add(name)
+                    stream = archive.extractfile(member)
+                    assert stream is not None  # a regular file
+                    yield name, stream.read()
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BadInput(f"broken archive: {error}", file=parts[0], got=f"{len(parts)} parts") from None

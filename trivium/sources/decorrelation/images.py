@@ -1,0 +1,123 @@
+"""Pictures as users and hubs have them, made fit for every later stage: RGB, in the pixel grid of their annotations.
+
+Later stages see one kind of picture: three channels, no EXIF orientation, the annotations' width and height. A picture
+that is so already keeps its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and
+stored as PNG, which loses nothing, under its own name.
+
+Boxes and masks refer to a pixel grid, which the annotations' width and height tell. COCO was annotated on pixels as
+they are stored; viewers of today turn them by their EXIF tag. So the stored grid is kept where it has the annotated
+size, and the picture is turned only where the turned one alone has it. Where neither has it the picture is another one.
+"""
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from PIL import Image, UnidentifiedImageError
+
+from trivium.files.image_shards import Images
+from trivium.harness.stage import BadInput
+from trivium.sources.archives import IMAGE_SUFFIXES
+from trivium.vision.decoding import exif_orientation, turned
+
+SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
+BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it
+
+
+def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Stream (file name, encoded bytes) of a folder's image shards, or of its image files and zips, at any depth.
+
+    Folders are dropped from the names.
+
+    Raises:
+        BadInput: there are no images, or a zip is broken.
+    """
+    if any(folder.glob("shard-*.parquet")):
+        yield from Images(folder).stream()
+        return
+    paths = sorted(folder.rglob("*"))
+    zips = [path for path in paths if path.suffix.lower() == ".zip"]
+    files = [path for path in paths if path.suffix.lower() in IMAGE_SUFFIXES]
+    if not zips and not files:
+        choices = ("shard-*.parquet", "*.zip", *IMAGE_SUFFIXES)
+        raise BadInput("no images", file=folder, choices=choices)
+    for path in files:
+        yield path.name, path.read_bytes()
+    for path in zips:
+        yield from _in_zip(path)
+
+
+def _in_zip(path: Path) -> Iterator[tuple[str, bytes]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                name = PurePosixPath(member.filename).name
+                if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES and not member.filename.startswith("__MACOSX"):
+                    yield name, archive.read(member)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise BadInput(f"broken archive: {error}", file=path) from None
+
+
+def fit_images(
+    images: Iterator[tuple[str, bytes]],
+    sizes: Mapping[str, tuple[int, int]],
+    counts: Counter[str],
+    unreadable: list[str],
+    place: Path,
+) -> Iterator[tuple[str, bytes]]:
+    """Keep the wanted pictures and make them fit, one in memory at a time.
+
+    Args:
+        images: (file name, encoded bytes).
+        sizes: (width, height) of each wanted picture, as its annotations say.
+        counts: where is counted what was done: `images_not_wanted`, `images_made_rgb`, `images_turned`,
+            `images_orientation_ignored`, `images_broken_exif`, `images_unreadable`.
+        unreadable: gets the names of pictures that cannot be decoded to the end.
+        place: where they come from, for messages.
+
+    Raises:
+        BadInput: a wanted picture comes twice, or has another size than its annotations say.
+    """
+    seen: set[str] = set()
+    for name, data in images:
+        if name not in sizes:
+            counts["images_not_wanted"] += 1
+            continue
+        if name in seen:
+            raise BadInput("image twice", file=place, row=name)
+        seen.add(name)
+        try:
+            fitted = _fit(data, sizes[name], counts)
+        except BROKEN:
+            counts["images_unreadable"] += 1
+            unreadable.append(name)
+            continue
+        if isinstance(fitted, tuple):
+            expected = f"{sizes[name]}, the width and height that the annotations say"
+            raise BadInput("image of another size", file=place, row=name, got=fitted, expected=expected)
+        yield name, fitted
+
+
+def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
+    """The picture's bytes, or its size where that is not the wanted one."""
+    image: Image.Image = Image.open(io.BytesIO(data))
+    orientation = exif_orientation(image)
+    to_turn = image.size != size and orientation in SIDEWAYS and image.size[::-1] == size
+    if image.size != size and not to_turn:
+        return image.size  # before it is decoded: it may be huge
+    image.load()
+    counts["images_turned"] += to_turn
+    counts["images_orientation_ignored"] += orientation not in (1, None) and not to_turn
+    counts["images_broken_exif"] += orientation is None
+    if to_turn:
+        image = turned(image, orientation)
+    if image.mode == "RGB" and orientation == 1:
+        return data
+    counts["images_made_rgb"] += image.mode != "RGB"
+    buffer = io.BytesIO()
+    clean = Image.new("RGB", image.size)  # without the EXIF tags
+    clean.paste(image.convert("RGB"))
+    clean.save(buffer, "PNG")
+    return buffer.getvalue()

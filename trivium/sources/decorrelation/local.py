@@ -1,0 +1,133 @@
+"""COCO and Flickr30k as the user has them: annotations taken as they are, pictures packed into shards (§6).
+
+The folder is laid out as `data/decorrelation/raw/<dataset>`, except that COCO's annotations may come in its two files
+and images as plain files or zips.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import Images, write_images
+from trivium.files.tables import read_json, write_json
+from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
+from trivium.harness.stage import BadInput
+from trivium.sources.brought import bring, digests, require_files
+from trivium.sources.decorrelation.images import find_images, fit_images
+from trivium.sources.disk import sha256_of
+from trivium.sources.pins import Pins
+from trivium.sources.requested import REQUESTED
+
+COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
+
+
+def take_coco(source: Path, out: Path, work: Path) -> dict[str, float]:
+    """Take `karpathy.json`, `instances.json` (or COCO 2014's two files, merged) and `images/` of a user's folder.
+
+    Args:
+        source: the user's folder.
+        out: the raw folder being written.
+        work: where the two files are merged.
+
+    Returns:
+        What was done to the images and what had to be dropped, counted.
+
+    Raises:
+        BadInput: a file or image is missing, or see `read_corpus` and `fit_images`.
+    """
+    require_files(source, [SPLIT_FILE])
+    annotated = source
+    if not (source / INSTANCES).exists():
+        require_files(source, COCO_PARTS)
+        annotated = work / "merged"
+        merge_instances([source / part for part in COCO_PARTS], annotated / INSTANCES)
+        (annotated / SPLIT_FILE).unlink(missing_ok=True)
+        bring(source, annotated, [SPLIT_FILE])
+    return _take(annotated, INSTANCES, source / IMAGES, out)
+
+
+def take_flickr30k(source: Path, out: Path, pins: Pins | None = None) -> dict[str, float]:
+    """Take `karpathy.json`, `entities.zip` and `images/` of a user's folder; returns and raises as `take_coco`.
+
+    A file that is not the one that is pinned in `requested.yaml` is refused too.
+    """
+    require_files(source, [SPLIT_FILE, ENTITIES])
+    pins = pins or Pins(REQUESTED)
+    for file in (SPLIT_FILE, ENTITIES):
+        pinned = pins.file("flickr30k", file).sha256
+        if pinned is not None and sha256_of(source / file) != pinned:
+            raise BadInput("not the file that is pinned", file=source / file, expected=f"sha256 {pinned}")
+    return _take(source, ENTITIES, source / IMAGES, out)
+
+
+def merge_instances(parts: Sequence[Path], out: Path) -> None:
+    """Write several files of instances as one, a record a line; the categories must be the same in all.
+
+    Raises:
+        BadInput: a file lacks a list, or its categories differ from the first one's.
+    """
+    trees: list[dict[str, Any]] = []
+    for part in parts:
+        tree = read_json(part)
+        for field in ("images", "annotations", "categories"):
+            if not isinstance(tree, dict) or not isinstance(tree.get(field), list):
+                raise BadInput("missing or not a list", file=part, field=field, expected="COCO's instances")
+        if trees and tree["categories"] != trees[0]["categories"]:
+            raise BadInput(f"not the categories of {parts[0].name}", file=part, field="categories")
+        trees.append(tree)
+    with write_atomically(out) as beside, beside.open("w", encoding="utf-8") as stream:
+        stream.write("{")
+        for field in ("images", "annotations"):
+            stream.write(f'"{field}": [\n')
+            _write_lines(stream, (record for tree in trees for record in tree[field]))
+            stream.write("],\n")
+        stream.write(f'"categories": {json.dumps(trees[0]["categories"])}}}\n')
+
+
+def _write_lines(stream: Any, records: Iterable[Any]) -> None:
+    for index, record in enumerate(records):
+        stream.write((",\n" if index else "") + json.dumps(record, ensure_ascii=False))
+
+
+def _take(annotated: Path, annotations: str, images: Path, out: Path) -> dict[str, float]:
+    corpus = read_corpus(annotated)
+    sizes = {picture.name: (picture.width, picture.height) for picture in corpus.pictures}
+    del corpus  # gigabytes for COCO, and the images take a while
+    names = ("not_wanted", "made_rgb", "turned", "orientation_ignored", "broken_exif", "unreadable")
+    counts, unreadable = Counter(dict.fromkeys((f"images_{name}" for name in names), 0)), list[str]()
+    fitted = fit_images(find_images(images), sizes, counts, unreadable, images)
+    bar = tqdm(fitted, total=len(sizes), desc="images", unit="image", mininterval=5, leave=False)
+    counts["images"] = write_images(out / IMAGES, bar)
+    missing = len(sizes) - counts["images"] - len(unreadable)
+    if missing:
+        raise BadInput(
+            f"{missing} of {len(sizes)} pictures of the split file are not there; the first",
+            file=images,
+            got=_first_missing(sizes, out, unreadable),
+            expected="every picture of the split file that has a caption",
+        )
+    bring(annotated, out, [annotations])
+    if unreadable:
+        print(f"warning: {len(unreadable)} pictures cannot be decoded: {', '.join(unreadable[:10])}", file=sys.stderr)
+        _write_without(annotated / SPLIT_FILE, set(unreadable), out / SPLIT_FILE)
+    else:
+        bring(annotated, out, [SPLIT_FILE])
+    write_json(out / "provenance.json", digests(out))
+    return {name: float(number) for name, number in counts.items()}
+
+
+def _first_missing(sizes: Iterable[str], out: Path, unreadable: list[str]) -> str:
+    known = {*(Images(out / IMAGES).names if any((out / IMAGES).iterdir()) else ()), *unreadable}
+    return next(name for name in sizes if name not in known)
+
+
+def _write_without(path: Path, names: set[str], out: Path) -> None:
+    """Copy a split file without some pictures: those that cannot be used."""
+    tree = read_json(path)
+    write_json(out, {**tree, "images": [image for image in tree["images"] if image["filename"] not in names]})

@@ -1,0 +1,162 @@
+"""The public models that decorrelation starts from: downloaded as pinned, or brought; checked before anything trains.
+
+Nothing is unpickled: torchvision's and BLIP's own checkpoints are read as plain tensors and kept as safetensors.
+"""
+
+import shutil
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
+
+from sample.scene_models.words import BEGIN_CAPTION
+from trivium.decorrelation.models.blip import MATCH, read_blip
+from trivium.decorrelation.models.clip import Clip
+from trivium.decorrelation.models.vse import read_cnn
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json, write_json
+from trivium.harness.stage import BadInput
+from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
+from trivium.sources.brought import bring, digests, require_files
+from trivium.sources.decorrelation.base_models import PROVENANCE
+from trivium.sources.decorrelation.blip_weights import read_checkpoint
+from trivium.sources.download import PATIENT, Patience
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+PINNED = {  # sources of each model in the pins file
+    "clip": ("decorrelation_clip",),
+    "vse": ("vgg19",),
+    "blip": ("blip_pretrained", "bert_tokenizer"),
+    "captioner": ("blip_captioner",),
+    "lama": ("big_lama",),
+    "blip_itm_coco": ("blip_itm_coco",),
+    "blip_itm_flickr": ("blip_itm_flickr",),
+}
+# Of the pretrained base: ViT-B/16 at 224 pixels as timm builds it, BERT base with cross-attention.
+BLIP_BASE: dict[str, Any] = {
+    "image_text_hidden_size": 256,
+    "vision_config": {"image_size": 224, "patch_size": 16, "layer_norm_eps": 1e-6},
+    "text_config": {"num_attention_heads": 12},
+}
+
+
+def fetch_models(
+    models: Sequence[str], out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> dict[str, float]:
+    """Download these models as pinned and write a checked folder each.
+
+    Args:
+        models: names of `PINNED`.
+        out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
+        downloads: where they lie until everything is written, whatever interrupts the run.
+        pins: by default the project's.
+        patience: how long a download insists.
+
+    Returns:
+        `<model>_bytes` of each folder.
+
+    Raises:
+        BadInput: see `download` and `check_model`.
+    """
+    pins = pins or Pins()
+    with Hub(downloads, pins, patience) as hub:
+        fetched = {model: {k: v for name in PINNED[model] for k, v in hub.fetch(name).items()} for model in models}
+        with write_atomically(out) as beside:
+            for model, files in fetched.items():
+                folder = beside / model
+                folder.mkdir(parents=True)
+                if model == "vse":
+                    save_file(read_plain_tensors(*files.values()), folder / WEIGHTS)
+                    write_json(folder / "config.json", {"architecture": "vgg19", "size": 224, "resize": 256})
+                else:
+                    for file, path in files.items():
+                        if not file.endswith(".pth"):
+                            shutil.copyfile(path, folder / file)
+                if model == "blip":
+                    convert_blip(files["model_base.pth"], folder, BlipConfig(**BLIP_BASE))
+                if model.startswith("blip"):
+                    add_marks(folder)
+                check_model(model, folder)
+                write_json(folder / PROVENANCE, _provenance(pins.summary(PINNED[model])))
+        hub.drop(*(name for model in models for name in PINNED[model]))
+    return {f"{model}_bytes": _bytes(out / model) for model in models}
+
+
+def _provenance(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Where a model is from and under which licence (the first source is its weights), and every source's digests."""
+    weights = next(iter(sources.values()))
+    return {"from": weights["from"], "licence": weights["licence"], "sources": sources}
+
+
+def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
+    """Check the user's folders, one a model, and bring them; `provenance.json` keeps the digests.
+
+    Returns:
+        `<model>_bytes` of each folder.
+
+    Raises:
+        BadInput: a folder is not there; see `check_model`.
+    """
+    with write_atomically(out) as beside:
+        for model in models:
+            if not (source / model).is_dir():
+                raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
+            files = [path.name for path in (source / model).iterdir() if path.is_file()]
+            bring(source / model, beside / model, files)
+            check_model(model, beside / model)
+            known = read_json(beside / model / PROVENANCE) if PROVENANCE in files else {}
+            origin = {"from": f"the user's {model}", "licence": "other"} | known
+            write_json(beside / model / PROVENANCE, origin | {"sha256": digests(source / model)})
+    return {f"{model}_bytes": _bytes(out / model) for model in models}
+
+
+def check_model(model: str, folder: Path) -> None:
+    """Load what will be trained; of captioner and in-painter check the files.
+
+    Raises:
+        BadInput: another architecture, or weights that are missing, broken or do not fit.
+    """
+    if model == "clip":
+        Clip(folder, smallest_crop=1.0)
+    elif model == "vse":
+        read_cnn(folder)
+    elif model.startswith("blip"):
+        read_blip(folder, image_size=None)
+    elif model == "captioner":
+        require_files(folder, ("config.json", "preprocessor_config.json", WEIGHTS))
+        kind = read_json(folder / "config.json").get("model_type")
+        if kind != "blip":
+            raise BadInput("another architecture", file=folder, field="model_type", got=kind, expected="blip")
+        read_weights(folder / WEIGHTS)
+    else:
+        modules = sorted(folder.glob("*.pt"))
+        if len(modules) != 1 or not zipfile.is_zipfile(modules[0]):
+            raise BadInput("not one TorchScript module", file=folder, got=[path.name for path in modules])
+
+
+def convert_blip(checkpoint: Path, folder: Path, config: BlipConfig) -> None:
+    """Write BLIP's own checkpoint as `config.json` and `model.safetensors` of transformers' retrieval model.
+
+    Raises:
+        BadInput: see `read_checkpoint`; or a tensor is missing or of another shape.
+    """
+    weights, temperature = read_checkpoint(checkpoint)
+    network = BlipForImageTextRetrieval(config)
+    load_weights(network, weights, checkpoint)
+    network.config.update({"contrast_temperature": temperature})
+    network.save_pretrained(folder)
+
+
+def add_marks(folder: Path) -> None:
+    """Give a BERT tokenizer the two marks that BLIP adds to it, in BLIP's order: they have the numbers after BERT's."""
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    tokenizer.add_special_tokens({"extra_special_tokens": [BEGIN_CAPTION, MATCH]})
+    tokenizer.save_pretrained(folder)
+
+
+def _bytes(folder: Path) -> float:
+    return float(sum(path.stat().st_size for path in folder.iterdir()))

@@ -1,0 +1,152 @@
+"""Check the raw files of KVQAE, whichever world wrote them: what breaks the pipeline is an error, the rest is counted.
+
+The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images in shards. One pass over each file.
+"""
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_json_lines
+from trivium.formats.questions import SPLITS, read_questions
+from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
+from trivium.harness.stage import BadInput
+from trivium.sources.brought import require_files
+
+TABLES = (
+    "articles.jsonl",
+    "wikidata.jsonl",
+    *(f"{name}/{split}.jsonl" for name in ("viquae", "triviaqa") for split in SPLITS),
+)
+ARTICLE_FIELDS = {"wikipedia_id": str, "wikipedia_title": str, "text": list, "wikidata_info": dict}
+IMAGE_FOLDERS = ("kb", "questions")
+SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.md §3)
+
+
+def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bool = False) -> dict[str, float]:
+    """Check a raw folder.
+
+    Args:
+        raw: the folder.
+        images: its folder of images, by default `raw/images`.
+        may_lack_images: whether questions' images that are not there are counted, as in a public set, which nobody here
+            can mend; else the first one is an error.
+
+    Returns:
+        Counts; every kind of record that later stages will do without has one.
+
+    Raises:
+        BadInput: names file, row and field of: a file that is not there, a record without a needed field or of a wrong
+            type, an id that stands twice, a property that is none, a question without an answer or (see
+            `may_lack_images`) whose image is missing.
+    """
+    require_files(raw, TABLES)
+    kb, asked = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
+    counts: Counter[str] = Counter()
+    shown = _entities(raw / "wikidata.jsonl", kb, counts)
+    known = _Known(asked, shown, _articles(raw / "articles.jsonl", shown, counts))
+    for split in SPLITS:
+        _questions(raw / "viquae" / f"{split}.jsonl", known, counts, may_lack_images)
+        counts[f"triviaqa_{split}"] = len(read_questions(raw / "triviaqa" / f"{split}.jsonl"))
+    for folder, shards in zip(IMAGE_FOLDERS, (kb, asked), strict=True):
+        _look(folder, shards, counts)
+    return {name: float(counts[name]) for name in sorted(counts)}
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What questions may refer to: their images, entities (with or without image), articles."""
+
+    images: Images
+    shown: Mapping[str, bool]
+    articles: set[str]
+
+
+def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
+    """Whether each entity has an image that is there."""
+    shown: dict[str, bool] = {}
+    for row, record in read_json_lines(path):
+        entity = parse_entity(record, file=path, row=row)
+        if entity.id in shown:
+            raise BadInput("entity twice", file=path, row=row, field="id", got=entity.id)
+        for name in record.get("claims") or {}:
+            if not (name[:1] == "P" and name[1:].isdecimal()):
+                raise BadInput("unknown property", file=path, row=row, field="claims", got=name, choices=PROPERTIES)
+            counts["entity_properties_not_used"] += name not in PROPERTIES
+        image = entity.image(IMAGE_PROPERTIES)
+        counts["entities"] += 1
+        counts["entities_without_image"] += image is None
+        counts["entities_whose_image_is_missing"] += image is not None and image not in kb
+        shown[entity.id] = image is not None and image in kb
+    return shown
+
+
+def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
+    seen: set[str] = set()
+    for row, record in read_json_lines(path):
+        for field, kind in ARTICLE_FIELDS.items():
+            got = record.get(field)
+            if not isinstance(got, kind):
+                raise BadInput("missing or wrong", file=path, row=row, field=field, got=got, expected=kind.__name__)
+        identifier = record["wikipedia_id"]
+        if identifier in seen:
+            raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=identifier)
+        if not all(isinstance(paragraph, str) for paragraph in record["text"]):
+            raise BadInput("not a list of texts", file=path, row=row, field="text", got=record["text"])
+        seen.add(identifier)
+        entity = record["wikidata_info"].get("wikidata_id")
+        counts["articles"] += 1
+        # Paragraph 0 is the title.
+        counts["articles_without_text"] += not any(paragraph.strip() for paragraph in record["text"][1:])
+        counts["articles_without_entity"] += entity not in shown
+        counts["articles_without_image"] += not shown.get(entity, False)
+    if not seen:
+        raise BadInput("no articles", file=path, expected="one JSON object a line")
+    return seen
+
+
+def _questions(path: Path, known: _Known, counts: Counter[str], may_lack_images: bool) -> None:
+    """Check a split of ViQuAE."""
+    questions = read_questions(path)
+    lacking = 0
+    for (row, _), question in zip(read_json_lines(path), questions, strict=True):
+        if question.image is None or question.image not in known.images:
+            lacking += 1
+            if not may_lack_images:
+                raise BadInput(
+                    "the question's image is missing",
+                    file=path,
+                    row=row,
+                    field="image",
+                    got=question.image,
+                    expected=f"an image in {known.images.folder}",
+                )
+        if question.wikidata_id is None:
+            raise BadInput("missing", file=path, row=row, field="wikidata_id", expected="the entity shown")
+        counts["questions_whose_entity_has_no_image"] += not known.shown.get(question.wikidata_id, False)
+        counts["questions_whose_article_is_missing"] += question.wikipedia_id not in known.articles
+    counts["questions_whose_image_is_missing"] += lacking
+    counts[f"viquae_{path.stem}"] = len(questions)
+    if lacking:
+        print(f"warning: {path}: {lacking} of {len(questions)} questions have no image", file=sys.stderr)
+
+
+def _look(folder: str, images: Images, counts: Counter[str]) -> None:
+    """Read each image's header; pixels are decoded later, by the stage that needs them and counts what it cannot."""
+    for why in ("unreadable", "tiny", "huge"):
+        counts[f"{folder}_images_{why}"] = 0
+    for _, data in images.stream():
+        counts[f"{folder}_images"] += 1
+        try:
+            with Image.open(io.BytesIO(data)) as image:
+                counts[f"{folder}_images_tiny"] += min(image.size) < SMALLEST_SIDE
+        except Image.DecompressionBombError:
+            counts[f"{folder}_images_huge"] += 1
+        except (UnidentifiedImageError, OSError, ValueError, SyntaxError):  # whatever Pillow's header readers raise
+            counts[f"{folder}_images_unreadable"] += 1

@@ -1,0 +1,206 @@
+"""The public sources of the data set's construction: TriviaQA's archive, Wikidata's and Commons' APIs (kvqae.md §2)."""
+
+import json
+import shutil
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import write_images
+from trivium.files.tables import read_json_lines, write_json, write_json_lines
+from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
+from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
+from trivium.harness.stage import BadInput
+from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
+from trivium.kvqae.construction.handed_on import CommonsFile
+from trivium.kvqae.construction.linked_articles import page_title
+from trivium.kvqae.construction.subjects import read_concrete_types
+from trivium.sources.download import PATIENT, Patience
+from trivium.sources.kvqae.commons import COMMONS, category_files, fetch_picture
+from trivium.sources.mediawiki import MediaWiki
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+WIKIDATA = "https://www.wikidata.org/w/api.php"
+MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
+_ABOVE = ("P31", "P106", "P21", "P279")
+KEPT = "kvqae_sources"  # where answers and pictures lie among the downloads
+MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
+
+
+def fetch_sources(
+    out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
+    patience: Patience = PATIENT, wikidata: str = WIKIDATA, commons: str = COMMONS,
+) -> dict[str, float]:  # fmt: skip
+    """Fetch the sources for the entities that TagMe's links name; pictures, for those that the knowledge base shows.
+
+    Args:
+        out: the folder; complete or absent.
+        raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
+        downloads: where they and the APIs' answers lie until all is written, whatever interrupts the run.
+        types: the list of concrete types.
+        files: most pictures of a category.
+        width: of the previews, pixels.
+        pins: by default the project's.
+        patience: how long a download insists.
+        wikidata, commons: addresses of the APIs.
+
+    Returns:
+        Counts of what was written.
+
+    Raises:
+        BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; a member of the archive is missing; or
+            `MISSING_IN_A_ROW` pictures one after the other cannot be fetched. Fewer are counted.
+    """
+    pins = pins or Pins()
+    counts: Counter[str] = Counter(commons_not_fetched=0)
+    with Hub(downloads, pins, patience) as hub:
+        archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
+        kept = hub.claim(KEPT)
+        wiki = MediaWiki(wikidata, kept / "wikidata", patience)
+        shelf = MediaWiki(commons, kept / "commons", patience)
+        with write_atomically(out) as beside:
+            beside.mkdir(parents=True)
+            shutil.copyfile(types, beside / "concrete_types.csv")
+            write_triviaqa(beside / "triviaqa.json", archive)
+            questions = read_triviaqa(beside / "triviaqa.json")
+            links = {page_title(link) for question in questions for link in question.links}
+            linked = _linked(raw, links)
+            illustrated = linked & _illustrated(raw)
+            # Also those without an image: why a linked entity is no subject is counted (trivium/kvqae/construction/subjects.py).
+            entities = fetch_entities(wiki, sorted(linked))
+            write_json_lines(beside / "wikidata.jsonl", entities.values())
+            parsed = list(map(parse_entity, entities.values()))
+            subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
+            known: list[CommonsFile] = []
+            pictures = _pictures(subjects, shelf, kept / f"pictures_{width}", files, width, patience, known, counts)
+            counts["commons_images"] = write_images(beside / "images", pictures)
+            write_json_lines(beside / "commons.jsonl", map(_record, known))
+            (beside / "annotated.jsonl").touch()
+            write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
+        hub.drop("triviaqa_original", KEPT)
+    counts.update(links=len(links), linked=len(linked), illustrated=len(illustrated), entities=len(entities))
+    counts.update(subjects=len(subjects), commons_files=len(known))
+    return {name: float(count) for name, count in counts.items()}
+
+
+def write_triviaqa(target: Path, archive: Path) -> None:
+    """Stream the archive's questions into one file, without the pages that a search engine found."""
+    left = set(MEMBERS)
+    with write_atomically(target) as beside, beside.open("w", encoding="utf-8") as out:
+        out.write('{"Data": [')
+        separator = ""
+        with tarfile.open(archive, "r|*") as members:
+            for member in members:
+                stream = members.extractfile(member) if Path(member.name).name in left else None
+                if stream is not None:
+                    left.remove(Path(member.name).name)
+                    for question in parse_triviaqa(stream, archive / member.name):
+                        out.write(separator + json.dumps(_trivia_record(question), ensure_ascii=False))
+                        separator = ",\n"
+        if left:
+            raise BadInput("no such member", file=archive, got=sorted(left), expected=", ".join(MEMBERS))
+        out.write("]}\n")
+
+
+def _trivia_record(question: TriviaQuestion) -> dict[str, Any]:
+    return {
+        "QuestionId": question.id,
+        "Question": question.text,
+        "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
+        "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
+    }
+
+
+def _linked(raw: Path, titles: Collection[str]) -> set[str]:
+    """Wikidata ids of the articles that have one of these titles."""
+    found = (
+        (record.get("wikidata_info") or {}).get("wikidata_id")
+        for _, record in read_json_lines(raw / "articles.jsonl")
+        if record["wikipedia_title"] in titles
+    )
+    return set(filter(None, found))
+
+
+def _illustrated(raw: Path) -> set[str]:
+    """Wikidata ids of the entities of which the knowledge base has an image."""
+    wikidata = raw / "wikidata.jsonl"
+    entities = (parse_entity(record, file=wikidata, row=row) for row, record in read_json_lines(wikidata))
+    return {entity.id for entity in entities if entity.image()}
+
+
+def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
+    """These items and all classes, occupations and genders above them: official JSON, only claims in `PROPERTIES`.
+
+    An item that was merged into another one since comes twice, under the id that was asked for and under the new one.
+    """
+    entities: dict[str, dict[str, Any]] = {}
+    asked: set[str] = set()
+    wanted = identifiers
+    while wanted:
+        asked |= set(wanted)
+        for entity in wiki.entities(wanted, "labels|descriptions|aliases|claims"):
+            claims = {name: claims for name, claims in entity["claims"].items() if name in PROPERTIES}
+            for name in dict.fromkeys([entity["id"], entity.get("redirects", {}).get("from", entity["id"])]):
+                entities[name] = {**entity, "id": name, "claims": claims}  # the rest is most of an item's weight
+        above = (
+            value for entity in map(parse_entity, entities.values()) for name in _ABOVE for value in entity.values(name)
+        )
+        wanted = sorted(set(above) - asked)
+    return entities
+
+
+def _subjects(entities: list[Entity], illustrated: Collection[str], types: Path) -> list[Entity]:
+    """Illustrated entities with a Commons category that may be subjects: the dead, and what is of a concrete type."""
+    concrete = read_concrete_types(types).keys()
+    above = {entity.id: entity.values("P279") for entity in entities}
+    hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
+
+    def can_be_shown(entity: Entity) -> bool:
+        if entity.human:
+            return entity.deceased
+        return any(concrete & hierarchy.ancestors(item) for item in entity.values("P31"))
+
+    with_category = (entity for entity in entities if entity.id in illustrated and entity.values("P373"))
+    return [entity for entity in with_category if can_be_shown(entity)]
+
+
+def _pictures(
+    subjects: list[Entity], shelf: MediaWiki, folder: Path, files: int, width: int, patience: Patience,
+    known: list[CommonsFile], counts: Counter[str],
+) -> Iterator[tuple[str, bytes]]:  # fmt: skip
+    """(name, bytes) of every picture once; `known` fills with a line a category and file.
+
+    Files disappear from Commons every day: one that cannot be fetched is counted and has no picture.
+    """
+    names: set[str] = set()
+    missing = 0
+    named = {category for subject in subjects for category in subject.values("P373")[:1]}
+    categories = sorted({category.removeprefix("Category:").replace("_", " ") for category in named})
+    for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
+        for file, address in category_files(shelf, category, files, width, counts):
+            known.append(file)
+            if file.name not in names:
+                names.add(file.name)
+                try:
+                    data = fetch_picture(file, address, folder, patience)
+                except BadInput as problem:
+                    counts["commons_not_fetched"] += 1
+                    missing += 1
+                    print(f"left out: {problem}", file=sys.stderr)
+                    if missing == MISSING_IN_A_ROW:
+                        several = f"{missing} pictures in a row could not be fetched; run again to go on"
+                        raise BadInput(f"{several}. The last: {problem}", file=folder, got=address) from problem
+                    continue
+                missing = 0
+                yield file.name, data
+
+
+def _record(file: CommonsFile) -> dict[str, Any]:
+    return {**vars(file), "categories": list(file.categories), "depicts": list(file.depicts)}

@@ -1,0 +1,88 @@
+"""The local world: the same raw files, brought by the user; checked as strictly as what is downloaded."""
+
+from pathlib import Path
+
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json
+from trivium.harness.stage import BadInput
+from trivium.nets.cards import CARD, write_card
+from trivium.sources.archives import IMAGE_SUFFIXES
+from trivium.sources.brought import bring, bring_identities, digests, require_files
+from trivium.sources.kvqae.checks import IMAGE_FOLDERS, TABLES, validate_kvqae
+from trivium.sources.kvqae.training_questions import leave_out_sources
+
+
+def check_kvqae(source: Path, out: Path) -> dict[str, float]:
+    """Check a folder laid out as `data/kvqae/raw` and bring it there.
+
+    Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
+    Files are hard-linked where the disk allows it (nothing here changes them), else copied. Training questions of
+    TriviaQA that ViQuAE's were made from are left out. `provenance.json` in `out` keeps the digests.
+
+    Args:
+        source: the user's folder.
+        out: the raw folder; complete or absent.
+
+    Returns:
+        The counts of `validate_kvqae` and `leave_out_sources`.
+
+    Raises:
+        BadInput: see `validate_kvqae`; or there are no images.
+    """
+    require_files(source, TABLES)
+    with write_atomically(out) as beside:
+        for folder in IMAGE_FOLDERS:
+            bring_images(source / "images" / folder, beside / "images" / folder)
+        counts = validate_kvqae(source, beside / "images")
+        bring(source, beside, TABLES)
+        counts |= leave_out_sources(beside, counts["triviaqa_train"])
+        write_json(beside / "provenance.json", digests(beside))
+    return counts
+
+
+def check_base_models(source: Path, out: Path) -> dict[str, float]:
+    """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
+
+    `overlap/identities.txt` may be left out: then it is unknown who is among ArcFace's identities.
+
+    Returns:
+        The counts of `validate_base_models` and `bring_identities`.
+
+    Raises:
+        BadInput: see these two.
+    """
+    from trivium.sources.kvqae.model_checks import FILES, validate_base_models
+
+    counts = validate_base_models(source)
+    folders = sorted({Path(name).parts[0] for name in FILES})
+    with write_atomically(out) as beside:
+        files = (path for folder in folders for path in (source / folder).rglob("*") if path.is_file())
+        bring(source, beside, (str(path.relative_to(source)) for path in files))
+        counts |= bring_identities(source, beside)
+        write_json(beside / "provenance.json", digests(beside))
+        if not (beside / "text" / CARD).exists():  # models that start from it name its licence
+            write_card(
+                beside / "text",
+                title="Text encoder",
+                description="Brought by the user, without a card.",
+                base="not known",
+                data="not known",
+                metrics={},
+                licence=None,
+            )
+    return counts
+
+
+def bring_images(source: Path, out: Path) -> None:
+    """Link or copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
+    shards = sorted(source.glob("shard-*.parquet"))
+    if shards:
+        bring(source, out, (shard.name for shard in shards))
+        return
+    files = sorted(path for path in source.glob("*") if path.suffix.lower() in IMAGE_SUFFIXES)
+    if not files:
+        raise BadInput(
+            "no images", file=source, expected="shard-*.parquet, or image files", choices=sorted(IMAGE_SUFFIXES)
+        )
+    write_images(out, ((path.name, path.read_bytes()) for path in files))

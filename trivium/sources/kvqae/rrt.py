@@ -1,0 +1,105 @@
+"""The Re-Ranking Transformer: trained here on pairs of photographs, downloaded, brought by the user, or left out (§4).
+
+Its folder holds `config.json` and `model.safetensors`, `extractor/` (which features it reads, and what makes them), and
+`landmarks.txt`, where it is known: the Wikidata ids of the knowledge base's entities that its training showed.
+"""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_json
+from trivium.harness.stage import BadInput
+from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
+from trivium.nets.cards import write_card
+from trivium.sources.brought import bring, require_files
+from trivium.sources.pins import Pins
+from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
+
+EXTRACTOR, PROVENANCE = "extractor", "provenance.json"
+
+
+NOT_STATED = "not stated"  # a licence in pins.yaml
+
+
+DELG_DIMENSION = 2048  # of DELG's global descriptors
+
+
+def write_rrt_card(folder: Path, *, base: str, data: str, metrics: Mapping[str, float], licence: str | None) -> None:
+    """Write the model's card; of `metrics` the scores of validation, where it was trained here."""
+    write_card(
+        folder,
+        title="Re-Ranking Transformer",
+        description=(
+            "Tells from global and local descriptors whether two images show the same thing (Tan et al., ICCV 2021); "
+            "`extractor/` says which descriptors."
+        ),
+        base=base,
+        data=data,
+        metrics={name: value for name, value in metrics.items() if name.startswith("validation_")},
+        licence=licence,
+        library="pytorch",
+    )
+
+
+def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
+    """Download the authors' checkpoint and keep it as safetensors.
+
+    Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`;
+    `rrt/landmarks.txt` is brought along where there is one.
+
+    Raises:
+        BadInput: see `Hub.fetch` and `read_checkpoint`.
+    """
+    from trivium.kvqae.rerankers.rrt import save_rrt
+    from trivium.sources.kvqae.rrt_weights import read_checkpoint
+    from trivium.sources.repositories import Hub
+
+    pins = pins or Pins()
+    with Hub(downloads, pins) as hub:
+        (checkpoint,) = hub.fetch("rrt").values()
+        model = read_checkpoint(checkpoint)
+        with write_atomically(out) as beside:
+            save_rrt(model, beside)
+            brought = local / "rrt" / EXTRACTOR if local else None
+            if brought is not None and brought.is_dir():
+                bring(brought, beside / EXTRACTOR, (file.name for file in brought.iterdir() if file.is_file()))
+            else:
+                extractor = {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
+                write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, extractor)
+            counts = bring_landmarks(local / "rrt", beside) if local else {}
+            origin = pins.summary(["rrt"])["rrt"]
+            licence = None if origin["licence"] == NOT_STATED else origin["licence"]
+            write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
+            write_json(beside / PROVENANCE, origin)
+        hub.drop("rrt")
+    return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
+
+
+def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
+    """Check and bring the user's overlap list; without one nothing is written: unknown is not none."""
+    if not (source / LANDMARKS).is_file():
+        return {}
+    listed = read_entities(source / LANDMARKS)
+    bring(source, out, [str(LANDMARKS)])
+    return {"overlap": float(len(listed))}
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """The landmark on each photograph, by name.
+
+    Raises:
+        BadInput: no such file, no columns name and landmark, or an empty field.
+    """
+    require_files(path.parent, [path.name])
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        if not {"name", "landmark"} <= set(rows.fieldnames or ()):
+            raise BadInput("missing columns", file=path, row=1, got=rows.fieldnames, expected="name, landmark")
+        labels = {}
+        for row, record in enumerate(rows, 2):
+            if not record["name"] or not record["landmark"]:
+                raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
+            labels[record["name"]] = record["landmark"]
+    return labels

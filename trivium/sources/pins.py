@@ -1,0 +1,160 @@
+"""The pins file: which revision and which bytes the hub world is made of, and what was learnt at the first download.
+
+`pins.yaml` is written by people and never changed by a program. What it leaves null is recorded in `pins.lock.yaml`
+beside it, to be committed. Of the two only `pins.yaml` may be a dependency in `dvc.yaml`: a digest that one stage
+records must not send another one to download again.
+"""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import pydantic
+import yaml
+
+from trivium.files.atomic import write_atomically
+from trivium.harness.stage import BadInput
+
+PINS = Path(__file__).with_name("pins.yaml")
+LOCK = PINS.with_name("pins.lock.yaml")
+
+
+class _Strict(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+
+M = TypeVar("M", bound=_Strict)
+
+
+class FilePin(_Strict):
+    """What a file must be, as far as known."""
+
+    sha256: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    size: int | None = pydantic.Field(default=None, ge=0)
+
+
+class Source(_Strict):
+    """A hub repository at a revision, or a folder on the web."""
+
+    description: str
+    licence: str
+    bytes: int = pydantic.Field(ge=0)
+    hub: str | None = pydantic.Field(default=None, pattern=r"^[\w.-]+/[\w.-]+$")
+    kind: Literal["model", "dataset"] | None = None
+    revision: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{7,40}$")
+    url: str | None = pydantic.Field(default=None, pattern=r"^https?://\S+[^/]$")
+    page: str | None = None
+    files: dict[str, FilePin] | None = None
+    list: str | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _one_place(self) -> "Source":
+        if (self.hub is None) == (self.url is None):
+            raise ValueError("exactly one of hub and url")
+        if (self.hub is None) != (self.kind is None) or (self.revision and self.hub is None):
+            raise ValueError("kind and revision go with hub")
+        if (self.files is None) == (self.list is None) or (self.list and self.hub is None):
+            raise ValueError("exactly one of files and list, list only with hub")
+        return self
+
+
+class _Learnt(_Strict):
+    """What the first download of a source found."""
+
+    revision: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{40}$")
+    files: dict[str, FilePin] = {}
+
+
+class Pins:
+    """The sources by name, with what was recorded for them.
+
+    Raises:
+        BadInput: a file is not YAML, or an entry has an unknown key, a malformed digest or revision.
+    """
+
+    def __init__(self, path: Path = PINS, lock: Path | None = None) -> None:
+        self.path = path
+        self.lock = lock or path.with_name("pins.lock.yaml")
+        self.sources = _read(path, Source)
+        self._learnt = _read(self.lock, _Learnt) if self.lock.exists() else {}
+
+    def source(self, name: str) -> Source:
+        """A source by name; `BadInput` lists the names there are."""
+        if name not in self.sources:
+            raise BadInput("no such source", file=self.path, field=name, choices=self.sources)
+        return self.sources[name]
+
+    def revision(self, name: str) -> str | None:
+        """The full commit if it is known: pinned in full, or recorded for what is pinned."""
+        pinned, learnt = self.source(name).revision, self._of(name).revision
+        return pinned if pinned and len(pinned) == 40 else learnt
+
+    def file(self, name: str, file: str) -> FilePin:
+        """What a file must be: as pinned, else as recorded, else unknown."""
+        pinned, learnt = (self.source(name).files or {}).get(file, FilePin()), self._of(name).files.get(file, FilePin())
+        return FilePin(sha256=pinned.sha256 or learnt.sha256, size=learnt.size if pinned.size is None else pinned.size)
+
+    def record_revision(self, name: str, revision: str) -> None:
+        """Keep the commit that stands for an abbreviated or absent revision."""
+        if self.revision(name) != revision:
+            self._keep(name, _Learnt(revision=revision), f"revision {revision}")
+
+    def record_file(self, name: str, file: str, sha256: str, size: int) -> None:
+        """Keep the digest of a file that has none yet."""
+        if self.file(name, file).sha256 is None:
+            files = {**self._of(name).files, file: FilePin(sha256=sha256, size=size)}
+            self._keep(name, _Learnt(revision=self.revision(name), files=files), f"{file} sha256 {sha256}")
+
+    def summary(self, names: Iterable[str]) -> dict[str, Any]:
+        """Where data came from, to be kept beside it: place, revision, licence and digests of each source."""
+        return {
+            name: {
+                "from": self.source(name).hub or self.source(name).url,
+                "revision": self.revision(name),
+                "licence": self.source(name).licence,
+                "sha256": {
+                    file: self.file(name, file).sha256
+                    for file in sorted({*(self.source(name).files or ()), *self._of(name).files})
+                },
+            }
+            for name in names
+        }
+
+    def _of(self, name: str) -> _Learnt:
+        """What was recorded, unless it was for another revision than the one pinned now."""
+        learnt = self._learnt.get(name, _Learnt())
+        pinned = self.source(name).revision or ""
+        return learnt if (learnt.revision or pinned).startswith(pinned) else _Learnt()
+
+    def _keep(self, name: str, learnt: _Learnt, what: str) -> None:
+        # Two stages may download at once: start from what the file says now.
+        if self.lock.exists():
+            self._learnt = _read(self.lock, _Learnt)
+        self._learnt[name] = learnt
+        print(f"warning: {name}: {what} was not pinned; recorded in {self.lock}, enforced from now on", file=sys.stderr)
+        with write_atomically(self.lock) as beside:
+            tree = {key: value.model_dump(exclude_none=True) for key, value in sorted(self._learnt.items())}
+            beside.write_text("# Recorded at the first download; commit this file.\n" + yaml.safe_dump(tree), "utf-8")
+
+
+def _read(path: Path, model: type[M]) -> dict[str, M]:
+    try:
+        tree: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        raise BadInput("no such pins file", file=path) from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"not YAML: {error}", file=path) from None
+    if not isinstance(tree, dict):
+        raise BadInput("not a mapping of sources", file=path)
+    read = {}
+    for name, entry in tree.items():
+        try:
+            read[name] = model.model_validate(entry)
+        except pydantic.ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, (name, *first["loc"])))
+            raise BadInput(
+                first["msg"], file=path, field=field, got=first["input"], choices=model.model_fields
+            ) from None
+    return read

@@ -1,0 +1,162 @@
+"""The pinned sources, fetched whole: files named in the pins file, or listed by the hub at the pinned revision.
+
+Where the pins file knows no digest, the one that the hub states for a large file is checked, and what came is recorded.
+Where a download lies depends on nothing but its place and revision: no change of code or parameters starts it again.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import IO, Any, Self
+from urllib.parse import quote
+
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.hf_api import RepoFile
+
+from trivium.harness.stage import BadInput
+from trivium.sources.download import PATIENT, TOKEN, Patience, Request, authorization, download, endpoint
+from trivium.sources.pins import FilePin, Pins
+
+# Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
+HTTP_ERROR = next(
+    kind for kind in HfHubHTTPError.__mro__ if kind.__name__ == "HTTPError" and issubclass(kind, Exception)
+)
+
+
+class Hub:
+    """Fetches whole sources of the pins file into `folder/<source>/<revision>/`.
+
+    A source is one process's own from its first file on until it is dropped, or the block is left that the hub stands
+    for: another process that wants it waits.
+
+    Args:
+        folder: where downloads go; kept between runs, until they are dropped.
+        pins: what the files must be; digests not pinned are recorded there.
+        patience: how long a download insists.
+    """
+
+    def __init__(self, folder: Path, pins: Pins, patience: Patience = PATIENT) -> None:
+        self.folder, self.pins, self.patience = folder, pins, patience
+        self._locks: dict[str, IO[str]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self._locks):
+            self._release(name)
+
+    def fetch(self, name: str) -> dict[str, Path]:
+        """Download every file of a source; returns its files by name, in order.
+
+        Raises:
+            BadInput: see `download`; or the repository, its revision or every file of its list is missing.
+        """
+        source, fetched = self.pins.source(name), {}
+        self.claim(name)
+        revision = self._revision(name) if source.hub else None
+        files, stated = list(source.files or ()), dict[str, FilePin]()
+        if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
+            stated = self._listing(name, str(revision))
+            patterns = (source.list or "").split()
+            wanted = (file for file in stated if any(fnmatch(file, pattern) for pattern in patterns))
+            files = files or sorted(file for file in wanted if ".." not in file)
+            if not files:
+                raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
+        for file in files:
+            pin, said = self.pins.file(name, file), stated.get(file, FilePin())
+            address = f"{source.url}/{file}" if source.url else self._address(name, str(revision), file)
+            request = Request(
+                url=address,
+                name=f"{source.hub or name}: {file}" + (f" at revision {revision}" if revision else ""),
+                sha256=pin.sha256 or said.sha256,
+                size=said.size if pin.size is None else pin.size,
+                page=source.page or (source.hub and f"{endpoint()}/{self._place(name)}"),
+            )
+            got = download(request, self._folder_of(name) / file, self.patience)
+            self.pins.record_file(name, file, got.sha256, got.size)
+            fetched[file] = got.path
+        return fetched
+
+    def bytes_there(self, name: str) -> int:
+        """Bytes of a source that earlier runs downloaded."""
+        return sum(path.stat().st_size for path in self._folder_of(name).rglob("*") if path.is_file())
+
+    def claim(self, name: str) -> Path:
+        """Have `folder/<name>` to oneself, be it of a source or of what is made of several; waits for who has it."""
+        if name not in self._locks:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / f"{name}.lock").open("w")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"waiting for another process, which fetches {name} into {self.folder}", file=sys.stderr)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            self._locks[name] = lock
+        return self.folder / name
+
+    def drop(self, *names: str) -> None:
+        """Remove what is used up: these folders with all their revisions."""
+        for name in names:
+            shutil.rmtree(self.claim(name), ignore_errors=True)
+            self._release(name)
+
+    def _release(self, name: str) -> None:
+        self._locks.pop(name).close()
+
+    def _folder_of(self, name: str) -> Path:
+        """Where the files of a source lie; of a folder on the web the address counts, which a revision is part of."""
+        source = self.pins.source(name)
+        address = hashlib.sha256(str(source.url).encode()).hexdigest()[:16]
+        return self.folder / name / (str(self.pins.revision(name)) if source.hub else address)
+
+    def _place(self, name: str) -> str:
+        source = self.pins.source(name)
+        return f"datasets/{source.hub}" if source.kind == "dataset" else str(source.hub)
+
+    def _address(self, name: str, revision: str, file: str) -> str:
+        return f"{endpoint()}/{self._place(name)}/resolve/{revision}/{quote(file)}"
+
+    def _revision(self, name: str) -> str:
+        """The full commit of a repository: as known, else the newest that begins as pinned."""
+        known = self.pins.revision(name)
+        if known is None:
+            source = self.pins.source(name)
+            log = self._ask(name, lambda api: api.list_repo_commits(str(source.hub), repo_type=source.kind))
+            commits = [commit.commit_id for commit in log]
+            known = next((commit for commit in commits if commit.startswith(source.revision or "")), None)
+            if known is None:
+                raise BadInput("no such revision", file=source.hub, got=source.revision, choices=commits)
+            self.pins.record_revision(name, known)
+        return known
+
+    def _listing(self, name: str, revision: str) -> dict[str, FilePin]:
+        """Files of a repository, with size and (for large files) digest as the hub states them."""
+        source = self.pins.source(name)
+
+        def tree(api: HfApi) -> list[Any]:
+            return list(api.list_repo_tree(str(source.hub), recursive=True, revision=revision, repo_type=source.kind))
+
+        files = [entry for entry in self._ask(name, tree) if isinstance(entry, RepoFile)]
+        return {file.path: FilePin(sha256=file.lfs.sha256 if file.lfs else None, size=file.size) for file in files}
+
+    def _ask(self, name: str, question: Callable[[HfApi], list[Any]]) -> list[Any]:
+        token = os.environ[TOKEN] if authorization(f"{endpoint()}/") else False
+        try:
+            return question(HfApi(endpoint=endpoint(), token=token))
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            raise BadInput(
+                f"{self.pins.source(name).hub}: the hub refused to list the repository ({status})",
+                got=f"revision {self.pins.revision(name) or self.pins.source(name).revision}",
+                expected="a repository that exists; if it is gated, access asked for at "
+                f"{endpoint()}/{self._place(name)} and a token in {TOKEN}",
+            ) from None
+        except HTTP_ERROR as error:
+            raise BadInput(f"{endpoint()} cannot be reached: {error}", expected="a network, or a local world") from None

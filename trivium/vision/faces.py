@@ -1,0 +1,156 @@
+"""Faces: MTCNN finds them, ArcFace describes the most probable one (kvqae.md §3)."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from facenet_pytorch import MTCNN
+from insightface.model_zoo.arcface_onnx import ArcFaceONNX
+from numpy.typing import NDArray
+
+from trivium.harness.stage import BadInput
+from trivium.nets.device import halving_batches
+from trivium.vision.align import SIZE
+from trivium.vision.onnx_session import open_session, torch_memory_errors
+
+
+@dataclass(frozen=True)
+class Face:
+    """One detected face.
+
+    Attributes:
+        probability: MTCNN's, in [0, 1].
+        box: (4,) left, top, right, bottom, in pixels; may reach out of the image.
+        landmarks: (5, 2) eyes, nose, corners of the mouth as (x, y).
+    """
+
+    probability: float
+    box: NDArray[np.float32]
+    landmarks: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What the detector says about one image.
+
+    Attributes:
+        faces: how many it found; None when the image was too small to search or the detector failed on it.
+        best: the most probable one.
+    """
+
+    faces: int | None
+    best: Face | None = None
+
+
+class FaceDetector:
+    """MTCNN (Zhang et al., 2016) with facenet-pytorch's weights, on batches of images of equal size.
+
+    Args:
+        min_side: images with a shorter side are not searched.
+        min_face: smallest face, in pixels.
+        thresholds: of the three networks.
+        factor: between two steps of the image pyramid.
+        device: where the networks run, in full precision: thresholds decide here.
+    """
+
+    def __init__(
+        self,
+        *,
+        min_side: int,
+        min_face: int,
+        thresholds: tuple[float, float, float],
+        factor: float,
+        device: torch.device,
+    ) -> None:
+        self._min_side = min_side
+        self._mtcnn = MTCNN(
+            min_face_size=min_face, thresholds=list(thresholds), factor=factor, select_largest=False, device=device
+        )
+
+    def __call__(self, images: Sequence[NDArray[np.uint8]]) -> list[Detection]:
+        """Search RGB images (height, width, 3), those of equal size together; results in the order of the images."""
+        detections = [Detection(faces=None)] * len(images)
+        by_size = defaultdict(list)
+        for index, image in enumerate(images):
+            if min(image.shape[:2]) >= self._min_side:
+                by_size[image.shape].append(index)
+        for indices in by_size.values():
+            batches = halving_batches(indices, len(indices), lambda batch: self._detect([images[i] for i in batch]))
+            for index, detection in zip(indices, (found for batch in batches for found in batch), strict=True):
+                detections[index] = detection
+        return detections
+
+    def _detect(self, batch: Sequence[NDArray[np.uint8]]) -> list[Detection]:
+        try:
+            found = self._mtcnn.detect(np.stack(batch), landmarks=True)
+        except torch.OutOfMemoryError:
+            raise
+        except (RuntimeError, IndexError):
+            # MTCNN stumbles over candidate boxes outside the image; the other images of the batch must not suffer.
+            if len(batch) == 1:
+                return [Detection(faces=None)]
+            return [self._detect([image])[0] for image in batch]
+        return [_detection(*of_image) for of_image in zip(*found, strict=True)]
+
+
+def _detection(
+    boxes: NDArray[np.object_] | None, probabilities: NDArray[np.object_], landmarks: NDArray[np.object_]
+) -> Detection:
+    if boxes is None:
+        return Detection(faces=0)
+    box, probability = np.asarray(boxes, np.float32), np.asarray(probabilities, np.float32)
+    area = (box[:, 2] - box[:, 0]) * (box[:, 3] - box[:, 1])
+    best = np.lexsort((-area, -probability))[0]  # probabilities of clear faces all round to 1
+    return Detection(
+        faces=len(box),
+        best=Face(float(probability[best]), box[best], np.asarray(landmarks[best], np.float32)),
+    )
+
+
+class FaceEncoder:
+    """ArcFace (Deng et al., 2019) in ONNX, run by InsightFace.
+
+    Args:
+        path: a model from (n, 3, 112, 112) RGB to (n, dimension).
+        device: ONNX Runtime's CUDA provider is used on a GPU.
+
+    Attributes:
+        dimension: of an embedding.
+
+    Raises:
+        BadInput: no ONNX model, or one with another input; ONNX Runtime cannot use the GPU.
+    """
+
+    def __init__(self, path: Path, device: torch.device) -> None:
+        self.path = path
+        try:
+            self._model = ArcFaceONNX(str(path), session=open_session(path, device))
+        except BadInput:
+            raise
+        except Exception as error:  # ONNX Runtime, onnx and protobuf each have their own
+            raise BadInput(f"not a usable ONNX model: {error}", file=path) from None
+        batch, *shape = self._model.input_shape
+        if shape != [3, SIZE, SIZE] or (isinstance(batch, int) and batch != 1):
+            raise BadInput(
+                "wrong input shape",
+                file=path,
+                field=self._model.input_name,
+                got=self._model.input_shape,
+                expected=f"(any number or 1, 3, {SIZE}, {SIZE})",
+            )
+        self._one_by_one = batch == 1
+        self.dimension = self._model.forward(np.zeros((1, 3, SIZE, SIZE), np.float32)).shape[1]
+
+    def __call__(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """Embed aligned RGB crops (112, 112, 3); returns (n, dimension), each of length 1."""
+        if not crops:
+            return np.zeros((0, self.dimension), np.float32)
+        embeddings = np.concatenate(list(halving_batches(crops, 1 if self._one_by_one else len(crops), self._embed)))
+        return embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12)
+
+    def _embed(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        with torch_memory_errors():
+            return self._model.forward(np.stack(crops).transpose(0, 3, 1, 2).astype(np.float32))

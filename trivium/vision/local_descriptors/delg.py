@@ -1,0 +1,92 @@
+"""DELG's features by our own network, with weights that the user brings (kvqae.md §4)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from pydantic import Field, ValidationError
+from torch.nn import functional
+from torchvision.transforms import functional as pixels_of
+
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput, Parameters
+from trivium.nets.delg import Delg, strongest
+from trivium.nets.device import autocast
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights
+from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Description
+from trivium.vision.whole_images import DEVIATION, MEAN
+
+CONFIG = "delg.json"
+IMAGE_SCALES = tuple(2 ** (1 - place / 2) for place in range(SCALES))  # 2 … 1/4: scale 0 sees the smallest details
+GLOBAL_SCALES = (1, 2, 3)  # √2, 1, 1/√2: the global descriptor is their mean
+NARROWEST = 32  # pixels: the ResNet halves its input five times
+
+
+class DelgConfiguration(Parameters):
+    """`delg.json`, beside the weights."""
+
+    architecture: str = Field(pattern=r"^(resnet(50|101|152)|wide_resnet.*|resnext.*)$", description="torchvision's")
+    attention: int = Field(ge=1, description="Channels inside the attention head (512)")
+    global_dimension: int = Field(ge=1, description="Of the global descriptor (2 048)")
+    power: float = Field(gt=0, description="Of the generalised mean (3)")
+    threshold: float = Field(ge=0, description="Attention below which a position gives no local descriptor")
+
+
+class DelgExtractor:
+    """Describes images with the network of a folder.
+
+    Args:
+        folder: `delg.json` and `model.safetensors`.
+        most: local descriptors kept an image.
+        device: where the network runs, in bf16 on a GPU.
+
+    Raises:
+        BadInput: a setting is missing or out of range, or the weights do not fit (the layer is named).
+    """
+
+    def __init__(self, folder: Path, most: int, device: torch.device) -> None:
+        try:
+            configuration = DelgConfiguration.model_validate(read_json(folder / CONFIG))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise BadInput(first["msg"], file=folder / CONFIG, field=".".join(map(str, first["loc"])),
+                           got=first["input"], choices=DelgConfiguration.model_fields) from None  # fmt: skip
+        network = Delg(
+            architecture=configuration.architecture,
+            attention=configuration.attention,
+            local_dimension=LOCAL_DIMENSION,
+            global_dimension=configuration.global_dimension,
+            power=configuration.power,
+        )
+        load_weights(network, read_weights(folder / WEIGHTS), folder / WEIGHTS)
+        self.global_dimension = configuration.global_dimension
+        self.most = most
+        self._network = network.eval().requires_grad_(False).to(device)
+        self._threshold = configuration.threshold
+        self._device = device
+
+    def __call__(self, images: Sequence[Image.Image]) -> list[Description]:
+        """Describe RGB pictures one by one: their sizes differ."""
+        return [self._describe(image) for image in images]
+
+    @torch.inference_mode()
+    def _describe(self, image: Image.Image) -> Description:
+        pixels = pixels_of.normalize(pixels_of.to_tensor(image), list(MEAN), list(DEVIATION))[None].to(self._device)
+        overall, local, attention, scales = [], [], [], []
+        for scale, factor in enumerate(IMAGE_SCALES):
+            size = [max(NARROWEST, round(side * factor)) for side in pixels.shape[2:]]
+            scaled = functional.interpolate(pixels, size=size, mode="bilinear", antialias=factor < 1)
+            with autocast(self._device):
+                whole, positions, scores = (part[0].float() for part in self._network(scaled))
+            overall += [whole] * (scale in GLOBAL_SCALES)
+            local.append(positions)
+            attention.append(scores)
+            scales.append(np.full(len(scores), scale, np.int8))
+        best = strongest(torch.cat(attention), self.most, self._threshold)
+        return Description(
+            overall=functional.normalize(torch.stack(overall).mean(dim=0), dim=0).cpu().numpy(),
+            local=torch.cat(local)[best].cpu().numpy(),
+            scales=np.concatenate(scales)[best.cpu().numpy()],
+        )

@@ -1,0 +1,146 @@
+"""Features that DELG's own tool has extracted: two files an image, in its protocol buffers (kvqae.md §4).
+
+`NAME.delg_global` is a DatumProto, `NAME.delg_local` a DelfFeatures; NAME is the image's, with or without its ending
+(the tool leaves it out). Both messages are small and fixed, so their wire
+format is read here instead of generating code: a key is `field · 8 + type`; type 2 is a length and so many bytes, type
+5 is four bytes, type 0 a variable-length integer.
+
+    DatumProto   = { 1: shape { 1: packed int64 }, 2: list { 1: packed float32 } }
+    DelfFeatures = { 1: feature { 1: DatumProto, 2: x, 3: y, 4: scale, 5: orientation, 6: strength (float32) } … }
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.harness.stage import BadInput
+from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Description
+
+GLOBAL_FILE, LOCAL_FILE = ".delg_global", ".delg_local"
+NO_FILES, SHARED = "no_features", "stem_shared"  # why an image has no features
+SMALLEST = 0.5  # the scale that is 0 here: of features from an image enlarged twice
+
+
+def shared_names(images: Iterable[str]) -> frozenset[str]:
+    """Names of files that could be of two of these images: `Foo` of Foo.jpg and Foo.png, `a.jpg` of it and a.jpg.png.
+
+    Args:
+        images: names of all images of a collection.
+    """
+    wanted = Counter(name for image in images for name in {image, _stem(image)})
+    return frozenset(name for name, count in wanted.items() if count > 1)
+
+
+class DelgFiles:
+    """Reads the features of images by name.
+
+    Args:
+        folder: holds both files of every image.
+        most: local descriptors kept an image.
+        global_dimension: g (2 048).
+        shared: names of files that could be of two images, from `shared_names`: they are taken for neither.
+    """
+
+    def __init__(self, folder: Path, most: int, global_dimension: int, shared: frozenset[str] = frozenset()) -> None:
+        self.folder, self.most, self.global_dimension, self.shared = folder, most, global_dimension, shared
+
+    def __call__(self, image: str) -> Description | str:
+        """Features of one image: from the files with its whole name, else from those without its ending.
+
+        Returns:
+            The features; `SHARED` when the only files are of a shared name, `NO_FILES` when there are none.
+
+        Raises:
+            BadInput: only one of the two files is there, or one is broken or of another size.
+        """
+        reason = NO_FILES
+        for name in dict.fromkeys((image, _stem(image))):
+            files = [self.folder / f"{name}{ending}" for ending in (GLOBAL_FILE, LOCAL_FILE)]
+            there = [file for file in files if file.is_file()]
+            if there and name in self.shared:
+                reason = SHARED
+            elif len(there) == 1:
+                raise BadInput("one of an image's two files is missing", file=self.folder, got=there[0].name,
+                               expected=" and ".join(file.name for file in files))  # fmt: skip
+            elif there:
+                return self._read(*files)
+        return reason
+
+    def _read(self, global_file: Path, local_file: Path) -> Description:
+        overall = self._vector(global_file.read_bytes(), global_file, self.global_dimension)
+        local, scales, strength = self._features(local_file)
+        best = np.argsort(-strength, kind="stable")[: self.most]
+        return Description(_unit(overall), _unit(local[best]), scales[best])
+
+    def _features(self, file: Path) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.float32]]:
+        """Descriptors, scales in half octaves, and attention of a `.delg_local` file."""
+        local: list[NDArray[np.float32]] = []
+        scales: list[int] = []
+        strength: list[float] = []
+        for _, message in _fields(file.read_bytes(), file):
+            feature = dict(_fields(bytes(message), file))
+            if {1, 4, 6} - feature.keys():
+                raise BadInput("a feature without descriptor, scale or strength", file=file, row=len(local) + 1)
+            scale = float(np.frombuffer(feature[4], "<f4")[0])
+            place = round(2 * np.log2(scale / SMALLEST)) if scale > 0 else -1
+            if not 0 <= place < SCALES:
+                raise BadInput("scale out of range", file=file, row=len(local) + 1, field="scale", got=scale,
+                               expected="0.5 to 4")  # fmt: skip
+            local.append(self._vector(bytes(feature[1]), file, LOCAL_DIMENSION))
+            scales.append(place)
+            strength.append(float(np.frombuffer(feature[6], "<f4")[0]))
+        vectors = np.array(local, np.float32).reshape(-1, LOCAL_DIMENSION)
+        return vectors, np.array(scales, np.int8), np.array(strength, np.float32)
+
+    def _vector(self, datum: bytes, file: Path, size: int) -> NDArray[np.float32]:
+        """The values of a DatumProto."""
+        values = dict(_fields(bytes(dict(_fields(datum, file)).get(2, b"")), file)).get(1, b"")
+        if len(values) != 4 * size:
+            raise BadInput("descriptor of another size", file=file, got=len(values) // 4, expected=str(size))
+        return np.frombuffer(values, "<f4").astype(np.float32)
+
+
+def _stem(image: str) -> str:
+    return image.rsplit(".", 1)[0]
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.float32(1e-12))
+
+
+def _fields(data: bytes, file: Path) -> Iterator[tuple[int, bytes]]:
+    """(field number, bytes) of a message, in order; integers are passed over."""
+    place = 0
+    while place < len(data):
+        key, place = _integer(data, place, file)
+        match key & 7:
+            case 0:
+                _, place = _integer(data, place, file)
+                continue
+            case 2:
+                size, place = _integer(data, place, file)
+            case 5:
+                size = 4
+            case other:
+                raise BadInput("not DELG's file", file=file, row=f"byte {place}", got=f"wire type {other}")
+        if place + size > len(data):
+            raise BadInput("truncated", file=file, row=f"byte {place}", got=len(data), expected=f"{place + size} bytes")
+        yield key >> 3, data[place : place + size]
+        place += size
+
+
+def _integer(data: bytes, place: int, file: Path) -> tuple[int, int]:
+    """(value, place after) of a variable-length integer."""
+    value = 0
+    for shift in range(0, 70, 7):
+        if place >= len(data):
+            raise BadInput("truncated", file=file, row=f"byte {place}", got=len(data))
+        byte = data[place]
+        place += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, place
+    raise BadInput("not DELG's file", file=file, row=f"byte {place}", got="an integer of more than 64 bits")

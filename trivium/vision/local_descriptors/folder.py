@@ -1,0 +1,177 @@
+"""Global and local features of images on disk, in DELG's manner: one global descriptor and up to m local ones an image.
+
+Stage `kvqae-local_features` writes such folders and Re-Ranking Transformers read them (kvqae.md §4); the format is in
+docs/kvqae-formats.md, "Local features".
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from trivium.files.atomic import write_atomically
+from trivium.files.matrices import read_matrix
+from trivium.files.tables import read_table, write_table
+from trivium.harness.stage import BadInput
+
+LOCAL_DIMENSION = 128
+SCALES = 7  # half octaves
+MATRICES = ("global", "locals", "scales")
+SCHEMA = pa.schema(
+    [
+        ("name", pa.string()),
+        ("locals", pa.int32()),  # how many local descriptors; null when unreadable
+        ("unreadable", pa.string()),  # the reason, or null
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Description:
+    """What an extractor says about one image.
+
+    Attributes:
+        overall: (g,) the global descriptor, of length 1.
+        local: (n, 128) local descriptors of length 1, the most salient first.
+        scales: (n,) the scale of each, 0 (small details) to 6, in half octaves.
+        broken_exif: whether the image has a broken EXIF block: it was described as stored, perhaps not upright.
+    """
+
+    overall: NDArray[np.floating]
+    local: NDArray[np.floating]
+    scales: NDArray[np.integer]
+    broken_exif: bool = False
+
+
+@dataclass(frozen=True)
+class FeatureFolder:
+    """Features of a set of images, memory-mapped; arrays have one row an image, zero where there is nothing.
+
+    Attributes:
+        names: of the images.
+        counts: (n,) local descriptors of each image, -1 where it was unreadable.
+        overall: (n, g) float16 global descriptors.
+        local: (n, m, 128) float16 local descriptors.
+        scales: (n, m) int8.
+    """
+
+    names: pa.ChunkedArray
+    counts: NDArray[np.int32]
+    overall: NDArray[np.float16]
+    local: NDArray[np.float16]
+    scales: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, names: Sequence[str], descriptions: Sequence[Description | None], *, most: int, dimension: int) -> Self:
+        """Put descriptions into arrays.
+
+        Args:
+            names: of the images.
+            descriptions: of each image; None where there is none.
+            most: m, local descriptors kept an image.
+            dimension: g, of a global descriptor.
+
+        Raises:
+            BadInput: NaN or infinity; the message names the image.
+        """
+        counts = np.full(len(names), -1, np.int32)
+        overall = np.zeros((len(names), dimension), np.float16)
+        local = np.zeros((len(names), most, LOCAL_DIMENSION), np.float16)
+        scales = np.zeros((len(names), most), np.int8)
+        for row, (name, found) in enumerate(zip(names, descriptions, strict=True)):
+            if found is None:
+                continue
+            count = counts[row] = min(most, len(found.local))
+            overall[row] = found.overall
+            local[row, :count], scales[row, :count] = found.local[:count], found.scales[:count]
+            if not (np.isfinite(overall[row]).all() and np.isfinite(local[row]).all()):
+                raise BadInput("NaN or infinite descriptor", field="image", got=name)
+        return cls(pa.chunked_array([pa.array(names, pa.string())]), counts, overall, local, scales)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Open a folder.
+
+        Raises:
+            BadInput: a file is missing, arrays disagree, or an image has more local descriptors than fit.
+        """
+        table = read_table(folder / "names.parquet", SCHEMA.names)
+        counts = pc.fill_null(table["locals"], -1).to_numpy().astype(np.int32)
+        overall, local, scales = (read_matrix(folder / f"{name}.npy") for name in MATRICES)
+        count = table.num_rows
+        shape = (count, local.shape[1] if local.ndim == 3 else "m", LOCAL_DIMENSION)
+        for name, matrix, expected in (
+            ("global", overall, (count, overall.shape[-1])),
+            ("locals", local, shape),
+            ("scales", scales, shape[:2]),
+        ):
+            if matrix.shape != expected:
+                raise BadInput("wrong shape", file=folder / f"{name}.npy", got=matrix.shape, expected=str(expected))
+        if (counts > local.shape[1]).any():
+            row = int(np.argmax(counts))
+            raise BadInput("more local descriptors than fit", file=folder / "names.parquet", row=row + 1,
+                           field="locals", got=int(counts[row]), expected=f"at most {local.shape[1]}")  # fmt: skip
+        return cls(table["name"], counts, overall, local, scales)
+
+    def rows(self, names: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+        """The row of each image; -1 where there is no such image, or it was unreadable."""
+        rows = pc.fill_null(pc.index_in(names, value_set=self.names, skip_nulls=True), -1).to_numpy().astype(np.int64)
+        return np.where(self.counts[rows] >= 0, rows, -1) if len(self.counts) else np.full_like(rows, -1)
+
+
+def write_features(folder: Path, features: FeatureFolder, unreadable: Sequence[str | None]) -> None:
+    """Write features and, for each image without, the reason; complete or absent."""
+    rows = [
+        {"name": name, "locals": count if count >= 0 else None, "unreadable": reason}
+        for name, count, reason in zip(features.names.to_pylist(), features.counts.tolist(), unreadable, strict=True)
+    ]
+    with write_atomically(folder) as beside:
+        beside.mkdir()
+        write_table(beside / "names.parquet", pa.Table.from_pylist(rows, schema=SCHEMA))
+        np.save(beside / "global.npy", features.overall)
+        np.save(beside / "locals.npy", features.local)
+        np.save(beside / "scales.npy", features.scales)
+
+
+def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
+    """Join folders in order, streaming; returns the table of all images.
+
+    Raises:
+        BadInput: an image stands in two folders, or the folders are of different extractors.
+    """
+    table = pa.concat_tables(read_table(folder / "names.parquet") for folder in folders)
+    twice = pc.filter(table["name"].value_counts(), pc.greater(table["name"].value_counts().field("counts"), 1))
+    if len(twice):
+        raise BadInput("image name twice", file=out, field="name", got=twice[0]["values"].as_py())
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        write_table(beside / "names.parquet", table)
+        for name in MATRICES:
+            parts = [read_matrix(folder / f"{name}.npy") for folder in folders]
+            if len({part.shape[1:] for part in parts}) > 1:
+                raise BadInput("shards of different sizes", file=out, got=sorted({part.shape[1:] for part in parts}))
+            with (beside / f"{name}.npy").open("wb") as file:  # no memory map: a full disk is an error, not a signal
+                header = np.lib.format.header_data_from_array_1_0(parts[0])
+                np.lib.format.write_array_header_1_0(file, header | {"shape": (table.num_rows, *parts[0].shape[1:])})
+                for part in parts:
+                    file.write(np.ascontiguousarray(part).tobytes())
+    return table
+
+
+def count_images(table: pa.Table, reasons: Iterable[str]) -> dict[str, float]:
+    """How many images there are, how many were unreadable for which reason, how many have no local descriptor."""
+
+    def count(condition: pa.ChunkedArray) -> int:
+        return pc.sum(condition.cast(pa.int64()), min_count=0).as_py()
+
+    return {
+        "images": table.num_rows,
+        **{f"unreadable_{reason}": count(pc.equal(table["unreadable"], reason)) for reason in reasons},
+        "without_locals": count(pc.equal(table["locals"], 0)),
+        "locals_mean": pc.mean(table["locals"]).as_py() or 0.0,
+    }

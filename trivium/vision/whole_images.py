@@ -1,0 +1,148 @@
+"""Whole-image encoders, frozen: ImageNet ResNet (max-pooled) and CLIP's image tower (kvqae.md §3)."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+from torchvision import models, transforms
+
+from trivium.files.tables import read_json
+from trivium.harness.stage import BadInput
+from trivium.nets.device import autocast, halving_batches
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, what torchvision's ResNets expect
+WIDEST = 8  # longer to shorter side; both encoders look at the central square only
+
+
+class ImageEncoder:
+    """A network that describes images, and the preparation of its input.
+
+    Args:
+        path: where it was loaded from, for messages.
+        network: (n, 3, size, size) → (n, dimension).
+        prepare: one RGB picture → (3, size, size).
+        device: where the network runs, in bf16 on a GPU.
+
+    Attributes:
+        dimension: of an embedding.
+    """
+
+    def __init__(
+        self, path: Path, network: nn.Module, prepare: Callable[[Image.Image], torch.Tensor], device: torch.device
+    ) -> None:
+        self.path = path
+        self._network = network.eval().requires_grad_(False).to(device)
+        self._prepare = prepare
+        self._device = device
+        self.dimension = self([Image.new("RGB", (8, 8))]).shape[1]
+
+    def __call__(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
+        """Embed RGB pictures; returns (n, dimension), each of length 1."""
+        if not images:
+            return np.zeros((0, self.dimension), np.float32)
+        return np.concatenate(list(halving_batches(images, len(images), self._encode)))
+
+    @torch.inference_mode()
+    def _encode(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
+        pixels = torch.stack([self._prepare(_centre(image)) for image in images]).to(self._device)
+        with autocast(self._device):
+            embeddings = self._network(pixels)
+        return nn.functional.normalize(embeddings.float(), dim=1).cpu().numpy()
+
+
+def _centre(image: Image.Image) -> Image.Image:
+    """The middle of a strip: scaling the short side of 1024×1 to 224 would make a row of 229 376 pixels."""
+    width, height = image.size
+    longest = WIDEST * min(width, height)
+    if max(width, height) <= longest:
+        return image
+    left, top = max(0, width - longest) // 2, max(0, height - longest) // 2
+    return image.crop((left, top, width - left, height - top))
+
+
+class MaxPooled(nn.Module):
+    """A torchvision ResNet up to its last convolutional map (n, d, h, w); the maximum over positions, (n, d)."""
+
+    def __init__(self, resnet: models.ResNet) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(*list(resnet.children())[:-2])
+
+    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+        """(n, 3, size, size) → (n, d)."""
+        return self.convolutions(pixels).amax(dim=(2, 3))
+
+
+def load_imagenet(folder: Path, device: torch.device) -> ImageEncoder:
+    """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
+
+    Images are scaled to 8/7 of `size` (256 for 224) on the short side, cropped and standardised as in training.
+
+    Raises:
+        BadInput: no such architecture, a size out of range, or weights that do not fit (the layer is named).
+    """
+    config_file, weights_file = folder / "config.json", folder / "model.safetensors"
+    config = read_json(config_file)
+    architectures = models.list_models(include=["resnet*", "resnext*", "wide_resnet*"])
+    if config.get("architecture") not in architectures:
+        raise BadInput(
+            "unknown architecture",
+            file=config_file,
+            field="architecture",
+            got=config.get("architecture"),
+            choices=architectures,
+        )
+    size = config.get("size")
+    if not isinstance(size, int) or size < 32:
+        raise BadInput("bad size", file=config_file, field="size", got=size, expected="pixels, at least 32")
+    weights = _read_weights(weights_file)
+    resnet = models.get_model(config["architecture"], weights=None, num_classes=len(weights.get("fc.bias", ())) or 1000)
+    try:
+        resnet.load_state_dict(weights)
+    except RuntimeError as error:
+        raise _misfit(error, weights_file) from None
+    prepare = transforms.Compose(
+        [
+            transforms.Resize(round(size * 8 / 7)),
+            transforms.CenterCrop(size),
+            transforms.ToTensor(),
+            transforms.Normalize(MEAN, DEVIATION),
+        ]
+    )
+    return ImageEncoder(folder, MaxPooled(resnet), prepare, device)
+
+
+def load_clip(folder: Path, device: torch.device) -> ImageEncoder:
+    """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
+
+    Raises:
+        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+    """
+    if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
+        raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
+    try:
+        model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    except RuntimeError as error:
+        raise _misfit(error, folder) from None
+    except (FileNotFoundError, ValueError, TypeError, KeyError, SafetensorError) as error:
+        raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
+    return ImageEncoder(folder, model.visual, prepare, device)
+
+
+def _read_weights(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return load_file(path)
+    except (SafetensorError, FileNotFoundError) as error:
+        raise BadInput(f"not readable as safetensors: {error}", file=path) from None
+
+
+def _misfit(error: RuntimeError, path: Path) -> BadInput:
+    """Torch's report has a headline, then one line a layer; the first of them is enough."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)
