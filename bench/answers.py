@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from bench import harness
+from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters, make_stand_ins
 from sample.french import build_french
-from stages.complexity.base_models import ComplexityBaseModelsParameters, make_stand_ins
 from stages.complexity.prompt import PromptParameters
 from tests.complexity.local_server import serving, write_chat_template
 from tests.complexity.loopback_endpoint import Loopback, said
@@ -28,7 +28,7 @@ from trivium.complexity.prompting.prompts import Messages, messages_of
 from trivium.complexity.readers.finetuning import FinetuneParameters
 from trivium.complexity.readers.interface import Reader, Reading, reader_of
 from trivium.formats.squad import write_squad
-from trivium.harness.stage import read_parameters, section_of, validate
+from trivium.harness.parameters import read_parameters, section_of, validate
 
 PARAMS = Path("params.yaml")
 QUESTIONS, ALONE, SERVED, BATCH = 512, 32, 64, 64

@@ -14,7 +14,7 @@ import numpy as np
 
 from bench import harness
 from trivium.commands.ask import one_thread
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 QUESTIONS, WARM_UP = 100, 10
 WAYS = {"retrieved": False, "re_ranked": True}  # whether the re-rankers have their say

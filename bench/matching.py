@@ -17,7 +17,7 @@ from sample.scenes.wording import describe, plain
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
 from trivium.formats.pictures import Caption
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import read_parameters
+from trivium.harness.parameters import read_parameters
 from trivium.language.english.word_lists import WORDS, word_lists
 
 CAPTIONS, DISTINCT, PEER, SHARD = 616_435, 5_000, 20_000, 8192

@@ -13,7 +13,8 @@ import yaml
 
 from trivium.commands.scale import merge
 from trivium.decorrelation.matrix import parse_cells
-from trivium.harness.stage import BadInput, Parameters, RunParameters, section_of, validate
+from trivium.errors import BadInput
+from trivium.harness.parameters import Parameters, RunParameters, section_of, validate
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"

@@ -1,0 +1,1 @@
+"""Three roads into multimodal and textual question answering: the library."""

@@ -20,18 +20,19 @@ import numpy as np
 import torch
 
 from bench import harness
-from sample.encoders.text import save_text
 from sample.french import build_french
 from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers.extractive import ExtractiveReader
 from trivium.complexity.readers.interface import Reading
 from trivium.complexity.readers.reader_training import train
 from trivium.complexity.scoring.baselines import best_overlap_sentence, random_span
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.squad import SquadQuestion, read_squad
-from trivium.harness.stage import CPU_BF16, BadInput
+from trivium.harness.stage import CPU_BF16
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import mangled, rouge_l
+from trivium.sources.minilm import save_text
 
 FILE, RESULTS = "piaf-v1.0.json", Path("metrics/real/piaf.json")
 HELD_OUT, ASKED = 40, 400  # articles; questions of theirs

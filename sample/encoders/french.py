@@ -25,9 +25,9 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from sample.encoders.settings import Decoder, Encoder, EncoderDecoder
 from trivium.nets.near_copying import near_copying
 from trivium.nets.near_matching import near_matching
-from trivium.sources.complexity.base_models import Decoder, Encoder, EncoderDecoder
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 POSITIONS = 512

@@ -6,10 +6,14 @@ from pathlib import Path
 from sample.encoders.arcface_stand_in import save_arcface, train_arcface
 from sample.encoders.clip_stand_in import clip_configuration, save_clip, train_clip
 from sample.encoders.imagenet_stand_in import save_imagenet, train_imagenet
-from sample.encoders.known import FIRST_VIEW
+from sample.encoders.known import FIRST_VIEW, choose_known
+from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scaled
-from stages.kvqae.base_models import BaseModelsParameters
+from sample.kvqae.entities import Entity
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
 from trivium.harness.stage import Context
+from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7
@@ -62,3 +66,42 @@ def write_imagenet(things: Pictures, parameters: BaseModelsParameters, context: 
     )  # fmt: skip
     save_imagenet(network, architecture=own.architecture, size=own.size, folder=folder)
     return loss
+
+
+def make_stand_ins(
+    parameters: BaseModelsParameters, context: Context, out: Path, persons: Sequence[Entity]
+) -> dict[str, float]:
+    """Train and write the sample's stand-ins, in the formats of the real encoders, and ArcFace's overlap list.
+
+    Args:
+        parameters, context: of the stage.
+        out: the folder; complete or absent.
+        persons: of the knowledge base, a share of whom ArcFace is trained on.
+
+    Returns:
+        Each training's loss at its end, the layers of the text encoder, and how many persons ArcFace knows.
+
+    Raises:
+        BadInput: that share is more people than ArcFace's identities.
+    """
+    from trivium.sources.minilm import save_text
+
+    own = parameters.arcface
+    known = choose_known(persons, own.overlap, parameters.seed)
+    if len(known) > own.identities:
+        raise BadInput(
+            f"{len(known)} of {len(persons)} persons do not fit among {own.identities} identities",
+            field="kvqae.base_models.arcface.overlap",
+            got=own.overlap,
+            expected="a smaller share or more identities",
+        )
+    with write_atomically(out) as beside:
+        write_entities(beside / IDENTITIES, known, "persons of the knowledge base whom ArcFace was trained on")
+        losses = {"arcface_loss": write_arcface(parameters, context, beside / "arcface", list(known.values()))}
+        things = photograph_things(parameters, context)
+        losses["clip_loss"] = write_clip(things, parameters, context, beside / "clip")
+        losses["imagenet_loss"] = write_imagenet(things, parameters, context, beside / "imagenet")
+        return losses | {
+            "arcface_known_persons": float(len(known)),
+            "text_layers": save_text(beside / "text", layers=parameters.text.layers),
+        }

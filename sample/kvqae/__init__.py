@@ -1,0 +1,1 @@
+"""KVQAE's part of the sample world: entities, articles, questions, and the sources of the construction."""

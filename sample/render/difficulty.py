@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 
 class Difficulty(Parameters):

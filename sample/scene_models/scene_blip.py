@@ -16,8 +16,8 @@ from transformers import (
 from sample.encoders.encoder_training import fit, standardised
 from sample.scene_models.scene_pictures import CAPTIONS, ScenePictures
 from sample.scene_models.teacher import Teacher
-from sample.scene_models.words import BEGIN_CAPTION, save_bert_tokenizer
-from trivium.decorrelation.models.blip import MATCH, TEMPERATURE
+from sample.scene_models.words import save_bert_tokenizer
+from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
 from trivium.decorrelation.models.preparation import CLIP
 from trivium.harness.tracking import Tracker
 from trivium.nets.blip import BlipEncoders, BlipTraining

@@ -8,10 +8,9 @@ from tokenizers.models import WordLevel
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
-from trivium.decorrelation.models.blip import MATCH
+from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH
 from trivium.decorrelation.models.vocabulary import WORD, words_of
 
-BEGIN_CAPTION = "[DEC]"  # what BLIP's captioner writes after
 _BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", BEGIN_CAPTION, MATCH)
 _CLIP = ("<pad>", "<unk>", "<start>")
 _CLIP_END = "<end>"

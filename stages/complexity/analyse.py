@@ -10,7 +10,8 @@ from trivium.complexity.effects.question_set import model_names, read_trees, sum
 from trivium.complexity.factors.free_factors import free_factors
 from trivium.formats.predictions import read_predictions
 from trivium.formats.squad import read_squad
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.measures.hardness import hardness_agreement
 from trivium.measures.rouge import mangled
 

@@ -8,7 +8,8 @@ from pydantic import Field
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.predictions import write_predictions
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 
 
 class AnswerParameters(Parameters):

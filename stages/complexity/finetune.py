@@ -4,10 +4,11 @@ from pathlib import Path
 
 from trivium.complexity.readers.finetuning import FinetuneParameters, finetune
 from trivium.complexity.readers.settings import ReaderSettings
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.formats.squad import read_squad
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.nets.cards import write_card
 
 _PROVENANCE = "provenance.json"

@@ -8,9 +8,11 @@ from pydantic import Field
 
 from trivium.complexity.effects.factor_table import FACTORS, read_names
 from trivium.complexity.scoring.score_table import read_scores
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.formats.frame_corpora import read_examples
-from trivium.harness.stage import BadInput, Context, Parameters, read_parameters, run_stage
+from trivium.harness.parameters import Parameters, read_parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.page.common import sizes_html
 from trivium.page.complexity.examples import examples_html
 from trivium.page.complexity.factors import cells, forest_html, held_for_most, shares_html, table_2_html

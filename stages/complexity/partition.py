@@ -12,10 +12,12 @@ from trivium.complexity.effects.factor_table import FACTORS, read_factors, read_
 from trivium.complexity.partitions.card import card
 from trivium.complexity.partitions.partition import MEAN, chosen_factors, curve_rows, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import Measure, read_scores
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad, write_squad
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 
 FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
 

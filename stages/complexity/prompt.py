@@ -12,7 +12,8 @@ from trivium.files.tables import write_json
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import read_squad
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.harness.tracking import project_root
 
 PROMPTS = "prompts.json"

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from trivium.complexity.syntax import SyntaxParameters, parse_texts, placed_words
+from trivium.errors import BadInput
 from trivium.formats.conllu import load_conllu, write_conllu
 from trivium.formats.frame_corpora import read_texts
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.measures.attachment import attachment_scores
 
 PARSERS = ("conllu", "stanza", "spacy")

@@ -11,7 +11,8 @@ from trivium.complexity.effects.factor_table import FACTORS, read_factors
 from trivium.complexity.effects.table2 import effects_table, write_agreement
 from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.files.tables import write_table
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.measures.hardness import HardnessAgreement, hardness_agreement
 
 

@@ -4,59 +4,19 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
+from sample.french.write import ComplexityWorldParameters, describe_sample, make_sample, write_calor, write_fquad
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.sources.complexity.checks import Raw, validate_complexity
 from trivium.sources.complexity.local import take_calor, take_fquad
-from trivium.sources.complexity.world import write_calor, write_fquad
 from trivium.sources.requested import refuse_download
 
 if TYPE_CHECKING:
-    from sample.french import FrenchWorld
+    pass
 
 
 SOURCES = ("sample", "hub", "local")
-
-
-class ComplexityWorldParameters(Parameters):
-    """The sample world; `local` reads none of it."""
-
-    seed: int = Field(ge=0, le=998, description="World seed; settings were chosen on 0-2, reported is from 3 on")
-    train: int = Field(ge=1, description="Training questions, in FQuAD's role")
-    validation: int = Field(ge=1, description="Validation questions, in FQuAD's role")
-    evaluation: int = Field(ge=1, description="Questions about frames, in Calor's role")
-    frame_texts: int = Field(ge=1, description="Texts annotated with frames that the frame parser learns from")
-
-
-def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
-    """The sample world of a seed, whole.
-
-    Raises:
-        BadInput: it has fewer questions or texts than asked for.
-    """
-    from sample.french import build_french
-
-    world = build_french(**parameters.model_dump())
-    made = {
-        "train": len(world.fquad["train"]),
-        "validation": len(world.fquad["validation"]),
-        "evaluation": len(world.examples),
-        "frame_texts": len(world.texts["train"]),
-    }
-    for field, size in made.items():
-        wanted = getattr(parameters, field)
-        if size < wanted:
-            raise BadInput(f"the sample has only {size}", field=f"complexity.world.{field}", got=wanted)
-    return world
-
-
-def describe_sample(world: "FrenchWorld") -> dict[str, float]:
-    """What the sample is like, as `sample_*`: shares of the factors, sizes, overlap of the splits."""
-    from sample.french import text_statistics as statistics
-
-    return {f"sample_{name}": float(value) for name, value in statistics(world).items()}
 
 
 def main(

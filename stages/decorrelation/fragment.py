@@ -8,7 +8,8 @@ from pydantic import Field
 
 from trivium.decorrelation.matrix import parse_cells
 from trivium.files.tables import read_json, read_table, write_json
-from trivium.harness.stage import Context, Parameters, read_parameters, run_stage
+from trivium.harness.parameters import Parameters, read_parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.page.common import sizes_html
 from trivium.page.decorrelation.corpus import classes_html, co_occurrence_html, removals_html
 from trivium.page.decorrelation.diagnosis import diagnosis_html

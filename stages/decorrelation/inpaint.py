@@ -16,11 +16,12 @@ from trivium.decorrelation.painting.inpainting import (
     shards,
     subsets,
 )
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.pictures import Removal
 from trivium.harness.engine import Engine, LocalEngine
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 
 SUBSETS: tuple[Subset, ...] = ("train", "test", "empty")
 

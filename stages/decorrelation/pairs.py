@@ -6,8 +6,9 @@ from typing import get_args
 
 from trivium.decorrelation.captions.pairs import SCHEMA, Captions, PairsParameters, _Painted, make_pairs
 from trivium.decorrelation.regions.removal_table import read_removals
+from trivium.errors import BadInput
 from trivium.files.tables import write_table
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 
 
 def main(

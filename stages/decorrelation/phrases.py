@@ -10,9 +10,11 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.decorrelation.captions.phrases import SCHEMA, Settings, metrics_of, read_shard, shards, write_classes
+from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.language.english.chunker import chosen_chunker
 from trivium.language.english.word_lists import Mode
 

@@ -13,9 +13,11 @@ from trivium.decorrelation.regions.empty_boxes import find_empty_boxes
 from trivium.decorrelation.regions.removal_search import Drawing, Tally, find_removals
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.decorrelation.regions.removals import _REJECTED, USED, read_named_classes, total, write_classes
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 
 
 class RemovalsParameters(Parameters):

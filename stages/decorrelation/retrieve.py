@@ -6,9 +6,10 @@ import torch
 
 from trivium.decorrelation.matrix import read_cells
 from trivium.decorrelation.retrieval.answers import Order, RetrieveParameters, ask
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 
 
 def main(

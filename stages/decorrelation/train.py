@@ -8,9 +8,11 @@ from trivium.decorrelation.models.settings import AnyModelSettings
 from trivium.decorrelation.training.job import TrainJob, run_training
 from trivium.decorrelation.training.processes import processes_here, run_in_processes
 from trivium.decorrelation.training.training_pairs import ORIGINALS
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.nets.cards import write_card
 
 _PROVENANCE = "provenance.json"

@@ -7,10 +7,11 @@ from pydantic import Field, field_validator
 
 from sample.scenes import ScenesParameters
 from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
 from trivium.sources.decorrelation.local import take_coco, take_flickr30k
 from trivium.sources.decorrelation.world import describe

@@ -11,10 +11,12 @@ from urllib.parse import quote
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.annotation.generated_questions import read_generated
 from trivium.kvqae.annotation.project import annotation_task, instructions, labelling_config
 from trivium.kvqae.annotation.tasks import balanced_sample, share_out

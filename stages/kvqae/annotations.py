@@ -9,9 +9,11 @@ import numpy as np
 from pydantic import Field
 
 from sample.kvqae.annotators import Annotators, States, Trait, Traits, any_seen, expected_kappa, kappa_deviation
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.annotation.export import EXPECTED, EXPORT, Annotation, read_annotations
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from trivium.kvqae.annotation.project import DECISION, IMAGE, KEEP, QUESTION

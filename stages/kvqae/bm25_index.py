@@ -4,7 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.bm25_index import documents
 from trivium.kvqae.retrieval.lucene import Analyzer, build_index

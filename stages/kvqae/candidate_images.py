@@ -11,7 +11,8 @@ from tqdm import tqdm
 
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_table, write_table
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.construction.candidate_images import (
     SCHEMA,
     Candidate,

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_table
 from trivium.formats.trec import write_run
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters, search
 from trivium.measures.runs import Run
 

@@ -9,7 +9,8 @@ from pyarrow import csv
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context, read_parameters, run_stage
+from trivium.harness.parameters import read_parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.page.common import environment, sizes_html
 from trivium.page.kvqae.construction import construction_html, statistics_html
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, reading_findings, retrieval_findings

@@ -4,9 +4,11 @@ from pathlib import Path
 
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 from trivium.nets.cards import write_card
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import passages_of_articles
 from trivium.kvqae.reader.answered_rows import answer_rows, choose_passages
 from trivium.kvqae.reader.answers import Seed, Values, measure, summarize, write_answers, write_curve, write_per_query

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, run_training
 from trivium.kvqae.retrieval.training_pairs import own_passages
 from trivium.nets.reader import PassageReduction

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_qrels
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
 from trivium.measures.answers import normalize_answer

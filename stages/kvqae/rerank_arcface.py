@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_table
 from trivium.formats.trec import read_run_over, write_run
-from trivium.harness.stage import BadInput, Context, run_stage
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.kvqae.rerankers.arcface_reranking import SYSTEM, RerankArcfaceParameters, face_images, rerank
 from trivium.measures.reorder import first

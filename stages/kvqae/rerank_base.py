@@ -9,8 +9,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.sources.brought import bring
 
 SOURCES = ("sample", "hub", "local")
@@ -34,7 +36,7 @@ def main(parameters: RerankBaseParameters, context: Context, *, source: str, bas
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     with write_atomically(out) as beside:
         if source == "sample":
-            from sample.encoders.text import save_text
+            from trivium.sources.minilm import save_text
 
             return {"layers": float(save_text(beside, layers=parameters.layers))}
         bring(base, beside, sorted(str(path.relative_to(base)) for path in base.rglob("*") if path.is_file()))

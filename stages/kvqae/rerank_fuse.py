@@ -12,7 +12,8 @@ from pathlib import Path
 
 from trivium.files.atomic import write_atomically
 from trivium.formats.trec import write_run
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, keep_initial, read_choice, read_lists
 from trivium.measures.runs import PADDING
 

@@ -8,10 +8,12 @@ from pydantic import Field
 
 from sample.landmarks import choose_photographs, draw_photographs, known_things
 from sample.render.difficulty import Difficulty
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters, leave_out

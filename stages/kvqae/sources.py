@@ -6,11 +6,13 @@ from pathlib import Path
 from pydantic import Field
 
 from sample.render import DifficultyParameters
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
 
 SOURCES = ("sample", "hub", "local")
-CONCRETE_TYPES = Path(__file__).with_name("concrete_types.csv")
 
 
 class KvqaeSourcesParameters(Parameters):

@@ -4,11 +4,13 @@ from pathlib import Path
 
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.training_pairs import make_pairs, own_passages
 from trivium.measures.runs import Run
 

@@ -8,8 +8,10 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.world_statistics import statistics
 from sample.kvqae.write import write_world
 from sample.render import DifficultyParameters
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.sources.kvqae.checks import validate_kvqae
 from trivium.sources.kvqae.training_questions import leave_out_sources
 

@@ -1,0 +1,1 @@
+"""The stages that make the headline and the page."""

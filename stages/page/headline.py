@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from trivium.harness.stage import Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.page.headline import headline
 
 

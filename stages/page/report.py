@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput, Context, Parameters, run_stage
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
 from trivium.page.assembly import page, thorough_html, weaker_html
 
 PIPELINES = ("kvqae", "decorrelation", "complexity")

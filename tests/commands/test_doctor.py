@@ -9,7 +9,7 @@ import pytest
 
 from trivium.commands import doctor
 from trivium.commands.plan import plan_files
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision import onnx_session
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import yaml
 
 from trivium.commands.plan import COSTS, evaluate, plan, show
 from trivium.commands.scale import merge
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 MACHINE = {"gpu_teraflop_a_second": 10, "core_teraflop_a_second": 1, "network_mb_a_second": 50}
 PARAMETERS = {"world": {"toy": "sample"}, "toy": {"train": {"steps": 36, "seeds": [0, 1, 2], "most": None}}}

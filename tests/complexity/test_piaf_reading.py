@@ -3,7 +3,8 @@
 import pytest
 
 from bench.real import piaf
-from trivium.harness.stage import CPU_BF16, BadInput
+from trivium.errors import BadInput
+from trivium.harness.stage import CPU_BF16
 
 
 @pytest.mark.real

@@ -3,10 +3,10 @@
 import torch
 
 from sample.encoders.french import save_llama, save_t5
+from sample.encoders.settings import Decoder, EncoderDecoder
 from tests.complexity.tiny_readers import settings as extractive_settings
 from tests.complexity.tiny_readers import tokenizer
 from trivium.complexity.readers.settings import CausalSettings, Seq2SeqSettings
-from trivium.sources.complexity.base_models import Decoder, EncoderDecoder
 
 COMMON = {
     key: value

@@ -8,9 +8,9 @@ import torch
 from tokenizers import Tokenizer
 
 from sample.encoders.french import save_camembert, train_tokenizer
+from sample.encoders.settings import Encoder
 from trivium.complexity.readers.settings import ExtractiveSettings
 from trivium.formats.squad import SquadQuestion
-from trivium.sources.complexity.base_models import Encoder
 
 WHO = ("l'armée romaine", "la légion", "le général d'Égypte", "l'équipe", "la reine", "le préfet")
 WHAT = ("la forteresse", "un théâtre", "l'aqueduc", "le camp gaulois", "une nécropole", "la cité antique")

@@ -10,7 +10,7 @@ from transformers import BlipConfig, BlipForImageTextRetrieval
 from tests.decorrelation.tiny_models import BLIP_SETTINGS, CAPTIONS, pictures, write_base
 from trivium.decorrelation.models.blip import MATCH, interpolated, read_blip
 from trivium.decorrelation.models.interface import load, start
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.sources.decorrelation.public_models import add_marks, convert_blip
 
 

@@ -10,7 +10,7 @@ import torch
 from tests.decorrelation.tiny_models import CAPTIONS, CLIP_SETTINGS, pictures, write_base
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.interface import start
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision.whole_images import load_clip
 
 

@@ -7,7 +7,7 @@ import yaml
 
 from tests.decorrelation.retrieved_world import cell, default_cells, grid_cells
 from trivium.decorrelation.matrix import groups, parse_cells, read_cells
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 FILE = Path("params.yaml")
 

@@ -21,11 +21,12 @@ from selenium.webdriver.support.ui import WebDriverWait
 from bench import ask as bench_of_asking
 from bench import harness
 from tests.chromium import NAMES, SIZES, open_page
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.harness.stage import CPU_BF16, BadInput
+from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
 from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 

@@ -1,7 +1,7 @@
 import pytest
 
+from trivium.errors import BadInput
 from trivium.files import image_shards
-from trivium.harness.stage import BadInput
 
 
 @pytest.mark.parametrize("shard_size", [1, 40, 100])

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from trivium.errors import BadInput
 from trivium.files import matrices
-from trivium.harness.stage import BadInput
 
 
 def test_matrix_is_memory_mapped_and_absent_after_failure(tmp_path):

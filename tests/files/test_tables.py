@@ -1,8 +1,8 @@
 import pyarrow as pa
 import pytest
 
+from trivium.errors import BadInput
 from trivium.files import tables
-from trivium.harness.stage import BadInput
 
 
 def test_json_refuses_nan_and_names_the_line(tmp_path):

@@ -1,10 +1,10 @@
 import pytest
 
 from tests.decorrelation.tiny_corpus import entities_members, write_zip
+from trivium.errors import BadInput
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.picture_corpora import ENTITY_TYPES
 from trivium.formats.pictures import Object, Phrase
-from trivium.harness.stage import BadInput
 
 XML = """<annotation><filename>7.jpg</filename><size><width>100</width><height>50</height><depth>3</depth></size>
 <object><name>1</name><bndbox><xmin>1</xmin><ymin>11</ymin><xmax>20</xmax><ymax>50</ymax></bndbox></object>

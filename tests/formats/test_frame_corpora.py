@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats.frame_corpora import load_examples, read_examples, read_texts, write_examples, write_texts
 from trivium.formats.framed_texts import Span
 from trivium.formats.squad import read_squad
-from trivium.harness.stage import BadInput
 
 TEXT = "Les armées d'Orvel perdirent la bataille. Elles signèrent la reddition à Évrac."
 

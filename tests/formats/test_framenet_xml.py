@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats.frame_corpora import read_texts, write_texts
 from trivium.formats.framenet_xml import COUNTS, read_core_types, read_full_text
-from trivium.harness.stage import BadInput
 
 FIRST = "L'armée perdit la bataille."
 SECOND = "Il mit vite fin à la guerre."

@@ -1,10 +1,10 @@
 import pytest
 
 from tests.decorrelation.tiny_corpus import SCENES, karpathy_tree
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.karpathy import read_karpathy
 from trivium.formats.pictures import Caption
-from trivium.harness.stage import BadInput
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats.predictions import read_predictions, write_predictions
-from trivium.harness.stage import BadInput
 
 
 def write(path, *lines):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import BadInput
 
 
 def record(**changes: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats import trec
-from trivium.harness.stage import BadInput
 from trivium.measures.runs import Qrels, Run
 
 

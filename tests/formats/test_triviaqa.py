@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats import triviaqa
 from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
-from trivium.harness.stage import BadInput
 
 RECORD = {
     "QuestionId": "tc_1",

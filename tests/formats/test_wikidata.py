@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile, parse_entity, read_viquae_entities
-from trivium.harness.stage import BadInput
 
 
 def claim(value: Any, rank: str = "normal", snak: str = "value") -> dict[str, Any]:

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from trivium.errors import BadInput
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput
 
 
 def train(folder, steps, *, interrupted_at=None):

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.harness import stage
-from trivium.harness.stage import BadInput, Context, Parameters, execute
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, execute
 from trivium.harness.tracking import Tracker
 
 

@@ -17,7 +17,8 @@ from tests.kvqae.reranked_world import write_reranked
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.harness.stage import Parameters, execute
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters
 from trivium.kvqae.retrieval.evaluation import EvaluateParameters

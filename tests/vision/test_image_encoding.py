@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from tests.kvqae.odd_pictures import load_base, odd_pictures, write_base
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision.image_encoding import Encoders, Features, encode_images
 
 

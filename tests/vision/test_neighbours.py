@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision.neighbours import build_ivf, exact_search, ivf_search
 
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from torchvision import models
 
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision.whole_images import load_clip, load_imagenet
 
 CPU = torch.device("cpu")

@@ -1,0 +1,4 @@
+"""What joins two papers: decorrelated encoders in KVQAE, and factors of visual questions.
+
+Who comes in: two stages, `decorrelation-entities` and `kvqae-difficulty`.
+"""

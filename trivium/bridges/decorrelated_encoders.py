@@ -18,7 +18,7 @@ from PIL import Image
 from pydantic import Field
 
 from trivium.formats.questions import Question
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
 from trivium.vision.decoding import decode

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
 from trivium.formats.questions import Question
-from trivium.harness.stage import BadInput
 from trivium.measures.effects import NEITHER
 from trivium.measures.even_cut import even_cut
 from trivium.measures.runs import PADDING, Run

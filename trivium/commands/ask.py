@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
     from trivium.kvqae.asking.answered_question import Answer, Support

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.commands.ask import one_thread, read_image
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 if TYPE_CHECKING:
     import gradio
@@ -42,8 +42,8 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
         rerank: whether the re-rankers have their say.
         uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
     """
-    from trivium.kvqae.asking.html import answer_html, problem_html
     from trivium.kvqae.asking.pipeline import MAX_CHARACTERS
+    from trivium.page.asking import answer_html, problem_html
 
     question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
@@ -139,8 +139,8 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
         os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder}  # read when gradio is imported
         import gradio
 
-        from trivium.kvqae.asking.html import style
         from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
+        from trivium.page.asking import style
 
         with Asker(root, row) as asker:
             (Path(folder) / "samples").mkdir()

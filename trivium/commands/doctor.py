@@ -26,7 +26,8 @@ import psutil
 from trivium.commands.on_request import holdings
 from trivium.commands.plan import plan_files
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
-from trivium.harness.stage import BadInput, read_parameters
+from trivium.errors import BadInput
+from trivium.harness.parameters import read_parameters
 from trivium.sources.disk import free_space
 from trivium.sources.pins import Pins
 

@@ -2,9 +2,9 @@
 
     python -m trivium.commands.plan --scale scales/paper.yaml
 
-The stages come from `dvc.yaml`, formulae from `trivium/commands/costs.yaml`. A formula is arithmetic over the quantities of the
-world (`passages`, `kb_images`, …), `cores`, the parameters (`kvqae.dpr_pretrain.batch_size`) and the functions of
-`FUNCTIONS`.
+The stages come from `dvc.yaml`, formulae from `costs.yaml` beside this file. A formula is arithmetic over the
+quantities of the world (`passages`, `kb_images`, …), `cores`, the parameters (`kvqae.dpr_pretrain.batch_size`) and the
+functions of `FUNCTIONS`.
 """
 
 import argparse
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from trivium.commands.scale import merge
-from trivium.harness.stage import BadInput, read_parameters
+from trivium.errors import BadInput
+from trivium.harness.parameters import read_parameters
 from trivium.sources.disk import free_space
 
 COSTS = Path(__file__).with_name("costs.yaml")

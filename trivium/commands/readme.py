@@ -7,7 +7,7 @@ from typing import Any
 
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.harness.stage import read_parameters
+from trivium.harness.parameters import read_parameters
 from trivium.page.headline import NUMBERS
 
 

@@ -19,8 +19,8 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput
 
 # Mappings whose entries are cells of a stage's matrix.
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")}

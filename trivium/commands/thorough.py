@@ -22,9 +22,9 @@ import yaml
 
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 
 SCALE = Path("scales/thorough.yaml")
 RESULTS = Path("metrics/thorough")

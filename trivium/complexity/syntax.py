@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from trivium.formats.conllu import Sentence
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.attachment import PlacedWord
 
 

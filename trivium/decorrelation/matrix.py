@@ -19,7 +19,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from trivium.harness.stage import BadInput, Parameters, read_parameters, section_of
+from trivium.errors import BadInput
+from trivium.harness.parameters import Parameters, read_parameters, section_of
 
 SECTION = "decorrelation.cells"
 INPAINTING = ("cv2", "lama")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 _FULL = 1 << 16  # bytes free when a disk is called full: writers fill it to the last block
 

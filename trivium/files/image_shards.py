@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 
 IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput
 
 
 @contextmanager

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.masks import run_lengths
 from trivium.formats.pictures import Object
-from trivium.harness.stage import BadInput
 
 ROUNDING = 1.0  # pixels
 MOST_DROPPED = 0.01  # of all objects

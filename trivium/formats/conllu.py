@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 import conllu
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.framed_texts import Span
 from trivium.formats.token_alignment import find_token, skip_blank
-from trivium.harness.stage import BadInput
 
 UPOS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),

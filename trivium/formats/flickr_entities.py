@@ -17,10 +17,10 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from trivium.errors import BadInput
 from trivium.formats.coco_instances import fit_box
 from trivium.formats.masks import Box
 from trivium.formats.pictures import Object, Phrase
-from trivium.harness.stage import BadInput
 
 MARKED = re.compile(r"\[/EN#(?P<entity>\d+)/(?P<types>\S+) (?P<text>[^\]]*)\]")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines, write_json_lines
 from trivium.formats.framed_texts import (
     CORE_TYPES,
@@ -23,7 +24,6 @@ from trivium.formats.framed_texts import (
     unify,
 )
 from trivium.formats.json_fields import Field
-from trivium.harness.stage import BadInput
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from xml.sax.handler import ContentHandler
 import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
+from trivium.errors import BadInput
 from trivium.formats.framed_texts import Span
-from trivium.harness.stage import BadInput
 
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
 

@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from trivium.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.framenet_sax import AnnotationSet, FrameFile, FullText, parse
-from trivium.harness.stage import BadInput
 
 COUNTS = (
     "frames_without_trigger",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from trivium.errors import BadInput
 from trivium.formats.framed_texts import Span
 from trivium.formats.json_places import line_of
-from trivium.harness.stage import BadInput
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.pictures import Caption, Split
-from trivium.harness.stage import BadInput
 
 SPLIT_NAMES: dict[str, Split] = {"train": "train", "restval": "train", "val": "validation", "test": "test"}
 

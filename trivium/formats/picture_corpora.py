@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.coco_instances import MOST_DROPPED, read_instances
 from trivium.formats.flickr_entities import Annotated, EntitiesArchive
 from trivium.formats.karpathy import SplitPicture, read_karpathy
 from trivium.formats.pictures import Caption, Corpus, Phrase, Picture
-from trivium.harness.stage import BadInput
 
 SPLIT_FILE, INSTANCES, ENTITIES, IMAGES = "karpathy.json", "instances.json", "entities.zip", "images"
 CLASSES = "entity_types.json"

@@ -10,10 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.framed_texts import Example, end_of
 from trivium.formats.json_fields import Field
-from trivium.harness.stage import BadInput
 
 VERSION = "1.1"
 _LISTED = 10  # ids of questions with answers that stand elsewhere

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_lines
-from trivium.harness.stage import BadInput
 from trivium.measures.runs import Qrels, Run
 
 

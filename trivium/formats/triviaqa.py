@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 _DATA = re.compile(r'"Data"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 PROPERTIES = {
     "P18": "image",

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from safetensors.torch import load_model, save_model
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 
 
 def save_checkpoint(

@@ -4,7 +4,6 @@ A stage module defines a `Parameters` model, an algorithm on plain arguments, an
 `main`'s keyword-only arguments into the command line and wires parameters, seeds, tracking and error messages.
 """
 
-import argparse
 import errno
 import hashlib
 import inspect
@@ -13,80 +12,22 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
-import pydantic
-import yaml
 
+from trivium.errors import BadInput
+from trivium.harness.arguments import inputs_of, is_output, parser_of
 from trivium.harness.engine import Engine, LocalEngine
+from trivium.harness.parameters import P, RunParameters, read_parameters, section_of, validate
 from trivium.harness.tracking import Tracker, track
 
 CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
 RECORDED = "pins.lock.yaml"  # the one file beside the code that stages write
-_YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast, and not everywhere
-_ABSENT = object()
-P = TypeVar("P", bound="Parameters")
-
-
-class BadInput(ValueError):
-    """Input that cannot be used; the message says where it is, what was got and what was expected.
-
-    Args:
-        problem: what is wrong, in a few words.
-        file, row, field: where; rows are counted from 1.
-        got: the offending value (shortened).
-        expected: what would have been right.
-        choices: the valid values.
-    """
-
-    def __init__(
-        self,
-        problem: str,
-        *,
-        file: Path | str | None = None,
-        row: int | str | None = None,
-        field: str | None = None,
-        got: object = _ABSENT,
-        expected: str | None = None,
-        choices: Iterable[object] | None = None,
-    ) -> None:
-        place = ":".join(str(part) for part in (file, row) if part is not None)
-        parts = [f"field {field!r}"] if field is not None else []
-        parts.append(problem)
-        message = ": ".join(([place] if place else []) + parts)
-        if got is not _ABSENT:
-            shown = repr(got)
-            message += f"; got {shown if len(shown) <= 120 else shown[:117] + '...'}"
-        if expected is not None:
-            message += f"; expected {expected}"
-        if choices is not None:
-            message += f" (choices: {', '.join(map(str, choices))})"
-        super().__init__(message)
-
-
-class Parameters(pydantic.BaseModel):
-    """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range."""
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class RunParameters(Parameters):
-    """Section `run`, the harness's own; a parameter file may leave it out."""
-
-    mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
-    cpu_bf16: bool = pydantic.Field(default=False, description="Networks in bf16 on processors that have it")
-    workers: int | None = pydantic.Field(
-        default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
-    )
-    gpu_workers: int = pydantic.Field(
-        default=2, ge=1, description="At most so many of them where each loads its networks onto the GPU"
-    )
 
 
 @dataclass(frozen=True)
@@ -108,64 +49,6 @@ class Context:
     downloads: Path = Path(".work") / "downloads"
 
 
-def read_parameters(path: Path) -> dict[str, Any]:
-    """Read a whole `params.yaml`.
-
-    Raises:
-        BadInput: the file is absent, is not UTF-8, is not YAML, or is not a mapping.
-    """
-    try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), _YAML_LOADER)
-    except FileNotFoundError:
-        raise BadInput("no such parameter file", file=path) from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"not YAML: {error}", file=path) from None
-    if not isinstance(tree, dict):
-        raise BadInput("not a mapping of sections", file=path)
-    return tree
-
-
-def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
-    """The mapping at a dotted section name such as `kvqae.passages`."""
-    node: Any = tree
-    for key in section.split("."):
-        if not isinstance(node, dict) or key not in node:
-            raise BadInput(
-                f"no section {section!r}", file=path, choices=sorted(node) if isinstance(node, dict) else None
-            )
-        node = node[key]
-    return node if node is not None else {}
-
-
-def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -> P:
-    """Check a section against its model.
-
-    Raises:
-        BadInput: lists every unknown, missing or out-of-range key at once, and the keys that exist.
-    """
-    try:
-        return model.model_validate(values)
-    except pydantic.ValidationError as error:
-        problems = []
-        for item in error.errors():
-            name = ".".join((section, *_keys(item["loc"], values)))
-            problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
-        raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
-
-
-def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
-    """The keys on the way to an error: without the tag that pydantic puts in where the kind of a mapping is chosen."""
-    for depth, part in enumerate(place):
-        tag = isinstance(values, dict) and (part not in values or values.get("kind") == part)
-        if tag and depth < len(place) - 1 and not isinstance(values.get(part), dict | list):
-            continue
-        yield str(part)
-        inside = isinstance(values, dict) or (isinstance(values, list | tuple) and isinstance(part, int))
-        values = values[part] if inside and depth < len(place) - 1 else None
-
-
 def all_workers() -> int:
     """As many processes as stages that run side by side may have each, else as there are cores."""
     return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
@@ -177,42 +60,6 @@ def seed_everything(seed: int) -> None:
     np.random.seed(seed % 2**32)  # noqa: NPY002 - libraries draw from the global generator
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)
-
-
-def _is_output(name: str) -> bool:
-    return name == "metrics" or name.startswith("out")
-
-
-def _argument_type(annotation: Any) -> tuple[type, bool]:
-    """(type of one value, whether the argument takes several)."""
-    if get_origin(annotation) in (Union, UnionType):
-        annotation = next(member for member in get_args(annotation) if member is not type(None))
-    if get_origin(annotation) in (list, Sequence):
-        return get_args(annotation)[0], True
-    return annotation, False
-
-
-def _parser(main: Callable[..., Any], section: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
-    parser.add_argument(
-        "--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)"
-    )
-    parser.add_argument("--metrics", type=Path, help="where to write the stage's flat metrics, JSON")
-    hints = get_type_hints(main)
-    for name, argument in inspect.signature(main).parameters.items():
-        if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
-            continue
-        kind, several = _argument_type(hints[name])
-        required = argument.default is inspect.Parameter.empty
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=kind,
-            required=required,
-            nargs="+" if several else None,
-            default=None if required else argument.default,
-        )
-    parser.set_defaults(section=section)
-    return parser
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -236,7 +83,7 @@ def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any]
         digest.update(code.read_bytes())
     for name, value in sorted(arguments.items()):
         digest.update(repr((name, str(value))).encode())
-        if _is_output(name):
+        if is_output(name):
             continue
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, Path) or (isinstance(item, str) and item):  # a folder of one's own may be named by text
@@ -246,12 +93,6 @@ def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any]
     return digest.hexdigest()[:16]
 
 
-def _inputs(arguments: dict[str, Any]) -> list[Path]:
-    values = [value for name, value in arguments.items() if not _is_output(name) and name != "params"]
-    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    return [item for item in flat if isinstance(item, Path)]
-
-
 def execute(
     main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
 ) -> dict[str, float]:
@@ -259,13 +100,13 @@ def execute(
     from trivium.files.atomic import remove_folder
     from trivium.files.tables import write_json
 
-    arguments = vars(_parser(main, section).parse_args(argv))
+    arguments = vars(parser_of(main, section).parse_args(argv))
     parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")
     del arguments["section"]
     tree = read_parameters(parameter_file)
     values = section_of(tree, section, parameter_file)
     parameters = validate(model, values, section, parameter_file)
-    inputs = _inputs(arguments)
+    inputs = inputs_of(arguments)
     for path in inputs:
         if not path.exists():
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")

@@ -138,7 +138,7 @@ def _wake_writer(root: Path) -> "subprocess.Popen[bytes] | None":
     with writer_lock(root).open("a") as lock:
         if not locked(lock):
             return None
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
     with writer_log(root).open("a") as log:
         # Its own session and its own output: it outlives the stage, and whoever reads the stage's output need not wait.
         return subprocess.Popen(

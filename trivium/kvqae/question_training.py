@@ -21,9 +21,10 @@ from transformers import (
     get_linear_schedule_with_warmup,
 )
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.harness.parameters import Parameters
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput, Parameters
 from trivium.kvqae.reader.inputs import Example, sample_passages
 from trivium.nets.device import halving
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from trivium.errors import BadInput
 from trivium.formats.questions import SPLITS, read_questions
-from trivium.harness.stage import BadInput
 from trivium.measures.answers import normalize_answer
 
 

@@ -9,7 +9,7 @@ from safetensors import SafetensorError
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.nets.device import attention
 
 logging.disable_progress_bar()

@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 WEIGHTS = "model.safetensors"
 

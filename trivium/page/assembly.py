@@ -18,7 +18,7 @@ def page(fragments: Sequence[dict[str, Any]]) -> str:
         fragments: `{pipeline, title, world, sections: [{id, title, html}]}`; the HTML of a section was rendered, and
             escaped, by its pipeline's own stage.
     """
-    templates = resources.files("stages.report") / "templates"
+    templates = resources.files("trivium.page") / "templates"
     return (
         environment()
         .get_template("page.html")

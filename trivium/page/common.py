@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 def environment() -> Environment:
     """Jinja with escaping on, undefined names refused, and filters for signed numbers and probabilities."""
     made = Environment(
-        loader=PackageLoader("stages.report"),
+        loader=PackageLoader("trivium.page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trivium.errors import BadInput
 from trivium.files.tables import parse_object, read_json_lines
-from trivium.harness.stage import BadInput
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
 

@@ -6,9 +6,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources.disk import sha256_of
+
+PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its licence
 
 
 def require_files(folder: Path, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tqdm import tqdm
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 
 def sha256_of(path: Path) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.sources.disk import byte_progress, require_space, sha256_of
 
 TOKEN = "HF_TOKEN"

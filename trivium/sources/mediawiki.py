@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 from trivium.sources.download import PATIENT, Patience, Request, download
 
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 import pydantic
 import yaml
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput
 
 PINS = Path(__file__).with_name("pins.yaml")
 LOCK = PINS.with_name("pins.lock.yaml")

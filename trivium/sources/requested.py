@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.sources.pins import Pins
 
 REQUESTED = Path(__file__).with_name("requested.yaml")

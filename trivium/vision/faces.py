@@ -11,7 +11,7 @@ from facenet_pytorch import MTCNN
 from insightface.model_zoo.arcface_onnx import ArcFaceONNX
 from numpy.typing import NDArray
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.vision.align import SIZE
 from trivium.vision.onnx_session import open_session, torch_memory_errors

@@ -12,7 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from trivium.harness.stage import BadInput, Parameters
+from trivium.errors import BadInput
+from trivium.harness.parameters import Parameters
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
 

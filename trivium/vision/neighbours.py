@@ -12,7 +12,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen
 GPU_MAX = 2048  # the longest list that faiss returns from a GPU

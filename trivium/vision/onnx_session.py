@@ -10,7 +10,7 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 CUDA = "CUDAExecutionProvider"
 # Its arena's words, CUDA's, and those of cuBLAS and cuDNN; the class of the error differs from one to the other.

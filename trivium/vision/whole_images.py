@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 from torch import nn
 from torchvision import models, transforms
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 from trivium.nets.device import autocast, halving_batches
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, what torchvision's ResNets expect

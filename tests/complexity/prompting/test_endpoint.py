@@ -15,7 +15,7 @@ from trivium.complexity.prompting.endpoint import (
     reply_of,
     seconds_of,
 )
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 ASKED = [{"role": "user", "content": "Où ? « là »"}]
 SAMPLING = {"temperature": 0.0, "max_tokens": 5}

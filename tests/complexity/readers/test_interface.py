@@ -5,7 +5,7 @@ import pytest
 from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers import interface as reader
 from trivium.complexity.readers.interface import read_settings, reader_of, write_settings
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 
 def test_a_kind_is_found_by_its_name():

@@ -12,8 +12,8 @@ from tests.complexity.tiny_readers import questions
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
 from trivium.complexity.readers.seq2seq import Seq2SeqReader
 from trivium.complexity.readers.templates import prompts_of
+from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module", params=["t5", "flan_t5", "mt5"])

@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.decorrelation.models.interface import KINDS, load, start
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 
 @pytest.fixture(scope="module", params=sorted(KINDS))

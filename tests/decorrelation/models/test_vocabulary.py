@@ -8,7 +8,7 @@ import torch
 from tests.decorrelation.tiny_models import VSE_SETTINGS, write_base
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.models.vocabulary import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, words_of
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 
 def test_words_are_lower_case_without_punctuation():

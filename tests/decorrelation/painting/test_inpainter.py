@@ -14,7 +14,7 @@ from tests.stages.decorrelation.test_inpaint import Greyed, needs_uv, picture
 from trivium.decorrelation.painting import inpainter
 from trivium.decorrelation.painting.frames import Closed, read_reply, read_request, write_reply, write_request
 from trivium.decorrelation.painting.inpainter import ROOT, WORKER, Inpainter, find_uv, worker_environment
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 OWN = {"lama-cleaner", "loguru", "standard-imghdr", "win32-setctime"}
 SIZES = ((33, 47), (48, 64), (33, 47), (40, 41), (48, 64), (33, 47))

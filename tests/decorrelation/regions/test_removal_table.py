@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.pictures import Removal
-from trivium.harness.stage import BadInput
 
 FIRST = Removal(
     id="7_hot_dog",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trivium.decorrelation.retrieval.caption_search import top_captions
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 
 def test_it_is_the_sorted_matrix_of_scores_also_from_a_mapped_file(tmp_path):

@@ -9,8 +9,8 @@ from tests.decorrelation.tiny_retrieval import TinyModel, painted
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
 from trivium.decorrelation.retrieval.kept_inputs import KeptInputs
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
-from trivium.harness.stage import BadInput
 
 NAMES = ["c", "a", "d"]
 

@@ -12,9 +12,9 @@ from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.loop import backward, halved, optimiser_of, train
 from trivium.decorrelation.training.processes import place, run_in_processes
 from trivium.decorrelation.training.training_pairs import training_pairs
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from trivium.commands.ask_page import check_port, respond, samples
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.kvqae.asking.answered_question import Answer, Support
-from trivium.kvqae.asking.html import answer_html, framed, problem_html, style
 from trivium.kvqae.asking.systems import FaceFound
+from trivium.page.asking import answer_html, framed, problem_html, style
 
 EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
 

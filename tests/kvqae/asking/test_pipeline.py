@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.harness.stage import CPU_BF16, BadInput
+from trivium.errors import BadInput
+from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.asking import pipeline as asking
 from trivium.kvqae.asking.answered_question import Answer
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker

@@ -3,8 +3,8 @@ import pytest
 from transformers import BertTokenizer
 
 from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
+from trivium.errors import BadInput
 from trivium.formats.questions import Question, read_questions
-from trivium.harness.stage import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
 from trivium.kvqae.reader.inputs import (
     Example,

@@ -5,8 +5,8 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 
 from tests.kvqae.tiny_reader import write_bert, write_world
+from trivium.errors import BadInput
 from trivium.formats.questions import Question
-from trivium.harness.stage import BadInput
 from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs

@@ -13,9 +13,9 @@ from stages.kvqae.rerank_pretrain import RerankPretrainParameters
 from stages.kvqae.rerank_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
+from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
-from trivium.harness.stage import BadInput
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 from trivium.kvqae.rerankers.cross_encoder_training import loss_of

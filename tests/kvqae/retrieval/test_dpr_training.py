@@ -10,9 +10,10 @@ from safetensors.torch import load_file, save_file
 
 from stages.kvqae import dpr_finetune
 from tests.kvqae.tiny_bert import write_tiny_bert
+from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context, execute
+from trivium.harness.stage import Context, execute
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval import dpr_pretraining as dpr_pretrain

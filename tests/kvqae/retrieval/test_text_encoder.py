@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
 
 CPU = torch.device("cpu")

@@ -4,8 +4,8 @@ import pytest
 
 from tests.decorrelation.retrieved_world import cell
 from trivium.decorrelation.matrix import parse_cells
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput
 from trivium.page.decorrelation.corpus import class_pairs
 from trivium.page.decorrelation.diagnosis import class_gains, unlearnt, weak_models
 from trivium.page.decorrelation.results import Results

@@ -9,20 +9,22 @@ import torch
 from PIL import Image
 from transformers import AutoModel
 
-from sample.encoders import text
 from sample.encoders.arcface_stand_in import AngularMargin
 from sample.encoders.known import FIRST_VIEW, choose_known, persons_of
+from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.training_pictures import draw_faces, draw_things, scaled
 from sample.kvqae.entity_pictures import IDENTITIES_PER_WORLD
 from sample.kvqae.entity_world import build_world
 from sample.render import ENCODER_IDENTITIES
 from sample.render.faces import STRANGERS
-from stages.kvqae.base_models import BaseModelsParameters, main
+from stages.kvqae.base_models import main
+from trivium.errors import BadInput
 from trivium.formats.questions import SPLITS
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
+from trivium.sources import minilm as text
 from trivium.vision.faces import FaceEncoder
 from trivium.vision.whole_images import load_clip, load_imagenet
 

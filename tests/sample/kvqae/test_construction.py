@@ -15,17 +15,17 @@ from sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_world
 from sample.render import DifficultyParameters
-from stages.kvqae.sources import CONCRETE_TYPES
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json_lines
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import WikidataFile, parse_entity
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.handed_on import read_commons
 from trivium.kvqae.construction.subjects import read_concrete_types
+from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
 
 SIZES = {"articles": 150, "imageless": 20}
 DIFFICULTY = DifficultyParameters(

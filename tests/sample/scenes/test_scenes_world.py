@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from sample.scenes import DATASETS, write_sample
 from sample.scenes.scene_world import SplitSizes, make_shots
 from tests.sample.scenes.conftest import small_parameters
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import removal_id
-from trivium.harness.stage import BadInput
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 from tests.decorrelation.tiny_corpus import SCENES, draw, picture_name, write_coco
+from trivium.errors import BadInput
 from trivium.files.image_shards import write_images
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import BadInput
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
 
 

@@ -11,11 +11,12 @@ import pytest
 
 from stages.kvqae import world as kvqae
 from tests.sources.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_json_lines
 from trivium.formats.questions import read_questions
 from trivium.harness import stage
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.source_questions import check_no_leak
 from trivium.sources.download import Patience
 from trivium.sources.kvqae import hub as hub_world

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.formats.wikidata import parse_entity
-from trivium.harness.stage import BadInput
 from trivium.sources.kvqae.kilt import to_article, to_entity, to_question
 
 FILE = Path("file.jsonl")

@@ -5,10 +5,10 @@ import zlib
 import pytest
 
 from tests.sources.small_hub import ENTITIES, articles, jpeg, lines, triviaqa, viquae
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json
 from trivium.formats.questions import SPLITS, read_questions
-from trivium.harness.stage import BadInput
 from trivium.sources.disk import sha256_of
 from trivium.sources.kvqae.checks import validate_kvqae
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question

@@ -12,11 +12,11 @@ from trivium.complexity.effects.effect_rows import COLUMNS, effect_rows
 from trivium.complexity.effects.question_set import best_rouge_l
 from trivium.complexity.factors.free_factors import free_factors, syntax_factors, text_properties
 from trivium.complexity.scoring.baselines import best_overlap_sentence
+from trivium.errors import BadInput
 from trivium.formats.conllu import Sentence, Token, write_conllu
 from trivium.formats.framed_texts import Span
 from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
-from trivium.harness.stage import BadInput
 from trivium.measures.significance import holm
 
 TEXT = "La reine Aude fonda un vaste port. Les marchands quittèrent le port."

@@ -15,12 +15,13 @@ from transformers import (
     BertModel,
 )
 
-from stages.complexity.base_models import ComplexityBaseModelsParameters, main
+from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters
+from stages.complexity.base_models import main
 from tests.complexity.tiny_readers import questions, write_camembert
 from tests.sources.small_hub import pins
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.squad import write_squad
-from trivium.harness.stage import BadInput
 from trivium.sources.complexity.models import ARCHITECTURES, check_models, fetch_models
 from trivium.sources.download import Patience
 from trivium.sources.pins import Pins

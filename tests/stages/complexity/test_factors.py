@@ -28,11 +28,11 @@ from trivium.complexity.effects.factor_table import FACTORS, SCHEMA, names_of, r
 from trivium.complexity.factors.arcs import Arcs, arcs, head_token
 from trivium.complexity.factors.frame_factors import Corpora, FactorsParameters, factor_rows, lexical_units, rare_cut
 from trivium.complexity.factors.inflections import Inflections, known_inflections
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, LexicalUnit, Span
-from trivium.harness.stage import BadInput
 
 BESIEGING_BITS = -(2 / 3) * log2(2 / 3) - (1 / 3) * log2(1 / 3)
 

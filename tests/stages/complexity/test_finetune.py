@@ -12,10 +12,11 @@ from trivium.complexity.readers.extractive import ExtractiveReader
 from trivium.complexity.readers.finetuning import FinetuneParameters, spread
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.reader_training import batch_of, mean_loss, steps_of, train
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.squad import write_squad
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
 

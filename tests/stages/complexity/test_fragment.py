@@ -10,8 +10,8 @@ import yaml
 
 from stages.complexity.fragment import ComplexityFragmentParameters, main
 from tests.page.complexity_world import HOSTILE, PARAMETERS, run_stages
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_json, write_table
-from trivium.harness.stage import BadInput
 from trivium.page.assembly import page
 
 SECTIONS = (

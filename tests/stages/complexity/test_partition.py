@@ -13,10 +13,10 @@ from tests.complexity.factor_world import EXAMPLES, TEXTS, TRAINING
 from trivium.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
 from trivium.complexity.partitions.partition import chosen_factors, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import ScoreTable
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import read_squad
-from trivium.harness.stage import BadInput
 
 #             q0 q1 q2 q3 q4 q5
 CODES = {

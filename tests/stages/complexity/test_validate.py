@@ -14,8 +14,8 @@ from trivium.complexity.effects.analysis import analyse, holm_table
 from trivium.complexity.effects.factor_table import FACTORS
 from trivium.complexity.effects.regression import joint_regression, uncounted
 from trivium.complexity.scoring.score_table import read_scores
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 from trivium.measures.significance import holm
 
 OPTIONS = {"risk": 0.05, "resamples": 200, "confidence": 0.95, "seed": 0}

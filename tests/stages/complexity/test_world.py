@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.complexity.world import ComplexityWorldParameters, main
+from sample.french.write import ComplexityWorldParameters, write_calor, write_fquad
+from stages.complexity.world import main
 from tests.sources.small_french import annotated, small_french
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
 from trivium.formats.squad import read_squad, write_squad
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.sources.complexity.checks import Raw, validate_complexity
 from trivium.sources.complexity.local import take_fquad
-from trivium.sources.complexity.world import write_calor, write_fquad
 from trivium.sources.disk import sha256_of
 from trivium.sources.pins import Pins
 from trivium.sources.requested import REQUESTED

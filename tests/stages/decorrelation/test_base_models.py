@@ -10,13 +10,15 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from sample.scene_models.scene_pictures import KINDS, draw_scenes
-from stages.decorrelation.base_models import DecorrelationBaseModelsParameters, main
+from sample.scene_models.stand_ins import DecorrelationBaseModelsParameters
+from stages.decorrelation.base_models import main
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.decorrelation.models.interface import start
+from trivium.errors import BadInput
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
-from trivium.sources.decorrelation.base_models import PROVENANCE
+from trivium.sources.brought import PROVENANCE
 from trivium.sources.decorrelation.public_models import PINNED
 from trivium.sources.decorrelation.public_models import _provenance as provenance
 from trivium.sources.pins import Pins

@@ -14,10 +14,11 @@ from stages.decorrelation.entities import main
 from tests.kvqae.tiny_encoders import write_clip
 from tests.stages.kvqae.test_image_search import write_questions
 from trivium.bridges.decorrelated_encoders import EntitiesParameters, asked_entities, measures, own_ranks, table
+from trivium.errors import BadInput
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_json, read_table, write_table
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 
 COLOURS = {"red": (220, 30, 30), "green": (20, 200, 40), "blue": (30, 30, 220), "grey": (120, 120, 120)}
 SECTION = {

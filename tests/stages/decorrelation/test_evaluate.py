@@ -13,9 +13,9 @@ from stages.decorrelation.evaluate import main
 from tests.decorrelation import retrieved_world as world
 from trivium.decorrelation.co_occurrence import partners
 from trivium.decorrelation.evaluation.tables import EvaluateParameters, usual_partners
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_table
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import BadInput
 
 PARAMETERS = EvaluateParameters(**world.PARAMETERS["evaluate"])
 CELLS = {

@@ -10,8 +10,8 @@ import yaml
 from stages.decorrelation.fragment import DecorrelationFragmentParameters, main
 from tests.decorrelation import retrieved_world as world
 from tests.stages.complexity.test_fragment import Outline
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 from trivium.page.assembly import page
 from trivium.page.decorrelation.sweep import seed_interval
 from trivium.page.decorrelation.tables import judged

@@ -10,10 +10,11 @@ from spacy.tokens import Doc
 from stages.decorrelation.phrases import PhrasesParameters, main
 from tests.decorrelation.tiny_corpus import SCENES, scene_captions, write_coco, write_flickr
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.formats.pictures import Caption, Phrase
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
 PARAMETERS = PhrasesParameters(matching="strict", chunker="rules", spacy_model="en_core_web_sm", chunk=16)

@@ -19,11 +19,12 @@ from trivium.decorrelation.regions.empty_boxes import empty_box, find_empty_boxe
 from trivium.decorrelation.regions.regions import box_regions, segmentation_regions
 from trivium.decorrelation.regions.removal_search import Drawing, find_removals
 from trivium.decorrelation.regions.removal_table import read_removals
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_table
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
 PAPER = Limits(delta1=0.4, delta2=0.8, delta3=0.7)

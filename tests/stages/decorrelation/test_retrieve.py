@@ -16,11 +16,12 @@ from trivium.decorrelation.retrieval.answers import Order, RetrieveParameters
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_table
 from trivium.formats.picture_corpora import read_corpus
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
 

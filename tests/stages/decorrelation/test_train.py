@@ -7,8 +7,9 @@ from stages.decorrelation import train
 from stages.decorrelation.train import TrainParameters
 from tests.decorrelation.tiny_retrieval import settings, write_world
 from trivium.decorrelation.models.interface import KINDS, load
+from trivium.errors import BadInput
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
 

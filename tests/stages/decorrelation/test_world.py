@@ -19,10 +19,11 @@ from tests.decorrelation.tiny_corpus import (
     write_flickr,
 )
 from tests.sources.small_hub import pins as pins_of
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.sources.decorrelation.hub import fetch_coco
 from trivium.sources.decorrelation.local import merge_instances, take_coco, take_flickr30k
 from trivium.sources.disk import sha256_of

@@ -10,8 +10,8 @@ import pytest
 from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa, kappa_deviation
 from stages.kvqae.annotations import AnnotationsParameters, main, simulate
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 from trivium.kvqae.annotation.agreement import agreement, edit_statistics, edited_words, settle
 from trivium.kvqae.annotation.export import read_annotations
 from trivium.measures.kappa import fleiss_kappa

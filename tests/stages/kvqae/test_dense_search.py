@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from stages.kvqae import dense_search
+from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.formats.trec import read_run
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import dense_search as dense_search_library
 
 IDS = np.arange(300) * 2  # passage numbers need not be row numbers

@@ -10,8 +10,9 @@ from safetensors.torch import load_file, save_file
 
 from stages.kvqae import dpr_encode
 from tests.kvqae.tiny_bert import write_tiny_bert
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_json_lines, write_table
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import dpr_encoding
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 

@@ -4,9 +4,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from stages.kvqae.evaluate import BLOCKS, main
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
-from trivium.harness.stage import BadInput
 from trivium.kvqae.retrieval.evaluation import EvaluateParameters, compare
 from trivium.measures.runs import Qrels, Run
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from stages.kvqae.evaluate_reranking import main
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import read_run, write_qrels, write_run
-from trivium.harness.stage import BadInput
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.kvqae.retrieval.evaluation import EvaluateParameters
 from trivium.measures.runs import Qrels, Run

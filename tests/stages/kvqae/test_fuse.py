@@ -6,10 +6,11 @@ import yaml
 
 from stages.kvqae.fuse import main
 from tests.kvqae.fusion_world import weights, write_world
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.fusion import RECIPROCAL_RANK_SYSTEMS, ROWS, FuseParameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 

@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from stages.kvqae.image_search import main
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.trec import read_run
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters, articles_of, passages_of
 
 # Knowledge base: article, image, human, passages. Articles 4 and 5 share an image; 9 has none.

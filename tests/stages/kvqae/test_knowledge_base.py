@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from stages.kvqae.knowledge_base import main
+from trivium.errors import BadInput
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_table, write_json_lines
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, clean_paragraphs
 
 

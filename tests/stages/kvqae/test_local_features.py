@@ -10,10 +10,11 @@ from PIL import Image
 from stages.kvqae import local_features
 from stages.kvqae.local_features import main
 from tests.vision.local_descriptors.test_extractors import write_delg
+from trivium.errors import BadInput
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_table
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.rerankers import local_features as local_features_library
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.vision.local_descriptors.delg_files import SHARED

@@ -12,9 +12,10 @@ import spacy
 
 from stages.kvqae.knowledge_base import SCHEMA
 from stages.kvqae.passages import PassagesParameters, main
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.knowledge_base.passages import SentenceSplitter, pack
 

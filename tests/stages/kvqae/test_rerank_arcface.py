@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from stages.kvqae.rerank_arcface import main
+from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import BadInput
 from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
 from trivium.kvqae.rerankers.arcface_reranking import rerank as kernel
 from trivium.measures.runs import Run

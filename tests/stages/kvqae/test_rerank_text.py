@@ -4,8 +4,8 @@ import torch
 
 from stages.kvqae.rerank_text import main
 from tests.kvqae.tiny_reader import write_world
+from trivium.errors import BadInput
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import BadInput
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.text_reranking import RerankTextParameters
 from trivium.measures.runs import Run

@@ -10,19 +10,21 @@ import yaml
 
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_world
-from stages.kvqae.sources import CONCRETE_TYPES, KvqaeSourcesParameters, main
+from stages.kvqae.sources import KvqaeSourcesParameters, main
 from tests.sample.kvqae.test_construction import DIFFICULTY
 from tests.sources.loopback import serve
 from tests.sources.small_wiki import serve_wiki
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json_lines, write_json_lines
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.construction.handed_on import read_commons
 from trivium.sources.download import Patience
+from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
 from trivium.sources.kvqae.construction_hub import fetch_sources
 from trivium.sources.kvqae.construction_local import check_sources
 from trivium.sources.pins import Pins

@@ -7,9 +7,9 @@ import pytest
 
 from stages.kvqae.subjects import SubjectsParameters, main
 from tests.kvqae.tiny_construction import MALE, entity, person, write_lines
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES, read_viquae_entities
-from trivium.harness.stage import BadInput
 from trivium.kvqae.construction.linking import LINK_SCHEMA
 from trivium.kvqae.construction.subjects import REASONS, read_concrete_types
 

@@ -10,9 +10,10 @@ import yaml
 from stages.kvqae import fuse
 from stages.kvqae.tune_fusion import TuneFusionParameters, main
 from tests.kvqae.fusion_world import weights, write_world
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.harness.stage import BadInput, execute
+from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.fusion import IMAGE, ROWS, FuseParameters
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate

@@ -1,8 +1,8 @@
 import pytest
 
 from stages.page.headline import HeadlineParameters, main
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput
 from trivium.page.headline import NUMBERS, headline
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from stages.page.report import PageParameters, main
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput
 from trivium.page.assembly import page
 
 FRAGMENT = {

@@ -1,0 +1,1 @@
+"""What a factor costs: the paper's analysis, tests beyond it, and planted effects that check it."""

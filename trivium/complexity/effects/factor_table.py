@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 from trivium.measures.effects import NEITHER, NO, YES
 
 FACTORS = ("f0", "f1", "f2", "f3", "f4", "f5", "f6")

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.formats.conllu import Sentence, read_conllu
 from trivium.formats.predictions import Predictions
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import Setting, rouge_l
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.complexity.effects.factor_table import FACTORS, FactorTable
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.effects import NO, YES
 
 

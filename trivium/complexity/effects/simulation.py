@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from trivium.complexity.effects.analysis import Effects, analyse
 from trivium.complexity.effects.factor_table import FACTORS, FactorTable
 from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.proportion import wilson_interval
 
 SCENARIOS = ("planted", "null", "confounded")

@@ -1,0 +1,1 @@
+"""The complexity factors of an example, from frames, syntax and words."""

@@ -19,7 +19,7 @@ from trivium.complexity.factors.inflections import Inflections, Presence
 from trivium.files.tables import read_table
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText, Example
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.association import cramers_v, cramers_v_corrected
 from trivium.measures.even_cut import even_cut
 from trivium.measures.frames import entropy_bits

@@ -1,0 +1,1 @@
+"""The frame parser: trained, measured, and used to annotate the adaptation corpus."""

@@ -15,7 +15,7 @@ from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of
 from trivium.formats.framed_texts import FrameInstance
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 ELEMENT = pa.struct([("name", pa.string()), ("core", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 

@@ -13,9 +13,10 @@ from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.complexity.frames.training_readings import place_frames, teach
 from trivium.complexity.frames.windows import windows_of
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 
 
 class FrameParserParameters(FrameTrainingParameters):

@@ -13,8 +13,9 @@ from transformers import get_linear_schedule_with_warmup
 
 from trivium.complexity.frames.parser_folder import FrameParser
 from trivium.complexity.frames.training_readings import Taught
+from trivium.errors import BadInput
+from trivium.harness.parameters import Parameters
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput, Parameters
 from trivium.nets.device import halving
 from trivium.nets.frame_parser import tagging_loss
 

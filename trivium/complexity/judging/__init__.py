@@ -1,0 +1,1 @@
+"""Human judgements of answers."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.complexity.judging.label_studio import VERDICTS, answer_code, read_export
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
 Answers = Mapping[str, Mapping[str, str]]  # by model, then question

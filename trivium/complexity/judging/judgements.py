@@ -16,7 +16,7 @@ from trivium.complexity.judging.files import Answers, Judgement
 from trivium.complexity.judging.label_studio import VERDICTS, task
 from trivium.files.tables import read_table
 from trivium.formats.framed_texts import Example
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.kappa import fleiss_kappa
 
 

@@ -10,9 +10,9 @@ from trivium.complexity.effects.factor_table import FACTORS, FactorTable
 from trivium.complexity.factors.frame_factors import lexical_units
 from trivium.complexity.partitions.card import Part
 from trivium.complexity.scoring.score_table import ScoreTable
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
 from trivium.formats.framed_texts import AnnotatedText, Example
-from trivium.harness.stage import BadInput
 from trivium.measures.effects import NO, YES
 from trivium.measures.frames import entropy_bits
 

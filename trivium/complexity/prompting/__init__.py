@@ -1,0 +1,1 @@
+"""Prompted models behind an endpoint."""

@@ -13,7 +13,7 @@ from typing import Any
 import openai
 
 from trivium.complexity.prompting.answer_cache import Reply
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
 _PASSING = (408, 409, 425)  # besides 429 and 5xx

@@ -17,8 +17,9 @@ from tqdm import tqdm
 from trivium.complexity.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.complexity.prompting.extracts import KINDS, extract
 from trivium.complexity.prompting.prompts import Messages
+from trivium.errors import BadInput
 from trivium.formats.framed_texts import Example
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 
 _HOPELESS = 5  # questions refused before any is answered
 

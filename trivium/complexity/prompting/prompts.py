@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 
 ANSWER = "Réponse :"
 INPUT = "Document : {context}\nQuestion : {question}\n" + ANSWER

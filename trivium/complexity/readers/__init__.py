@@ -1,0 +1,1 @@
+"""The readers that are trained here, a file a kind, behind one interface."""

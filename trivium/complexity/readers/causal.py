@@ -29,9 +29,9 @@ from trivium.complexity.readers.generation import (
 )
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from trivium.complexity.readers.settings import CausalSettings
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 from trivium.nets.device import autocast, pick_device
 
 ADAPTER = "adapter_model.safetensors"

@@ -19,8 +19,8 @@ from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrai
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from trivium.complexity.readers.settings import ExtractiveSettings
 from trivium.complexity.readers.windows import Window, windows_of
+from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 from trivium.nets.device import autocast, halving_batches, pick_device
 from trivium.nets.pretrained import load_pretrained
 

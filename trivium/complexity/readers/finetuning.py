@@ -12,7 +12,8 @@ from trivium.complexity.readers.interface import Reader, Reading, reader_of
 from trivium.complexity.readers.reader_training import mean_loss, train
 from trivium.complexity.readers.settings import AnyReaderSettings, ReaderSettings
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import Context, Parameters
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 

@@ -14,8 +14,8 @@ from transformers import GenerationConfig
 from trivium.complexity.readers.interface import Answer, Features, Reading
 from trivium.complexity.readers.settings import CausalSettings, Seq2SeqSettings
 from trivium.complexity.readers.templates import Prompt, prompts_of
+from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 from trivium.nets.device import halving_batches
 from trivium.nets.pretrained import load_pretrained
 

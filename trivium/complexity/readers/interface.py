@@ -18,9 +18,9 @@ import torch
 from pydantic import TypeAdapter, ValidationError
 
 from trivium.complexity.readers.settings import AnyReaderSettings, ReaderSettings
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.stage import BadInput
 
 KINDS = {  # module and class, imported when asked for
     "extractive": ("trivium.complexity.readers.extractive", "ExtractiveReader"),

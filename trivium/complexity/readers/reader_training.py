@@ -10,8 +10,8 @@ from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
 from trivium.complexity.readers.interface import Feature, Reader
+from trivium.errors import BadInput
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput
 from trivium.nets.device import halving
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 
 def _template(template: str) -> str:

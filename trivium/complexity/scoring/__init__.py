@@ -1,0 +1,1 @@
+"""Table 1: answers of every model, scored beside trivial baselines."""

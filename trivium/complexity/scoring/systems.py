@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from trivium.complexity.scoring.baselines import best_overlap_sentence, random_span
+from trivium.errors import BadInput
 from trivium.formats.framed_texts import Example
 from trivium.formats.predictions import Predictions, read_predictions
-from trivium.harness.stage import BadInput
 from trivium.measures.french import words
 
 NO_SEED = -1

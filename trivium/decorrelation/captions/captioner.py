@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from PIL import Image
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.nets.device import autocast, halving_batches, pick_device
 
 

@@ -16,10 +16,11 @@ from tqdm import tqdm
 
 from trivium.decorrelation.captions.phrase_removal import remove_phrases
 from trivium.decorrelation.captions.prompt_templates import prompt
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats.pictures import Phrase, Removal
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 
 Captions = Literal["none", "noun_phrase", "prompt", "captioner"]
 

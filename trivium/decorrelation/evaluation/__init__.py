@@ -1,0 +1,1 @@
+"""ODmAP and R@k of every cell, with intervals and comparisons."""

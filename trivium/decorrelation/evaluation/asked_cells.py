@@ -17,8 +17,8 @@ from trivium.decorrelation.evaluation.queries import (
     read_removals,
     rendered_queries,
 )
+from trivium.errors import BadInput
 from trivium.formats.pictures import Corpus
-from trivium.harness.stage import BadInput
 from trivium.measures.hubness import occurrence_skew
 
 LISTS = ("synthetic", "rendered", "empty", "original")

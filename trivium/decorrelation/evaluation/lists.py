@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.decorrelation.evaluation.queries import Gallery, Queries
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 from trivium.measures.odmap import names_any, odmap, removed_named
 from trivium.measures.recall import recall
 

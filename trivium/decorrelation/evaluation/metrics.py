@@ -11,7 +11,7 @@ from trivium.decorrelation.evaluation.comparisons import WHOLE, Measured
 from trivium.decorrelation.evaluation.intervals import PictureBootstrap
 from trivium.decorrelation.evaluation.lists import CUTOFFS
 from trivium.decorrelation.matrix import Cell
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 SPLIT_BY = ("odmap@1", "removed_named")  # also told by whether the partner remains, and by class
 REMOVED = ("synthetic", "rendered")  # sets from whose pictures a class is gone

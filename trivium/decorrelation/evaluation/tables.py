@@ -15,7 +15,7 @@ from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
 from trivium.decorrelation.evaluation.comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
 from trivium.decorrelation.matrix import Cell
 from trivium.formats.pictures import Corpus
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
 

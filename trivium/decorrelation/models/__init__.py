@@ -1,0 +1,1 @@
+"""The retrieval models, a file a kind, behind one interface."""

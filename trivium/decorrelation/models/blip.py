@@ -20,7 +20,7 @@ from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, P
 
 from trivium.decorrelation.models.preparation import CLIP, Preparation
 from trivium.decorrelation.models.settings import BlipSettings
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.nets.blip import BlipEncoders, BlipTraining
 from trivium.nets.device import halving_batches
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_tokenizer, settings_digest
@@ -199,3 +199,6 @@ def interpolated(positions: Tensor, side: int) -> Tensor:
     maps = grid.reshape(1, old, old, -1).permute(0, 3, 1, 2)
     maps = interpolate(maps, size=(side, side), mode="bicubic", align_corners=False)
     return torch.cat([first, maps.permute(0, 2, 3, 1).flatten(1, 2)], dim=1)
+
+
+BEGIN_CAPTION = "[DEC]"  # what BLIP's captioner writes after

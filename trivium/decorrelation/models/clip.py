@@ -21,8 +21,8 @@ from torch.nn.functional import normalize
 
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.models.settings import ClipSettings
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 from trivium.nets.device import autocast
 from trivium.nets.gathering import gathered
 from trivium.nets.weights import misfit, save_tokenizer, save_weights, settings_digest

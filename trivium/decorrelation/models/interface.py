@@ -20,8 +20,8 @@ from PIL import Image
 from torch import Tensor
 
 from trivium.decorrelation.models.preparation import PlainPreparation
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 
 KINDS = {  # module and class, imported when asked for
     "clip": ("trivium.decorrelation.models.clip", "Clip"),

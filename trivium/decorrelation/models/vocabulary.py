@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<start>", "<end>")

@@ -16,8 +16,8 @@ from torchvision.transforms import InterpolationMode
 from trivium.decorrelation.models.preparation import IMAGENET, Preparation
 from trivium.decorrelation.models.settings import VseSettings
 from trivium.decorrelation.models.vocabulary import Vocabulary
+from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 from trivium.nets.gathering import gathered
 from trivium.nets.hinge import triplet_hinge
 from trivium.nets.vgg import GRID, HIDDEN, TORCHVISION, Vgg, channels_of

@@ -1,0 +1,1 @@
+"""Painting objects out: fillings that need nothing, and the in-painting worker."""

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from trivium.decorrelation.painting.frames import Closed, Pixels, read_reply, write_request
+from trivium.errors import BadInput
 from trivium.formats.masks import Mask
-from trivium.harness.stage import BadInput
 
 ROOT = Path(__file__).parents[3]
 WORKER = Path(__file__).with_name("worker.py")

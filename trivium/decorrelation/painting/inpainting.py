@@ -21,11 +21,12 @@ from trivium.decorrelation.painting.fillings import BASELINES, Filling, composit
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.decorrelation.regions.removal_table import read_removals
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.formats import masks
 from trivium.formats.masks import Mask
 from trivium.formats.pictures import Removal
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 from trivium.vision.decoding import Unreadable, decode
 
 Subset = Literal["train", "test", "empty"]

@@ -9,9 +9,9 @@ import numpy as np
 
 from trivium.decorrelation.regions.eligibility import Eligible, Limits, eligible
 from trivium.decorrelation.regions.regions import box_regions, object_pixels, segmentation_regions
+from trivium.errors import BadInput
 from trivium.formats.masks import Mask, encode, rasterise_boxes
 from trivium.formats.pictures import Picture, Removal, removal_id
-from trivium.harness.stage import BadInput
 
 RegionKind = Literal["box", "segmentation"]
 Tally = Counter[tuple[str, str, str]]  # (split, class, column) → how many

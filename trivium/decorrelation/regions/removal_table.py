@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.pictures import SPLITS, Removal
-from trivium.harness.stage import BadInput
 
 SCHEMA = pa.schema(
     [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from trivium.decorrelation.regions import eligibility
 from trivium.decorrelation.regions.removal_search import Tally
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_table
 from trivium.formats.pictures import Picture, Split
-from trivium.harness.stage import BadInput
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
 

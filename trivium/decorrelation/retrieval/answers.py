@@ -21,11 +21,12 @@ from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.kept_inputs import KeptInputs
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table, write_json, write_table
 from trivium.formats.picture_corpora import IMAGES, read_corpus
 from trivium.formats.pictures import Corpus, Picture, Removal
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.recall import Ranks
 from trivium.nets.device import pick_device
 

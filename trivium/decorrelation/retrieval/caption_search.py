@@ -2,7 +2,7 @@
 
 from numpy.typing import NDArray
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision.neighbours import Ids, Scores, exact_search
 
 

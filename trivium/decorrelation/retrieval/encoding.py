@@ -11,8 +11,8 @@ from PIL import Image
 from tqdm import tqdm
 
 from trivium.decorrelation.models.interface import RetrievalModel
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
-from trivium.harness.stage import BadInput
 from trivium.nets.device import halving_batches, length_sorted_batches
 
 T = TypeVar("T")

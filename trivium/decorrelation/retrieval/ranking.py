@@ -13,8 +13,8 @@ from trivium.decorrelation.retrieval.caption_search import top_captions
 from trivium.decorrelation.retrieval.encoding import ReadPictures, Vectors, encode_pictures, scaled_pictures
 from trivium.decorrelation.retrieval.gallery import Captions
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
-from trivium.harness.stage import BadInput
 from trivium.measures.recall import Ranks, ranks_of_embeddings
 from trivium.vision.neighbours import Ids, Scores
 

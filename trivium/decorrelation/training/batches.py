@@ -22,8 +22,8 @@ from tqdm import tqdm
 
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
-from trivium.harness.stage import BadInput
 
 
 class Batch(NamedTuple):

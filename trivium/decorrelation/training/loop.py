@@ -13,8 +13,8 @@ from trivium.decorrelation.models.interface import Contrast, RetrievalModel
 from trivium.decorrelation.models.training_settings import TrainingSettings
 from trivium.decorrelation.training.batches import Batch, Batches, seed_of
 from trivium.decorrelation.training.processes import Place, place
+from trivium.errors import BadInput
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput
 from trivium.nets.device import halving
 
 

@@ -12,7 +12,7 @@ import torch.distributed
 import torch.multiprocessing
 from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException, start_processes
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.nets.device import pick_device
 
 Job = TypeVar("Job")

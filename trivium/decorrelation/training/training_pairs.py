@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
 from trivium.formats.pictures import Corpus, Picture
-from trivium.harness.stage import BadInput
 
 Original = Literal["all", "subset", "none"]
 ORIGINALS: tuple[Original, ...] = ("all", "subset", "none")

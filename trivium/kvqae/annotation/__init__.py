@@ -1,0 +1,1 @@
+"""Annotation of generated questions: the Label Studio project, its export, agreement."""

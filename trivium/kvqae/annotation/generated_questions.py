@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines
-from trivium.harness.stage import BadInput
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ CONTROLS = {DECISION: "choices", QUESTION: "text", IMAGE: "choices"}  # and wher
 KEEP = "keep"
 DISCARD_REASONS = ("overspecified", "without a relevant image", "otherwise unfit")
 
-_TEMPLATES = files("stages.kvqae") / "templates"
+_TEMPLATES = files("trivium.kvqae.annotation") / "templates"
 
 
 def labelling_config() -> str:

@@ -14,9 +14,9 @@ from typing import Self
 import numpy as np
 import torch
 
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table
-from trivium.harness.stage import BadInput
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers

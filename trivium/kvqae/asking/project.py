@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from trivium.harness.stage import CPU_BF16, BadInput, Parameters, RunParameters, read_parameters, section_of, validate
+from trivium.errors import BadInput
+from trivium.harness.parameters import Parameters, RunParameters, read_parameters, section_of, validate
+from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters

@@ -8,9 +8,9 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.knowledge_base.illustrated_base import read_illustrated_base
 from trivium.kvqae.retrieval.dense_search import INDEX

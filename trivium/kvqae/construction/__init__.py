@@ -1,0 +1,1 @@
+"""ViQuAE built again from TriviaQA, Wikidata and Commons, a step a module."""

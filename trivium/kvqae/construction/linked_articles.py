@@ -9,9 +9,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines
 from trivium.formats.triviaqa import TriviaQuestion
-from trivium.harness.stage import BadInput
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")

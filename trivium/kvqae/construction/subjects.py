@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
+from trivium.errors import BadInput
 from trivium.formats.wikidata import Entity, WikidataFile
-from trivium.harness.stage import BadInput
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.linking import LINK_SCHEMA
 from trivium.kvqae.knowledge_base.articles import describe

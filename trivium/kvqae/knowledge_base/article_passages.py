@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 
 Ids = NDArray[np.int64]
 

@@ -8,9 +8,10 @@ from typing import Any
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 
 # Headings, lists and what extraction left of tables.
 _NOT_TEXT = ("Section::::", "BULLET::::", "{|", "|")

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.matrices import check_finite, read_matrix
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 
 
 @dataclass(frozen=True)

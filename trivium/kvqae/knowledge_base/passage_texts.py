@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 
 SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer makes it one token
 

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trivium.errors import BadInput
 from trivium.formats.questions import Question
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.answers import CurvePoint, Seed, measure
 from trivium.kvqae.reader.reader_folder import load_reader

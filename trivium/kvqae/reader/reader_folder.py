@@ -5,8 +5,8 @@ from pathlib import Path
 
 from transformers import BertForQuestionAnswering, BertTokenizer
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput
 from trivium.nets.cards import write_card
 from trivium.nets.pretrained import load_pretrained
 

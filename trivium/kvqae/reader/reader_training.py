@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 from transformers import BertForQuestionAnswering, BertTokenizer
 
+from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from trivium.formats.questions import Question
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import is_relevant
 from trivium.measures.answers import AnswerMatcher

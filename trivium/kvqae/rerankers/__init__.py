@@ -1,0 +1,1 @@
+"""Re-ranking by text (cross-encoder) and by images (RRT, ArcFace), and how re-rankers are fused."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.retrieval.image_search import STEP
 from trivium.measures.runs import PADDING, Run

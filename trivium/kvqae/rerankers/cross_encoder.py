@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 from transformers import BertForSequenceClassification, BertTokenizer
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.questions import Question
-from trivium.harness.stage import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import tokenize
 from trivium.measures.reorder import reorder

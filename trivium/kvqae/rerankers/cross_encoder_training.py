@@ -7,8 +7,9 @@ import torch
 from pydantic import Field
 from transformers import BertForSequenceClassification, BertTokenizer
 
+from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import BadInput, Context
+from trivium.harness.stage import Context
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of, tokenize

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.measures.runs import PADDING, Run
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import read_run
-from trivium.harness.stage import BadInput
 from trivium.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.runs import PADDING, Qrels, Run

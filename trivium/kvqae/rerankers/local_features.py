@@ -9,7 +9,7 @@ from pydantic import Field
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.harness.engine import Engine
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.vision.local_descriptors.delg_files import shared_names
 from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import (

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import BadInput
 
 IDENTITIES = Path("overlap/identities.txt")  # ArcFace's, below the base models
 LANDMARKS = Path("landmarks.txt")  # RRT's, below its model

@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 from trivium.kvqae.rerankers.rrt_parameters import CONFIG
 from trivium.nets.device import autocast, halving_batches, pick_device
 from trivium.nets.reranking_transformer import Described, RerankingTransformer

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 CONFIG = "config.json"
 _LEFT_OUT = {"use": False}

@@ -14,7 +14,7 @@ from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.rerankers.rrt import score_pairs
 from trivium.kvqae.retrieval.image_search import STEP

@@ -18,8 +18,8 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput
 from trivium.kvqae.rerankers.rrt import build_rrt, describe, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.nets.device import autocast, halving, pick_device

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 
 class RerankTextParameters(Parameters):

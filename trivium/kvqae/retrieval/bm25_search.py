@@ -12,7 +12,7 @@ from tqdm import tqdm
 from trivium.files.atomic import write_atomically
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.ranking import evaluate

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.files.atomic import write_atomically
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.vision.neighbours import build_ivf, exact_search, ivf_search
 
 CODES = {"ivf_flat": "Flat", "ivf_sq8": "SQ8"}

@@ -10,10 +10,11 @@ from pydantic import Field
 from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.matrices import read_matrix
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
 from trivium.kvqae.retrieval.text_encoder import encode, tokenize
 

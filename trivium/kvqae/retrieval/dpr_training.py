@@ -13,9 +13,11 @@ from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.harness.parameters import Parameters
 from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.harness.stage import BadInput, Context, Parameters
+from trivium.harness.stage import Context
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize

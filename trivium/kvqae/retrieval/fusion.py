@@ -11,8 +11,9 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from trivium.errors import BadInput
 from trivium.formats.trec import read_run
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput
 from trivium.kvqae.retrieval.fusion import RECORD, ROWS
 from trivium.measures.fusion import gather, normalize
 from trivium.measures.runs import Qrels, Run

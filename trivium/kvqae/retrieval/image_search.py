@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.vision.neighbours import exact_search
 

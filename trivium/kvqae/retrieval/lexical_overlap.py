@@ -12,7 +12,7 @@ from pathlib import Path
 import snowballstemmer
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 Lemmatize = Callable[[str], frozenset[str]]
 

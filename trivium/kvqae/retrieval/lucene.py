@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 from trivium.measures.runs import PADDING, Run
 
 Analyzer = Literal["standard", "english"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_table
-from trivium.harness.stage import BadInput
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Caption English: words, tags, noun phrases, and the classes that they name."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import yaml
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 WORDS = Path(__file__).with_name("words.yaml")
 Mode = Literal["strict", "paper"]

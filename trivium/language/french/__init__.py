@@ -1,0 +1,1 @@
+"""Dependency trees of French texts, by stanza or spaCy."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import spacy
 
+from trivium.errors import BadInput
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
-from trivium.harness.stage import BadInput
 
 
 def load_spacy(name: str) -> Any:

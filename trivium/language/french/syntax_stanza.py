@@ -8,9 +8,9 @@ from typing import Any
 import stanza
 from stanza.resources.common import DEFAULT_RESOURCES_VERSION
 
+from trivium.errors import BadInput
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
-from trivium.harness.stage import BadInput
 
 LANGUAGE = "fr"
 PROCESSORS = "tokenize,mwt,pos,lemma,depparse"

@@ -1,0 +1,1 @@
+"""Decorrelation on the page."""

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trivium.decorrelation.matrix import groups
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats import masks
-from trivium.harness.stage import BadInput
 from trivium.page.common import environment
 from trivium.page.decorrelation.pictures import small
 from trivium.page.decorrelation.results import DATASETS, MAIN, MODELS, VARIANTS, Results

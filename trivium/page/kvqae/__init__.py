@@ -1,0 +1,1 @@
+"""KVQAE on the page."""

@@ -14,7 +14,7 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats.questions import Question
 from trivium.formats.trec import read_run_over
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.measures.runs import PADDING
 from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings

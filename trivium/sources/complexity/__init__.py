@@ -1,0 +1,1 @@
+"""Public models of complexity, and the data that users bring."""

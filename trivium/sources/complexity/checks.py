@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.formats.conllu import load_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, unify
 from trivium.formats.squad import SquadSet, read_squad
-from trivium.harness.stage import BadInput
 
 FQUAD_SPLITS = ("train", "validation")
 FRAME_SPLITS = ("train", "validation", "test")

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framenet_xml import read_core_types, read_full_text
-from trivium.harness.stage import BadInput
 from trivium.sources.brought import bring, require_files
 from trivium.sources.complexity.checks import FQUAD_SPLITS, FRAME_SPLITS
 from trivium.sources.disk import sha256_of

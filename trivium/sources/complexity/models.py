@@ -12,13 +12,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoTokenizer
 
-from stages.complexity.base_models import save_minilm
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
-from trivium.sources.brought import bring, digests
-from trivium.sources.complexity.base_models import MINILM, PROVENANCE
+from trivium.sources.brought import PROVENANCE, bring, digests
 from trivium.sources.download import PATIENT, Patience
+from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 

@@ -1,0 +1,1 @@
+"""Public data and models of decorrelation, and those that users bring."""

@@ -15,10 +15,10 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Corpus, Picture, removal_id
-from trivium.harness.stage import BadInput
 from trivium.language.english.english import looks_english
 from trivium.sources.decorrelation.images import BROKEN
 from trivium.vision.decoding import exif_orientation

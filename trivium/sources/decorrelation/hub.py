@@ -4,10 +4,10 @@ import shutil
 import zipfile
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
-from trivium.harness.stage import BadInput
 from trivium.sources.brought import bring
 from trivium.sources.decorrelation.local import COCO_PARTS, take_coco
 from trivium.sources.disk import require_space

@@ -17,8 +17,8 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, UnidentifiedImageError
 
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
-from trivium.harness.stage import BadInput
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.vision.decoding import exif_orientation, turned
 

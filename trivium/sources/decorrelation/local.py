@@ -13,11 +13,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json, write_json
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
-from trivium.harness.stage import BadInput
 from trivium.sources.brought import bring, digests, require_files
 from trivium.sources.decorrelation.images import find_images, fit_images
 from trivium.sources.disk import sha256_of

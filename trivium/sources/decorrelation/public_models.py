@@ -12,16 +12,14 @@ from typing import Any
 from safetensors.torch import save_file
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
-from sample.scene_models.words import BEGIN_CAPTION
-from trivium.decorrelation.models.blip import MATCH, read_blip
+from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, read_blip
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.vse import read_cnn
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import BadInput
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
-from trivium.sources.brought import bring, digests, require_files
-from trivium.sources.decorrelation.base_models import PROVENANCE
+from trivium.sources.brought import PROVENANCE, bring, digests, require_files
 from trivium.sources.decorrelation.blip_weights import read_checkpoint
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins

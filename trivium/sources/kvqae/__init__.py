@@ -1,0 +1,1 @@
+"""Public data and models of KVQAE, and those that users bring."""

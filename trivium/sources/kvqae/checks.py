@@ -12,11 +12,11 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
-from trivium.harness.stage import BadInput
 from trivium.sources.brought import require_files
 
 TABLES = (

@@ -11,12 +11,12 @@ from typing import Any
 
 from tqdm import tqdm
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_json_lines, write_json, write_json_lines
 from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
-from trivium.harness.stage import BadInput
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.handed_on import CommonsFile
 from trivium.kvqae.construction.linked_articles import page_title
@@ -73,7 +73,7 @@ def fetch_sources(
             links = {page_title(link) for question in questions for link in question.links}
             linked = _linked(raw, links)
             illustrated = linked & _illustrated(raw)
-            # Also those without an image: why a linked entity is no subject is counted (trivium/kvqae/construction/subjects.py).
+            # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
             entities = fetch_entities(wiki, sorted(linked))
             write_json_lines(beside / "wikidata.jsonl", entities.values())
             parsed = list(map(parse_entity, entities.values()))

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.sources.brought import bring, bring_identities, digests, require_files

@@ -8,16 +8,16 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
-from trivium.harness.stage import BadInput
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
 from trivium.nets.cards import write_card
-from trivium.sources.brought import bring, require_files
+from trivium.sources.brought import PROVENANCE, bring, require_files
 from trivium.sources.pins import Pins
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 
-EXTRACTOR, PROVENANCE = "extractor", "provenance.json"
+EXTRACTOR = "extractor"
 
 
 NOT_STATED = "not stated"  # a licence in pins.yaml

@@ -1,0 +1,1 @@
+"""DELG-style global and local descriptors, and where they come from."""

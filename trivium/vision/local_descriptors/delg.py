@@ -10,8 +10,9 @@ from pydantic import Field, ValidationError
 from torch.nn import functional
 from torchvision.transforms import functional as pixels_of
 
+from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.harness.stage import BadInput, Parameters
+from trivium.harness.parameters import Parameters
 from trivium.nets.delg import Delg, strongest
 from trivium.nets.device import autocast
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Description
 
 GLOBAL_FILE, LOCAL_FILE = ".delg_global", ".delg_local"

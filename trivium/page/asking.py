@@ -21,7 +21,7 @@ FRAME = "#ff9500"  # seen on light and dark pictures
 
 @cache
 def _environment() -> Environment:
-    made = Environment(loader=PackageLoader("stages.kvqae"), autoescape=True, undefined=StrictUndefined)
+    made = Environment(loader=PackageLoader("trivium.page"), autoescape=True, undefined=StrictUndefined)
     made.filters["signed"] = lambda value: ("+" if value >= 0 else "") + signed(value, 2)
     return made
 

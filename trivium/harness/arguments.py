@@ -1,0 +1,53 @@
+"""A stage's command line, made from the keyword-only arguments of its `main`."""
+
+import argparse
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+
+def is_output(name: str) -> bool:
+    """Whether an argument names what a stage writes."""
+    return name == "metrics" or name.startswith("out")
+
+
+def argument_type(annotation: Any) -> tuple[type, bool]:
+    """(type of one value, whether the argument takes several)."""
+    if get_origin(annotation) in (Union, UnionType):
+        annotation = next(member for member in get_args(annotation) if member is not type(None))
+    if get_origin(annotation) in (list, Sequence):
+        return get_args(annotation)[0], True
+    return annotation, False
+
+
+def parser_of(main: Callable[..., Any], section: str) -> argparse.ArgumentParser:
+    """The parser of a stage's command line; its help is the docstring of `main`."""
+    parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
+    parser.add_argument(
+        "--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)"
+    )
+    parser.add_argument("--metrics", type=Path, help="where to write the stage's flat metrics, JSON")
+    hints = get_type_hints(main)
+    for name, argument in inspect.signature(main).parameters.items():
+        if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
+            continue
+        kind, several = argument_type(hints[name])
+        required = argument.default is inspect.Parameter.empty
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=kind,
+            required=required,
+            nargs="+" if several else None,
+            default=None if required else argument.default,
+        )
+    parser.set_defaults(section=section)
+    return parser
+
+
+def inputs_of(arguments: dict[str, Any]) -> list[Path]:
+    """The files and folders among parsed arguments that a stage reads."""
+    values = [value for name, value in arguments.items() if not is_output(name) and name != "params"]
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return [item for item in flat if isinstance(item, Path)]

@@ -1,0 +1,92 @@
+"""Parameters of stages: sections of `params.yaml`, checked; this is the only place that reads that file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pydantic
+import yaml
+
+from trivium.errors import BadInput
+
+_YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast, and not everywhere
+
+
+P = TypeVar("P", bound="Parameters")
+
+
+class Parameters(pydantic.BaseModel):
+    """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class RunParameters(Parameters):
+    """Section `run`, the harness's own; a parameter file may leave it out."""
+
+    mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
+    cpu_bf16: bool = pydantic.Field(default=False, description="Networks in bf16 on processors that have it")
+    workers: int | None = pydantic.Field(
+        default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
+    )
+    gpu_workers: int = pydantic.Field(
+        default=2, ge=1, description="At most so many of them where each loads its networks onto the GPU"
+    )
+
+
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Read a whole `params.yaml`.
+
+    Raises:
+        BadInput: the file is absent, is not UTF-8, is not YAML, or is not a mapping.
+    """
+    try:
+        tree = yaml.load(path.read_text(encoding="utf-8"), _YAML_LOADER)
+    except FileNotFoundError:
+        raise BadInput("no such parameter file", file=path) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"not YAML: {error}", file=path) from None
+    if not isinstance(tree, dict):
+        raise BadInput("not a mapping of sections", file=path)
+    return tree
+
+
+def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
+    """The mapping at a dotted section name such as `kvqae.passages`."""
+    node: Any = tree
+    for key in section.split("."):
+        if not isinstance(node, dict) or key not in node:
+            raise BadInput(
+                f"no section {section!r}", file=path, choices=sorted(node) if isinstance(node, dict) else None
+            )
+        node = node[key]
+    return node if node is not None else {}
+
+
+def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -> P:
+    """Check a section against its model.
+
+    Raises:
+        BadInput: lists every unknown, missing or out-of-range key at once, and the keys that exist.
+    """
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        problems = []
+        for item in error.errors():
+            name = ".".join((section, *_keys(item["loc"], values)))
+            problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
+        raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
+
+
+def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
+    """The keys on the way to an error: without the tag that pydantic puts in where the kind of a mapping is chosen."""
+    for depth, part in enumerate(place):
+        tag = isinstance(values, dict) and (part not in values or values.get("kind") == part)
+        if tag and depth < len(place) - 1 and not isinstance(values.get(part), dict | list):
+            continue
+        yield str(part)
+        inside = isinstance(values, dict) or (isinstance(values, list | tuple) and isinstance(part, int))
+        values = values[part] if inside and depth < len(place) - 1 else None
