@@ -71,6 +71,6 @@ def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
 
 def describe_sample(world: "FrenchWorld") -> dict[str, float]:
     """What the sample is like, as `sample_*`: shares of the factors, sizes, overlap of the splits."""
-    from sample.french import text_statistics as statistics
+    from sample.french.text_statistics import statistics
 
     return {f"sample_{name}": float(value) for name, value in statistics(world).items()}

@@ -18,8 +18,8 @@ from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, desc
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters, leave_out
 from trivium.nets.cards import CARD
-from trivium.sources.brought import bring, digests, require_files
-from trivium.sources.kvqae.rrt import EXTRACTOR, PROVENANCE, bring_landmarks, fetch_rrt, read_labels, write_rrt_card
+from trivium.sources.brought import PROVENANCE, bring, digests, require_files
+from trivium.sources.kvqae.rrt import EXTRACTOR, bring_landmarks, fetch_rrt, read_labels, write_rrt_card
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import NONE
 from trivium.vision.local_descriptors.folder import FeatureFolder

@@ -10,8 +10,7 @@ from statistics import fmean
 
 import pytest
 
-from sample.french import FrenchWorld, build_french
-from sample.french import text_statistics as statistics
+from sample.french import FrenchWorld, build_french, statistics
 from sample.french.bank import frames
 from sample.french.cast import draw_names
 from sample.french.design import SHARES, asked_role, balanced, cells, chosen_roles
