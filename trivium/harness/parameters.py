@@ -1,8 +1,8 @@
 """Parameters of stages: sections of `params.yaml`, checked; this is the only place that reads that file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pydantic
 import yaml
@@ -16,9 +16,16 @@ P = TypeVar("P", bound="Parameters")
 
 
 class Parameters(pydantic.BaseModel):
-    """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range."""
+    """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range.
+
+    Attributes:
+        elsewhere: fields whose value several stages share, and where it stands, so that it is said once: field to
+            dotted key of `params.yaml`. The key may name arguments of the stage, as `decorrelation.cells.{cell}` does.
+            What the stage's own section says comes first.
+    """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    elsewhere: ClassVar[Mapping[str, str]] = {}
 
 
 class RunParameters(Parameters):
@@ -63,6 +70,25 @@ def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]
             )
         node = node[key]
     return node if node is not None else {}
+
+
+def values_of(
+    tree: dict[str, Any], section: str, model: type[Parameters], path: Path, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A section's values, with those that `model.elsewhere` finds in other places of `params.yaml`.
+
+    Raises:
+        BadInput: there is no such section, or nothing where a value is to stand.
+    """
+    values = dict(section_of(tree, section, path))
+    for field, key in model.elsewhere.items():
+        if field not in values:
+            place, _, name = key.format(**arguments).rpartition(".")
+            shared = section_of(tree, place, path)
+            if name not in shared:
+                raise BadInput(f"no key {place}.{name}", file=path, expected=f"a value for {section}", choices=shared)
+            values[field] = shared[name]
+    return values
 
 
 def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -> P:

@@ -23,7 +23,7 @@ import numpy as np
 from trivium.errors import BadInput
 from trivium.harness.arguments import inputs_of, is_output, parser_of
 from trivium.harness.engine import Engine, LocalEngine
-from trivium.harness.parameters import P, RunParameters, read_parameters, section_of, validate
+from trivium.harness.parameters import P, RunParameters, read_parameters, validate, values_of
 from trivium.harness.tracking import Tracker, track
 
 CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
@@ -104,7 +104,7 @@ def execute(
     parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")
     del arguments["section"]
     tree = read_parameters(parameter_file)
-    values = section_of(tree, section, parameter_file)
+    values = values_of(tree, section, model, parameter_file, arguments)
     parameters = validate(model, values, section, parameter_file)
     inputs = inputs_of(arguments)
     for path in inputs:

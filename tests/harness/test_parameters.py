@@ -1,0 +1,41 @@
+"""Parameters of stages: what stands elsewhere in `params.yaml`."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from trivium.errors import BadInput
+from trivium.harness.parameters import Parameters, values_of
+
+FILE = Path("params.yaml")
+
+
+class Reading(Parameters):
+    batch: int
+    max_tokens: int
+    model: str
+
+    elsewhere: ClassVar = {"max_tokens": "kvqae.texts.max_tokens", "model": "kvqae.cells.{cell}.model"}
+
+
+TREE = {"kvqae": {"read": {"batch": 4}, "texts": {"max_tokens": 72}, "cells": {"a": {"model": "clip"}}}}
+
+
+def test_a_value_said_elsewhere_is_found():
+    values = values_of(TREE, "kvqae.read", Reading, FILE, {"cell": "a"})
+    assert Reading.model_validate(values) == Reading(batch=4, max_tokens=72, model="clip")
+    assert "max_tokens" not in TREE["kvqae"]["read"], "the tree is left as it is"
+
+
+def test_the_section_itself_comes_first():
+    tree = {"kvqae": TREE["kvqae"] | {"read": {"batch": 4, "max_tokens": 8}}}
+    assert values_of(tree, "kvqae.read", Reading, FILE, {"cell": "a"})["max_tokens"] == 8
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(BadInput, match=r"no section 'kvqae.cells.b'.*choices: a"):
+        values_of(TREE, "kvqae.read", Reading, FILE, {"cell": "b"})
+    tree = {"kvqae": TREE["kvqae"] | {"texts": {"words": 3}}}
+    with pytest.raises(BadInput, match=r"no key kvqae.texts.max_tokens; expected a value for kvqae.read.*words"):
+        values_of(tree, "kvqae.read", Reading, FILE, {"cell": "a"})
