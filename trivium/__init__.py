@@ -1,0 +1,1 @@
+"""The library: what three papers compute, apart from the stages that call it."""
