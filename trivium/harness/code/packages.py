@@ -81,10 +81,15 @@ def _providers(root: Path) -> dict[str, list[str]]:
         content = json.loads(cache.read_bytes())
         if content["environment"] == key:
             return {str(name): [str(item) for item in found] for name, found in content["providers"].items()}
-    mapping = importlib.metadata.packages_distributions()
-    found = {name: sorted({_normal(item) for item in mapping[name]}) for name in sorted(mapping)}
+    found = _installed(key)
     write_text(cache, json.dumps({"environment": key, "providers": found}))
     return found
+
+
+@lru_cache(maxsize=4)
+def _installed(_: str) -> dict[str, list[str]]:
+    mapping = importlib.metadata.packages_distributions()
+    return {name: sorted({_normal(item) for item in mapping[name]}) for name in sorted(mapping)}
 
 
 def _environment(root: Path) -> str:
