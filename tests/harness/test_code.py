@@ -1,6 +1,7 @@
 """Digests of small made-up packages: what changes them, what does not, and what a guard notices."""
 
 import ast
+import hashlib
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ import pytest
 
 from trivium.errors import BadInput
 from trivium.harness.code.closure import unclaimed_files
-from trivium.harness.code.digest import Code
+from trivium.harness.code.digest import Code, digest_of
 from trivium.harness.code.guard import Guard, stage_run_by_dvc
 from trivium.harness.code.normal import normal_form
 from trivium.harness.code.packages import locked_versions
@@ -197,6 +198,15 @@ def test_a_cell_has_its_own_member_of_a_family(root: Path) -> None:
     write(root, {"params.yaml": params})
     found = digests(root)
     assert found["answer@c-0"] == found["answer@d-0"] != found["answer@a-0"]  # c and d: all members
+
+
+def test_loads_must_name_a_family(root: Path) -> None:
+    write(root, READERS)
+    write(root, {"stages/answer.py": READERS["stages/answer.py"].replace('trivium.readers": ', 'trivium.reader": ')})
+    with pytest.raises(
+        BadInput, match=r"no family that the stage reaches; got 'trivium.reader' \(choices: trivium.readers"
+    ):
+        digests(root)
 
 
 def test_members_may_be_told_by_what_they_bind(root: Path) -> None:
@@ -392,6 +402,11 @@ def test_written_digests_come_back(tmp_path: Path) -> None:
     (tmp_path / "code.yaml").write_text("[")
     with pytest.raises(BadInput, match="dvc repro code"):
         read_digests(tmp_path / "code.yaml")
+
+
+def test_the_digest_of_a_function_is_its_modules() -> None:
+    assert digest_of(unclaimed_files) == Code(ROOT).parts(["trivium.harness.code.closure"]).digest
+    assert digest_of(digests) == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]  # a test's
 
 
 def test_every_file_beside_the_projects_code_is_named() -> None:

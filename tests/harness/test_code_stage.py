@@ -126,7 +126,15 @@ def test_code_put_back_while_a_stage_runs_enters_nothing(project: Path) -> None:
 
 
 def test_a_stale_code_yaml_is_refused(project: Path) -> None:
+    command = ("python", "-m", "trivium.harness.code.command")
+    assert run(*command, "--check", folder=project) == "no stage's code has changed\n"
     edit(project, "lib/double.py", "2 * x", "5 * x")
+    assert run(*command, "--check", folder=project, fails=True) == "first\n"
+    why = run(*command, "--why", "first", folder=project)
+    assert (
+        "4 modules\n  stages/__init__.py\n  stages/first.py\n  stages/lib/__init__.py\n  stages/lib/double.py\n" in why
+    )
+    assert "no such stage" in run(*command, "--why", "none", folder=project, fails=True)
     output = run("dvc", "repro", "--force", "--single-item", "first", folder=project, fails=True)
     assert "first: code.yaml has" in output
     assert "`dvc repro code`" in output

@@ -97,8 +97,8 @@ def _environment(root: Path) -> str:
 
 
 def _package_folders(root: Path) -> Iterator[tuple[str, int]]:
-    """Folders that Python imports from, but for the project's own, with their time of change."""
+    """Folders of installed packages that Python imports from, with their time of change."""
     for entry in sys.path:
         folder = Path(entry).resolve()
-        if entry and folder not in (root.resolve(), Path.cwd()) and folder.is_dir():
-            yield entry, folder.stat().st_mtime_ns
+        if entry and folder != root.resolve() and any(folder.glob("*.dist-info")):
+            yield str(folder), folder.stat().st_mtime_ns

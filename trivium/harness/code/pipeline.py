@@ -5,7 +5,7 @@ stages, `foreach` over a list or mapping, `matrix`, and `${a.b.c}` from `params.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -60,18 +60,24 @@ class Pipeline:
         list of names), or the name itself. A name that is no member restricts nothing: the stage says what is wrong.
 
         Raises:
-            BadInput: see `Closures.closure`.
+            BadInput: see `Closures.closure`; or `LOADS` names a family that the stage does not reach.
         """
         cell = self.cells[name]
         starts = [module for module in _COMMAND.findall(cell.command) if module in code.source.modules]
         if not starts:
             return None
         loads = {family: text for module in starts for family, text in code.source.facts(module).loads.items()}
-        members = {family: self._members(code, family, text, cell) for family, text in loads.items()}
+        families = code.closures.closure(starts).families if loads else {}
+        declared = {name.partition(":")[0]: code.closures.members(name, owner) for name, owner in families.items()}
+        for family in loads:
+            if family not in declared:
+                raise BadInput(
+                    "LOADS names no family that the stage reaches", file=starts[0], got=family, choices=declared
+                )
+        members = {family: self._members(declared[family], text, cell) for family, text in loads.items()}
         return code.parts(starts, {family: names for family, names in members.items() if names})
 
-    def _members(self, code: Code, family: str, text: str, cell: Cell) -> list[str]:
-        existing = code.closures.members(family)
+    def _members(self, existing: Container[str], text: str, cell: Cell) -> list[str]:
         try:
             told = str(_filled(text, dict(cell.values)))
             found = told if told in existing else _at(self._params, told)
