@@ -1,0 +1,125 @@
+"""The digest of what a stage's modules reach, and where it comes from."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from trivium.errors import BadInput
+from trivium.harness.code.closure import Closures, Members
+from trivium.harness.code.packages import Packages
+from trivium.harness.code.source import OWN, Source
+
+_PACKAGE = "package "
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything that a digest covers.
+
+    Attributes:
+        entries: path of a module below the root to the digest of its normal form, path of another file to the digest of
+            its bytes, and `package NAME` to its versions. Nothing in them depends on the machine or on the root.
+    """
+
+    entries: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits."""
+        lines = "".join(f"{name}\t{entry}\n" for name, entry in sorted(self.entries.items()))
+        return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+    @property
+    def paths(self) -> list[str]:
+        """Modules and files, below the root."""
+        return [name for name in sorted(self.entries) if not name.startswith(_PACKAGE)]
+
+    def explain(self) -> str:
+        """The digest and all that it covers, one a line: modules, then files, then packages."""
+        kinds = {"modules": [], "files": [], "packages": []}  # type: dict[str, list[str]]
+        for name, entry in sorted(self.entries.items()):
+            if name.startswith(_PACKAGE):
+                kinds["packages"].append(f"{name.removeprefix(_PACKAGE)} {entry}")
+            else:
+                kinds["modules" if name.endswith(".py") else "files"].append(name)
+        listed = [
+            line for kind, names in kinds.items() for line in (f"{len(names)} {kind}", *(f"  {n}" for n in names))
+        ]
+        return "\n".join([self.digest, *listed])
+
+    def differences(self, other: "Parts") -> list[str]:
+        """What another digest's parts have changed, added or removed, in words."""
+        return [
+            f"{name} ({'added' if name not in self.entries else 'removed' if name not in other.entries else 'changed'})"
+            for name in sorted({*self.entries, *other.entries})
+            if self.entries.get(name) != other.entries.get(name)
+        ]
+
+
+def code_root(package: str = "stages") -> Path:
+    """The folder that Python imports the stages from."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise BadInput("cannot be imported from here", got=package, expected="the folder of dvc.yaml")
+    return Path(next(iter(spec.submodule_search_locations))).parent
+
+
+class Code:
+    """The project's code at one moment; closures share what they have in common.
+
+    Args:
+        root: folder of the packages and of `uv.lock`. Results are kept in `.work/code` below it.
+        packages: the project's own.
+    """
+
+    def __init__(self, root: Path, packages: Sequence[str] = OWN) -> None:
+        self.root = root
+        self.source = Source(root, packages)
+        self.closures = Closures(self.source)
+        self._packages = Packages(root)
+
+    def parts(self, modules: Sequence[str], members: Members | None = None) -> Parts:
+        """What modules reach.
+
+        Args:
+            modules: dotted names, such as `["stages.kvqae.fuse"]`.
+            members: family to the members that may be loaded; see `Closures.closure`.
+
+        Raises:
+            BadInput: see `Closures.closure`.
+        """
+        reach = self.closures.closure(modules, members)
+        entries = {self.source.modules[name]: self.source.facts(name).form for name in reach.modules}
+        entries |= {path: self.source.bytes_digest(path) for path in reach.files}
+        for name in reach.imported:
+            entries |= {f"{_PACKAGE}{key}": version for key, version in self._packages.versions(name).items()}
+        return Parts(entries)
+
+    def save(self) -> None:
+        """Keep what was read of modules for the next time."""
+        self.source.save()
+
+
+def digest_of(main: Callable[..., object]) -> str:
+    """The digest that names a stage's resume folder where no `Guard` has one: of all that `main`'s module reaches.
+
+    A function of a module that lies outside the project's packages, such as a test's, has the digest of its file.
+    """
+    module = inspect.getmodule(main)
+    name = getattr(getattr(module, "__spec__", None), "name", "")
+    return _digest_of(name, Path(inspect.getfile(main)))
+
+
+@lru_cache
+def _digest_of(module: str, file: Path) -> str:
+    """Once a process: what it has imported does not change."""
+    code = Code(code_root())
+    if module not in code.source.modules:
+        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    digest = code.parts([module]).digest
+    code.save()
+    return digest
