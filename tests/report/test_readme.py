@@ -99,7 +99,7 @@ def test_findings_have_their_spread(tmp_path):
         ["90.0 % [80.0, 95.0]", "200 simulated tables |"],
     ]
     assert "planted effects, 15 to 20 points strong" in findings_table(tmp_path)
-    assert "KVQAE on 2026-01-02 at commit 01234567," in lines[-1]
+    assert "Measured: KVQAE on 2026-01-02 at commit 01234567," in lines
 
 
 def test_every_generated_part_stands_on_one_page():
