@@ -71,7 +71,7 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 mlflow: $(BIN)/.ready  ## browse runs and training curves
 	@python -m trivium.harness.tracking_writer --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
 
-readme: $(BIN)/.ready  ## renew the tables in README.md from dvc.yaml and metrics/
+readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
 	@python -m trivium.commands.readme
 
 scale: $(BIN)/.ready  ## merge scales/S.yaml into params.yaml: make scale S=workstation

@@ -1,4 +1,4 @@
-"""What docstrings cite as `kvqae.md §2` is there: docs/kvqae.md has a section of that number."""
+"""What docstrings cite as `kvqae.md §2` is there, and what README and docs link to; README fits a first screen."""
 
 import re
 from pathlib import Path
@@ -9,12 +9,16 @@ ROOT = Path(__file__).parents[1]
 CITED = re.compile(r"\b(kvqae|decorrelation|complexity)\.md((?:,? (?:and )?§\d+(?:(?:–|, )\d+)*)*)")
 NUMBERS = re.compile(r"(\d+)(?:–(\d+))?")  # §5–6, §2, 3
 WHERE = [
-    *(file for folder in ("stages", "bench", "tests") for file in (ROOT / folder).rglob("*.py")),
-    *(ROOT / "stages").rglob("*.yaml"),
+    *(file for folder in ("stages", "trivium", "sample", "bench", "tests") for file in (ROOT / folder).rglob("*.py")),
+    *(file for folder in ("trivium", "sample") for file in (ROOT / folder).rglob("*.yaml")),
     *(ROOT / "docs").glob("*.md"),
     *(ROOT / "scales").glob("*.yaml"),
     *(ROOT / name for name in ("README.md", "params.yaml", "dvc.yaml")),
 ]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+README_BYTES = 8192
 
 
 def citations() -> list[tuple[str, str, int]]:
@@ -39,5 +43,39 @@ def test_every_cited_section_is_there():
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_files_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:stages|tests|scales|docs|bench)/[\w./-]+\.(?:py|yaml|md))`", text))
+    named = set(re.findall(r"`((?:stages|trivium|sample|tests|scales|docs|bench)/[\w./-]+\.(?:py|yaml|md))`", text))
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings: small letters, digits, `-` and `_`."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_resolve(page):
+    broken = []
+    for target, anchor in LINK.findall(FENCED.sub("", page.read_text(encoding="utf-8"))):
+        if target.startswith(("http://", "https://")):
+            continue
+        file = page.parent / target if target else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(f"{target}#{anchor}" if anchor else target)
+    assert broken == []
+
+
+def test_a_link_to_a_heading_is_checked(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# What *sees* an edit, `code`?\n```\n# no heading\n```\n## §8 Public sources\n", encoding="utf-8")
+    assert anchors(page) == {"what-sees-an-edit-code", "8-public-sources"}
+
+
+def test_readme_is_short():
+    assert (ROOT / "README.md").stat().st_size <= README_BYTES
+
+
+def test_index_lists_every_page():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md"]
+    assert [name for name in pages if index.count(f"- [{name}]({name}): ") != 1] == []

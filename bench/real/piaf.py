@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         found = measure(folder, Path(work))
     figures = stamp | found | {"versions": harness.versions("torch", "transformers")}
     write_json(RESULTS, figures)
-    print(f"wrote {RESULTS}; `make readme` shows it in README.md")
+    print(f"wrote {RESULTS}; `make readme` shows it in docs/results.md")
 
 
 if __name__ == "__main__":

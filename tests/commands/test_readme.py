@@ -1,9 +1,13 @@
+import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
-from trivium.commands.readme import SYSTEMS, filled, real_table
+from trivium.commands.readme import PAGES, PARTS, SYSTEMS, filled, findings_table, real_table
 from trivium.files.tables import write_json
+
+ROOT = Path(__file__).parents[2]
 
 REAL = "<!-- real -->\n<!-- /real -->\nc\n"
 PIAF = {
@@ -58,8 +62,62 @@ def test_what_real_questions_gave_is_dated(tmp_path):
     assert "offset: 2, of the questions\np1, p2." in text
 
 
-def test_readme_lists_every_stage():
-    root = Path(__file__).parents[2]
-    readme = (root / "README.md").read_text()
-    stages = yaml.safe_load((root / "dvc.yaml").read_text())["stages"]
-    assert [name for name in stages if f"| `{name}` |" not in readme] == []
+def thorough(root: Path) -> None:
+    """What `make thorough` and `make weaker` leave, as far as the findings read it."""
+    about = {"date": "2026-01-02", "commit": "0123456789abcdef"}
+    compared = {
+        "evaluate.passage_fused_over_best_text_mrr": (0.1, 0.3),
+        "evaluate_reranking.passage_text_image_over_initial_precision@1": (-0.1, -0.1),
+    }
+    kvqae = {
+        str(seed): {f"{name}_difference": values[seed] for name, values in compared.items()}
+        | {f"{name}_p": 0.01 for name in compared}
+        for seed in range(2)
+    }
+    write_json(root / "metrics/thorough/kvqae.json", about | {"seeds": kvqae})
+    measures = {"odmap@1": {"difference": 0.05, "seeds": 3}, "r@1": {"difference": 0.01, "seeds": 3}}
+    chosen = {"co_occurrence": 1.0, "mention": 0.95, "measures": measures}
+    worlds = [chosen, chosen, chosen | {"mention": 0.5, "measures": {}}]
+    write_json(root / "metrics/thorough/decorrelation_weaker.json", about | {"worlds": worlds})
+    simulated = {"simulate.simulations": 200.0, "fragment.planted_weakest": -15.0, "fragment.planted_strongest": -20.0}
+    for name in ("power_found", "null_any_false_alarm_found"):
+        simulated |= {f"simulate.{name}": 0.9, f"simulate.{name}_low": 0.8, f"simulate.{name}_high": 0.95}
+    write_json(root / "metrics/thorough/complexity.json", about | {"seeds": {"3": simulated}})
+
+
+def test_findings_have_their_spread(tmp_path):
+    assert findings_table(tmp_path) == "Not measured yet: `make thorough && make weaker`."
+    thorough(tmp_path)
+    lines = findings_table(tmp_path).splitlines()
+    found = [line.split(" | ")[1:] for line in lines if line.startswith("| **")]
+    assert found == [
+        ["+20.0 ± 14.1 points", "2 worlds, one training each |"],
+        ["−10.0 ± 0.0 points", "2 worlds, one training each |"],
+        ["+5.0 ± 0.0 points", "2 worlds, 3 trainings each |"],
+        ["+1.0 ± 0.0 points", "2 worlds, 3 trainings each |"],
+        ["90.0 % [80.0, 95.0]", "200 simulated tables |"],
+        ["90.0 % [80.0, 95.0]", "200 simulated tables |"],
+    ]
+    assert "planted effects, 15 to 20 points strong" in findings_table(tmp_path)
+    assert "Measured: KVQAE on 2026-01-02 at commit 01234567," in lines
+
+
+def test_every_generated_part_stands_on_one_page():
+    texts = [(ROOT / page).read_text(encoding="utf-8") for page in PAGES]
+    for name in PARTS:
+        for mark in (f"<!-- {name} -->\n", f"<!-- /{name} -->\n"):
+            assert [text.count(mark) for text in texts if mark in text] == [1], mark
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_generated_parts_are_in_step(page):
+    if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "metrics"], cwd=ROOT, check=False).returncode:
+        pytest.skip("metrics/ is not what was committed: `make readme` would write other numbers")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert filled(text, ROOT) == text, "run `make readme`"
+
+
+def test_docs_list_every_stage():
+    page = (ROOT / "docs" / "stages.md").read_text(encoding="utf-8")
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    assert [name for name in stages if f"| `{name}` |" not in page] == []

@@ -273,7 +273,7 @@ def _remote(root: Path) -> Finding:
     if names:
         return Finding("DVC remote", "has", ", ".join(names))
     return Finding(
-        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (see README, Share artifacts)"
+        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (docs/using.md, Share artifacts)"
     )
 
 

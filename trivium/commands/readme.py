@@ -1,14 +1,17 @@
-"""Keep README.md in step: the stage table from `dvc.yaml`, the headline, the bench and real data from `metrics/`."""
+"""Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`."""
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import read_parameters
 from trivium.page.headline import NUMBERS
+from trivium.page.worlds import compared
 
 
 def stage_table(root: Path) -> str:
@@ -16,6 +19,62 @@ def stage_table(root: Path) -> str:
     stages = read_parameters(root / "dvc.yaml")["stages"]
     rows = [f"| `{name}` | {stage.get('do', stage)['desc']} |" for name, stage in stages.items()]
     return "\n".join(["| stage | |", "|---|---|", *rows])
+
+
+def findings_table(root: Path) -> str:
+    """Six numbers with their spread, from what `make thorough` and `make weaker` left: two of each pipeline."""
+    folder = root / "metrics" / "thorough"
+    files = [folder / f"{name}.json" for name in THOROUGH]
+    if not all(file.is_file() for file in files):
+        return "Not measured yet: `make thorough && make weaker`."
+    found = dict(zip(THOROUGH, map(read_json, files), strict=True))
+    rows = [
+        *_kvqae_findings(found["kvqae"]),
+        *_decorrelation_findings(found["decorrelation_weaker"]),
+        *_complexity_findings(found["complexity"]),
+    ]
+    dates = ",\n".join(
+        f"{THOROUGH[name]} on {each['date']} at commit {each['commit'][:8]}" for name, each in found.items()
+    )
+    head = ["| in the sample world, not on the papers' data | found | over |", "|---|---|---|"]
+    return "\n".join([*head, *rows, "", f"Measured: {dates}."])
+
+
+def _kvqae_findings(found: dict[str, Any]) -> list[str]:
+    rows = {(row["row"], row["other"], row["measure"]): row for row in compared("kvqae", found["seeds"])}
+    return [
+        _spread(f"**KVQAE**: {said}", [difference for difference, _ in rows[key]["worlds"]], "one training each")
+        for key, said in KVQAE_FINDINGS.items()
+    ]
+
+
+def _decorrelation_findings(found: dict[str, Any]) -> list[str]:
+    chosen = found["worlds"][0]
+    worlds = [world for world in found["worlds"] if all(world[key] == chosen[key] for key in PLANTING)]
+    trainings = f"{chosen['measures']['odmap@1']['seeds']} trainings each"
+    return [
+        _spread(f"**Decorrelation**: {said}", [world["measures"][key]["difference"] for world in worlds], trainings)
+        for key, said in DECORRELATION_FINDINGS.items()
+    ]
+
+
+def _complexity_findings(found: dict[str, Any]) -> list[str]:
+    (metrics,) = found["seeds"].values()
+    weakest, strongest = (abs(metrics[f"fragment.planted_{which}"]) for which in ("weakest", "strongest"))
+    rows = []
+    for key, said in COMPLEXITY_FINDINGS.items():
+        share, low, high = (100 * metrics[f"simulate.{key}{end}"] for end in ("", "_low", "_high"))
+        label = said.format(weakest=weakest, strongest=strongest)
+        tables = f"{metrics['simulate.simulations']:.0f} simulated tables"
+        rows.append(f"| **Complexity**: {label} | {share:.1f} % [{low:.1f}, {high:.1f}] | {tables} |")
+    return rows
+
+
+def _spread(label: str, differences: list[float], trainings: str) -> str:
+    """A row: mean and standard deviation of the differences of several worlds, in points."""
+    mean, deviation = 100 * np.mean(differences), 100 * np.std(differences, ddof=1)
+    sign = "+" if mean > 0 else "−"
+    return f"| {label} | {sign}{abs(mean):.1f} ± {deviation:.1f} points | {len(differences)} worlds, {trainings} |"
 
 
 def headline_table(root: Path) -> str:
@@ -89,7 +148,23 @@ MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUG
 COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question")
 MIB = "_mib"
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
+THOROUGH = {"kvqae": "KVQAE", "decorrelation_weaker": "decorrelation", "complexity": "complexity"}  # file → pipeline
+KVQAE_FINDINGS = {  # a comparison of worlds.py → what it says
+    ("Text and image", "the best text", "MRR"): "passages found by text and image over the best text alone, MRR",
+    ("Re-ranking by text and image", "the initial ranking", "P@1"): "re-ranking by text and image over none, P@1",
+}
+DECORRELATION_FINDINGS = {
+    "odmap@1": "CLIP fine-tuned with painted-out objects over CLIP without, ODmAP@1",
+    "r@1": "the same on untouched pictures, R@1",
+}
+COMPLEXITY_FINDINGS = {
+    "power_found": "planted effects, {weakest:.0f} to {strongest:.0f} points strong, that the analysis finds",
+    "null_any_false_alarm_found": "tables without any effect in which it still finds one",
+}
+PLANTING = ("co_occurrence", "mention")  # what `make weaker` weakens
+PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md")
 PARTS: dict[str, Callable[[Path], str]] = {
+    "findings": findings_table,
     "headline": headline_table,
     "stages": stage_table,
     "bench": bench_table,
@@ -98,26 +173,26 @@ PARTS: dict[str, Callable[[Path], str]] = {
 
 
 def filled(text: str, root: Path) -> str:
-    """README with every part between its marks renewed."""
+    """A page with every part that stands in it between its marks renewed."""
     for name, table in PARTS.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-        before, rest = text.split(begin)
-        text = f"{before}{begin}{table(root)}\n{end}{rest.split(end)[1]}"
+        if begin in text:
+            before, rest = text.split(begin)
+            text = f"{before}{begin}{table(root)}\n{end}{rest.split(end)[1]}"
     return text
 
 
 def main() -> None:
-    """Renew README.md, or with --check only say whether it is in step."""
-    readme = Path("README.md")
-    old = readme.read_text(encoding="utf-8")
-    new = filled(old, Path.cwd())
-    if "--check" in sys.argv:
-        if new != old:
-            print("README.md is not in step with dvc.yaml and metrics/: run `make readme`", file=sys.stderr)
+    """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
+    for page in map(Path, PAGES):
+        old = page.read_text(encoding="utf-8")
+        new = filled(old, Path.cwd())
+        if new != old and "--check" in sys.argv:
+            print(f"{page} is not in step with dvc.yaml and metrics/: run `make readme`", file=sys.stderr)
             raise SystemExit(1)
-    else:
-        with write_atomically(readme) as beside:
-            beside.write_text(new, encoding="utf-8")
+        if new != old:
+            with write_atomically(page) as beside:
+                beside.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":
