@@ -14,6 +14,7 @@ from trivium.commands.scale import rescale
 
 ROOT = Path(__file__).parents[2]
 TINY = Path(__file__).parent / "tiny.yaml"
+RECORDER = Path(__file__).parent / "recorder"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,7 +89,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
         project = Project(shared / "end_to_end" / "trivium")
         if not (project.folder / "BUILT").exists():
             copy_project(project.folder)
-            project.run("dvc", "repro")
+            recorder = {"PYTHONPATH": str(RECORDER), "TRIVIUM_RECORD": str(project.folder / "RECORD")}
+            project.run("dvc", "repro", **recorder)
             (project.folder / "BUILT").touch()
             project.commit("Results")
     return project

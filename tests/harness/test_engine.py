@@ -7,7 +7,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-import torch
 
 from trivium.harness import engine
 from trivium.harness.engine import LocalEngine
@@ -31,10 +30,9 @@ def test_a_broken_shard_is_not_swallowed(workers):
 
 
 @pytest.mark.parametrize(
-    ("gpu", "on_gpu", "gpu_workers", "processes"),
-    [(True, True, 2, 2), (True, True, 1, 0), (True, True, 5, 3), (True, False, 2, 3), (False, True, 2, 3)],
+    ("on_gpu", "gpu_workers", "processes"), [(True, 2, 2), (True, 1, 0), (True, 5, 3), (False, 2, 3)]
 )
-def test_few_processes_where_each_has_its_networks_on_a_gpu(monkeypatch, gpu, on_gpu, gpu_workers, processes):
+def test_few_processes_where_each_has_its_networks_on_a_gpu(monkeypatch, on_gpu, gpu_workers, processes):
     asked = []
 
     class Pool:
@@ -53,10 +51,24 @@ def test_few_processes_where_each_has_its_networks_on_a_gpu(monkeypatch, gpu, on
             return done
 
     monkeypatch.setattr(engine, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
     mapped = LocalEngine(3, gpu_workers).map(square, range(9), description="squares", on_gpu=on_gpu)
     assert list(mapped) == [n * n for n in range(9)]
     assert asked == ([processes] if processes else [])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_result_is_handed_out_once_the_check_fails(workers):
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) == 3:
+            raise ValueError("code changed")
+
+    results = LocalEngine(workers, check=check).map(square, range(9), description="squares")
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(ValueError, match="code changed"):
+        next(results)
 
 
 def tell_and_wait(folder: str) -> None:

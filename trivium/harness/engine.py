@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -26,7 +26,7 @@ class Engine(Protocol):
             function: picklable.
             shards: in order.
             description: for the bar of progress.
-            on_gpu: whether `function` takes a GPU where there is one.
+            on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
         """
         ...
 
@@ -43,12 +43,6 @@ def end_with_parent() -> None:
     threading.Thread(target=wait_and_end, daemon=True).start()
 
 
-def _has_gpu() -> bool:
-    import torch  # takes seconds, and only few stages come here
-
-    return torch.cuda.is_available()
-
-
 @dataclass(frozen=True)
 class LocalEngine:
     """Processes of this machine; one worker runs in this very process.
@@ -56,20 +50,24 @@ class LocalEngine:
     Attributes:
         workers: how many.
         gpu_workers: at most so many where the function takes a GPU, in which each process has all networks.
+        check: called before each result is handed out; raises when the results may not be kept.
     """
 
     workers: int
     gpu_workers: int = 1
+    check: Callable[[], None] = lambda: None
 
     def map(
         self, function: Callable[[T], R], shards: Iterable[T], *, description: str, on_gpu: bool = False
     ) -> Iterator[R]:
         """Apply `function` to each shard; at most a few shards a worker wait in memory."""
         workers = self.workers
-        if on_gpu and workers > self.gpu_workers and _has_gpu():
+        if on_gpu and workers > self.gpu_workers:
             workers = self.gpu_workers
         if workers <= 1:
-            yield from tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False)
+            for result in tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False):
+                self.check()
+                yield result
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
@@ -78,6 +76,11 @@ class LocalEngine:
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))
                 if len(waiting) >= 2 * workers:
-                    yield waiting.pop(0).result()
+                    yield self._result(waiting.pop(0))
             for future in waiting:
-                yield future.result()
+                yield self._result(future)
+
+    def _result(self, future: Future[R]) -> R:
+        result = future.result()
+        self.check()
+        return result

@@ -10,6 +10,7 @@ from safetensors.torch import load_model, save_model
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
+from trivium.harness.code.guard import check_running
 
 
 def save_checkpoint(
@@ -29,6 +30,7 @@ def save_checkpoint(
         model, optimizer, scheduler: their states are saved.
         extra: small JSON values to get back, such as the best score so far.
     """
+    check_running()
     with write_atomically(folder / "checkpoint") as beside:
         beside.mkdir()
         save_model(model, str(beside / "model.safetensors"))

@@ -6,7 +6,6 @@ A stage module defines a `Parameters` model, an algorithm on plain arguments, an
 
 import errno
 import hashlib
-import inspect
 import math
 import os
 import random
@@ -22,12 +21,13 @@ import numpy as np
 
 from trivium.errors import BadInput
 from trivium.harness.arguments import inputs_of, is_output, parser_of
+from trivium.harness.code.digest import code_root, digest_of
+from trivium.harness.code.guard import Guard, checked, stage_run_by_dvc
 from trivium.harness.engine import Engine, LocalEngine
-from trivium.harness.parameters import P, RunParameters, read_parameters, validate, values_of
+from trivium.harness.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
 from trivium.harness.tracking import Tracker, track
 
 CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
-RECORDED = "pins.lock.yaml"  # the one file beside the code that stages write
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,18 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
 
 
-def _code(folder: Path) -> Iterator[Path]:
-    """Modules and the data files beside them, but for what Python or a run itself writes there."""
-    for file in _files(folder):
-        if "__pycache__" not in file.parts and not file.name.startswith(".") and file.name != RECORDED:
-            yield file
+def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any], code: str) -> str:
+    """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code.
 
-
-def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any], main: Callable[..., Any]) -> str:
-    """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code."""
-    digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[CPU_BF16])).encode())
-    for code in (Path(inspect.getfile(main)), *_code(Path(__file__).parent)):
-        digest.update(code.read_bytes())
-    for name, value in sorted(arguments.items()):
+    Args:
+        section: of the stage.
+        parameters: of the stage; a path among them is an input.
+        arguments: of the command.
+        code: digest of the stage's code.
+    """
+    values = parameters.model_dump()
+    digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[CPU_BF16], code)).encode())
+    for name, value in sorted((arguments | values).items()):
         digest.update(repr((name, str(value))).encode())
         if is_output(name):
             continue
@@ -93,14 +92,23 @@ def _fingerprint(section: str, values: dict[str, Any], arguments: dict[str, Any]
     return digest.hexdigest()[:16]
 
 
+def _unchecked() -> None:
+    """A stage run by hand publishes nothing that DVC records."""
+
+
 def execute(
     main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line)."""
+    """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line).
+
+    Where DVC runs it, its code must be what `code.yaml` says, from here until its results are published.
+    """
     from trivium.files.atomic import remove_folder
     from trivium.files.tables import write_json
 
     arguments = vars(parser_of(main, section).parse_args(argv))
+    name = stage_run_by_dvc()
+    guard = Guard(code_root(), name) if name else None
     parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")
     del arguments["section"]
     tree = read_parameters(parameter_file)
@@ -113,14 +121,21 @@ def execute(
     run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
     os.environ[CPU_BF16] = str(int(run.cpu_bf16))
     seed_everything(int(values.get("seed", arguments.get("seed") or 0)))
-    work = Path(".work") / section / _fingerprint(section, values, arguments, main)
+    work = (
+        Path(".work")
+        / section
+        / _fingerprint(section, parameters, arguments, guard.digest if guard else digest_of(main))
+    )
     work.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     in_a_pipeline = "." in section  # the headline and the page have nothing to track
-    with track(section, values, inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
-        engine = LocalEngine(run.workers or all_workers(), run.gpu_workers)
+    with track(section, parameters.model_dump(), inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
+        check = guard.check if guard else _unchecked
+        engine = LocalEngine(run.workers or all_workers(), run.gpu_workers, check)
         context = Context(tracker=tracker, work=work, engine=engine)
-        metrics = main(parameters, context, **arguments) or {}
+        with checked(check):
+            metrics = main(parameters, context, **arguments) or {}
+        check()
         tracker.final(metrics, seconds=time.perf_counter() - started)
         if metrics_file is not None:
             for name, value in metrics.items():

@@ -7,7 +7,8 @@ stage ends, may have been imported in between; the output would lie in the cache
 import os
 import re
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from trivium.errors import BadInput
@@ -19,6 +20,7 @@ from trivium.harness.code.written import CODE_YAML, read_digests
 _CLOCK = 0.05  # seconds by which the clocks of processes and files may differ
 _AGAIN = "run it again while the code stays as it is; work kept by the same code is resumed"
 Status = tuple[int, int, int, int]  # size, time of change, time of the last change of anything, number of the file
+_running: list[Callable[[], None]] = []
 
 
 def stage_run_by_dvc() -> str | None:
@@ -100,6 +102,26 @@ class Guard:
 
     def _fail(self, problem: str) -> None:
         raise BadInput(f"{self._stage}: {problem}; nothing was published", expected=_AGAIN)
+
+
+@contextmanager
+def checked(check: Callable[[], None]) -> Iterator[None]:
+    """Let `check_running` call this while a stage runs in this process."""
+    _running.append(check)
+    try:
+        yield
+    finally:
+        _running.remove(check)
+
+
+def check_running() -> None:
+    """Before anything is kept for resuming: the code must still be what it was when the stage began.
+
+    Raises:
+        BadInput: it is not.
+    """
+    for check in _running:
+        check()
 
 
 def _status(path: Path) -> Status | None:

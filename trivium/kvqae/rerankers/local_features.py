@@ -82,6 +82,12 @@ def describe_shard(
     return folder
 
 
+def _has_gpu() -> bool:
+    from trivium.nets.device import pick_device  # torch takes seconds, and the other kinds do without
+
+    return pick_device().type == "cuda"
+
+
 def describe_images(
     images: Path,
     extractor: Path,
@@ -102,7 +108,7 @@ def describe_images(
     describe = partial(
         describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters
     )
-    on_gpu = read_kind(extractor) == "delg"  # the one kind that is a network
+    on_gpu = read_kind(extractor) == "delg" and _has_gpu()  # the one kind that is a network
     folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu))
     broken = sum(read_json(_broken_exif(folder)) for folder in folders)
     return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
