@@ -1,0 +1,67 @@
+"""`make compare`: what differs, in few columns."""
+
+import subprocess
+
+import pytest
+
+from tests.tiny_project import run, start
+from trivium.commands.compare import main, table
+
+STAGE = "import json, yaml; w = yaml.safe_load(open('params.yaml'))['fuse']['weight']; json.dump({'mrr': w / 4, 'n': 3}, open('metrics/headline.json', 'w'))"
+FILES = {
+    "params.yaml": "fuse: {weight: 1, depth: 100}\nother: {seed: 0}\n",
+    "metrics/.gitkeep": "",
+    "stage.py": STAGE,
+    "dvc.yaml": """
+stages:
+  headline:
+    cmd: python stage.py
+    params: [fuse.weight]
+    metrics: [metrics/headline.json: {cache: false}]
+""",
+}
+
+
+def test_rows_are_what_differs():
+    columns = {"workspace": {"a.b": 1, "c": 2, "mrr": 0.123456}, "HEAD": {"a.b": 1, "c": 3, "mrr": 0.5}}
+    assert table(columns) == ["     workspace  HEAD", "c    2          3", "mrr  0.1235     0.5"]
+
+
+def test_nothing_differs():
+    assert table({"workspace": {"a": 1}, "HEAD": {"a": 1}}) == [
+        "workspace, HEAD: the same parameters, the same headline"
+    ]
+
+
+def test_what_only_one_has():
+    assert table({"workspace": {"a": 1}, "HEAD": {}})[1:] == ["a  1"]
+
+
+def test_long_names_keep_their_ends():
+    lines = table({"workspace": {"x" * 80 + ".weight": "v" * 30}, "HEAD": {}})
+    assert lines[1].startswith("…xxx")
+    assert ".weight  …vvv" in lines[1]
+    assert max(map(len, lines)) <= 60 + 2 + 18 + 2 + 4
+
+
+def test_three_experiments_fit_a_terminal(tmp_path, monkeypatch, capsys):
+    folder = start(tmp_path, FILES, monkeypatch)
+    run("dvc", "repro", "-q", folder=folder)
+    run("git", "add", "-A", folder=folder)
+    run("git", "commit", "-q", "-m", "Built", folder=folder)
+    for weight in (2, 3, 4):
+        run("dvc", "exp", "run", "-q", "-n", f"weight-{weight}", "-S", f"fuse.weight={weight}", folder=folder)
+    subprocess.run(["git", "checkout", "-q", "."], cwd=folder, check=True)
+    main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 160
+    assert {line.split()[0] for line in lines[1:]} == {"fuse.weight", "mrr"}
+    head, weights = lines[0].split(), lines[1].split()[1:]
+    assert sorted(head[2:]) == ["weight-2", "weight-3", "weight-4"]
+    assert dict(zip(head, weights, strict=True))["weight-3"] == "3"
+
+
+@pytest.mark.parametrize("argument", ["--wide"])
+def test_unknown_arguments_are_refused(argument):
+    with pytest.raises(SystemExit):
+        main([argument])

@@ -1,0 +1,92 @@
+"""`make compare`: this tree, its commit and the experiments made from it, side by side: what differs, and the headline.
+
+    python -m trivium.commands.compare
+
+`dvc exp show` has a column for every parameter, metric, input and output. Here a row is a parameter that differs
+somewhere or a number of the headline that does, and a column is an experiment.
+"""
+
+import argparse
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from dvc.repo import Repo
+
+from trivium.harness.parameters import read_parameters
+
+PARAMETERS, HEADLINE = "params.yaml", "metrics/headline.json"
+NAME_WIDTH, VALUE_WIDTH = 60, 18
+Column = Mapping[str, Any]  # dotted key or name of a number to its value
+
+
+def flat(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """(dotted key, value) of every value that is no mapping."""
+    if isinstance(tree, Mapping) and tree:
+        for key, value in tree.items():
+            yield from flat(value, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, tree
+
+
+def of_revision(folder: Path, revision: str) -> Column:
+    """Parameters and headline as a commit has them; what it does not have is left out."""
+    parameters = yaml.safe_load(_show(folder, revision, PARAMETERS) or "{}")
+    return dict(flat(parameters)) | json.loads(_show(folder, revision, HEADLINE) or "{}")
+
+
+def _show(folder: Path, revision: str, file: str) -> str:
+    command = ["git", "show", f"{revision}:{file}"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+
+
+def of_tree(folder: Path) -> Column:
+    """Parameters and headline as the files are now."""
+    headline = folder / HEADLINE
+    numbers = json.loads(headline.read_text(encoding="utf-8")) if headline.exists() else {}
+    return dict(flat(read_parameters(folder / PARAMETERS))) | numbers
+
+
+def table(columns: Mapping[str, Column]) -> list[str]:
+    """Lines: a head, then a row for each key whose values are not all the same.
+
+    Args:
+        columns: name of the experiment to its values.
+    """
+    keys = dict.fromkeys(key for column in columns.values() for key in column)
+    rows = {key: [_text(column.get(key)) for column in columns.values()] for key in keys}
+    differing = {key: row for key, row in rows.items() if len(set(row)) > 1}
+    if not differing:
+        return [f"{', '.join(columns)}: the same parameters, the same headline"]
+    width = min(NAME_WIDTH, max(map(len, differing)))
+    cells = [["", *columns], *([key, *row] for key, row in differing.items())]
+    widths = [width, *(min(VALUE_WIDTH, max(len(row[place]) for row in cells)) for place in range(1, len(cells[0])))]
+    return ["  ".join(_fit(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _fit(text: str, width: int) -> str:
+    """The text in so many characters; of a long one the end, which tells keys and names apart."""
+    return text.ljust(width) if len(text) <= width else f"…{text[1 - width :]}"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the comparison."""
+    argparse.ArgumentParser(prog="make compare", description=__doc__).parse_args(argv)
+    with Repo() as repo:
+        folder = Path(repo.root_dir)
+        made = repo.experiments.ls()
+    columns = {"workspace": of_tree(folder), "HEAD": of_revision(folder, "HEAD")}
+    for experiments in made.values():
+        columns |= {name: of_revision(folder, revision) for name, revision in experiments}
+    print("\n".join(table(columns)))
+
+
+if __name__ == "__main__":
+    main()
