@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro test test-all check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
+.PHONY: help setup repro status compare test test-all check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -35,14 +35,16 @@ setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by them
 
 PIPELINES := kvqae|decorrelation|complexity
 
-# Without a GPU stages run side by side first, one thread each; a GPU's memory is for one at a time.
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
-	@if ! nvidia-smi >/dev/null 2>&1 && { [ ! -d .dvc/cache ] || ! dvc status --quiet; }; then \
-		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; python -m trivium.commands.lanes $(P); \
-	fi; \
-	if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; else dvc repro; fi
+	@python -m trivium.commands.lanes $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
+
+status: $(BIN)/.ready  ## what has changed since the last run, the code too
+	@python -m stages.code && dvc status
+
+compare: $(BIN)/.ready  ## experiments side by side: the parameters that differ, and the headline
+	@python -m trivium.commands.compare
 
 test: $(BIN)/.ready  ## the tests, without the slow ones
 	@pytest -q -n 2 --dist loadfile -m "not slow"
@@ -57,7 +59,7 @@ format: $(BIN)/.ready  ## let ruff format the code
 	@ruff check --fix . && ruff format .
 
 report: $(BIN)/.ready  ## rebuild the page from what is in metrics/ and say where it is
-	@dvc repro --single-item report && echo "open metrics/report/index.html"
+	@python -m stages.code && dvc repro --single-item report && echo "open metrics/report/index.html"
 
 bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/
 	@python -m bench

@@ -17,6 +17,7 @@ from dvc.repo import Repo
 from tests import tiny_project
 from trivium.commands import lanes
 from trivium.commands.lanes import STEPS, plan
+from trivium.harness.code.command import OWN_STAGE
 
 ROOT = Path(__file__).parents[2]
 NEEDS = [("b", "a"), ("c", "a"), ("d", "b"), ("d", "c"), ("e", "c"), ("alone", "")]
@@ -47,7 +48,9 @@ def test_a_target_that_there_is_not_asks_for_nothing():
 @pytest.fixture(scope="module")
 def graph() -> nx.DiGraph:
     with Repo(ROOT) as repo:
-        return nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
+        whole = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
+    whole.remove_node(OWN_STAGE)  # the digests are there before any lane starts
+    return whole
 
 
 @pytest.mark.parametrize("pipeline", STEPS)
@@ -82,18 +85,70 @@ def project(tmp_path, monkeypatch):
         "decorrelation-c": written("c"),
         "decorrelation-evaluate": written("d", needs="c"),
         "complexity-e": written("e"),
+        "headline": written("headline"),
+        "report": written("report"),
     }
     files = {"dvc.yaml": yaml.safe_dump({"stages": graph}), ".gitignore": ""}
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(lanes, "has_gpu", lambda: False)
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
 
+def repro(*arguments):
+    """`make repro`'s exit code."""
+    with pytest.raises(SystemExit) as ended:
+        lanes.main(arguments)
+    return ended.value.code
+
+
 def test_the_lanes_run_to_their_ends(project, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    lanes.main([])
-    assert {path.stem for path in project.glob("*.txt")} == set("abcde")
+    assert repro() == 0
+    assert {path.stem for path in project.glob("*.txt")} == {*"abcde", "headline", "report"}
     assert set(yaml.safe_load((project / "dvc.lock").read_text())["stages"]) == set(
         yaml.safe_load((project / "dvc.yaml").read_text())["stages"]
     )
+
+
+def test_where_nothing_has_changed_nothing_starts(project, monkeypatch, capsys):
+    assert repro() == 0
+    monkeypatch.setattr(lanes, "run", None)
+    monkeypatch.setattr(lanes, "finish", None)
+    lanes.main([])
+    assert capsys.readouterr().out.endswith("Data and pipelines are up to date.\n")
+    (project / "e.txt").write_text("changed by hand")
+    lanes.main(["decorrelation"])  # another pipeline's stage
+    with pytest.raises(TypeError, match="NoneType"):
+        lanes.main(["complexity"])
+
+
+def test_with_a_gpu_stages_run_one_after_the_other(project, monkeypatch):
+    monkeypatch.setattr(lanes, "has_gpu", lambda: True)
+    monkeypatch.setattr(lanes, "run", None)
+    assert repro() == 0
+    assert (project / "report.txt").exists()
+
+
+def test_digests_are_written_before_a_lane_starts(project, monkeypatch):
+    """A lane's DVC looks at `code.yaml` and does not run the stage `code`."""
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    graph["stages"]["code"] = {
+        "cmd": "echo code >> ran",
+        "outs": [{"code.yaml": {"cache": False}}],
+        "always_changed": True,
+    }
+    for name in set(graph["stages"]) - {"code"}:
+        graph["stages"][name]["params"] = [{"code.yaml": [name]}]
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+    digests = "".join(f"{name}: a\n" for name in graph["stages"])
+    monkeypatch.setattr(lanes, "write_code", lambda _: (project / "code.yaml").write_text(digests))
+    for name in ("ran", "code.yaml"):
+        (project / name).unlink(missing_ok=True)
+    finished = []
+    monkeypatch.setattr(lanes, "finish", lambda pipeline: finished.append(pipeline) or 0)
+    assert repro() == 0
+    assert finished == [""]
+    assert {path.stem for path in project.glob("*.txt")} == set("abcde")
+    assert not (project / "ran").exists()
 
 
 def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch):
@@ -102,8 +157,7 @@ def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch
     for name, each in graph["stages"].items():
         each["cmd"] += f" && echo {name} >> ran"
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    lanes.main([])
+    assert repro() == 0
     assert sorted((project / "ran").read_text().split()) == sorted(graph["stages"])
 
 
@@ -112,9 +166,8 @@ def test_stages_side_by_side_have_one_worker_each(project, monkeypatch):
     for name in ("kvqae-a", "complexity-e", "decorrelation-c"):
         graph["stages"][name]["cmd"] += f" && echo $STAGE_WORKERS > {name}.workers"
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setitem(STEPS, "kvqae", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
-    lanes.main(["kvqae"])
+    assert repro("kvqae") == 0
     workers = {file.stem: file.read_text().strip() for file in project.glob("*.workers")}
     assert workers == {"kvqae-a": "1", "complexity-e": "1", "decorrelation-c": ""}
 
@@ -123,9 +176,8 @@ def test_a_step_that_fails_is_the_last_one(project, monkeypatch):
     graph = yaml.safe_load((project / "dvc.yaml").read_text())
     graph["stages"]["kvqae-a"]["cmd"] = "exit 3"
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setitem(STEPS, "kvqae", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
-    lanes.main(["kvqae"])
+    assert repro("kvqae") != 0
     assert {path.stem for path in project.glob("*.txt")} == {"e"}  # beside it, and nothing after
 
 
@@ -159,7 +211,7 @@ def test_an_interruption_ends_every_lane(project, tmp_path, ending):
     (binaries / "dvc").chmod(0o755)
     environment = os.environ | {"PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [sys.executable, "-c", "from stages import lanes; lanes.DVC = ('dvc',); lanes.main([])"],
+        [sys.executable, "-c", "from trivium.commands import lanes; lanes.DVC = ('dvc',); lanes.main([])"],
         cwd=project,
         env=environment,
         stderr=subprocess.DEVNULL,

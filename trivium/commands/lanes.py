@@ -1,9 +1,10 @@
-"""`python -m trivium.commands.lanes [PIPELINE]`: run stages side by side on a machine without a GPU, for `make repro`.
+"""`make repro`: run the graph, on a machine without a GPU with stages side by side.
 
-Much of each pipeline keeps one core busy, so that three lanes for all of them, or two for one, end earlier. Lanes come
-longest first, and the later the less of a core they get: all are to end at about the same time. DVC locks what a stage
-reads and writes, also while it only looks whether anything changed; so the lanes of a pipeline get their stages by name
-and in order (`--single-item`), and no stage is in two lanes.
+Nothing starts where nothing has changed. Much of each pipeline keeps one core busy, so that three lanes for all of
+them, or two for one, end earlier; a GPU's memory is for one stage at a time. Lanes come longest first, and later lanes
+run at lower priority: all are to end at about the same time. DVC locks what a stage reads and writes, also while it
+only looks whether anything changed; so the lanes get their stages by name and in order (`--single-item`), no stage is
+in two lanes, and the digests of the code are written before any of them starts.
 One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
 depends on how many there are. One process each, too: every other would load its libraries once more. What fails here,
 and what is left, the `dvc repro` that follows shows and runs.
@@ -11,6 +12,7 @@ and what is left, the `dvc repro` that follows shows and runs.
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +22,9 @@ from fnmatch import fnmatch
 
 import networkx as nx
 from dvc.repo import Repo
+
+from trivium.harness.code.command import OWN_STAGE
+from trivium.harness.code.command import main as write_code
 
 DVC = (sys.executable, "-m", "trivium.commands.lane")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -90,13 +95,8 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def run(lanes: Sequence[Lane], option: str) -> bool:
-    """Run the lanes side by side to their ends; whether all of them succeeded. An interruption ends them all.
-
-    Args:
-        lanes: what each of them asks DVC for.
-        option: how DVC takes it.
-    """
+def run(lanes: Sequence[Lane]) -> bool:
+    """Run the stages of each lane in order, the lanes side by side; whether all succeeded. An interruption ends all."""
     workers = {"STAGE_WORKERS": "1"} if len(lanes) > 1 else {}
     running: list[subprocess.Popen[bytes]] = []
     printing: list[subprocess.Popen[bytes]] = []
@@ -104,7 +104,7 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
         with undisturbed():
             for place, stages in enumerate(lanes):
                 lane = subprocess.Popen(
-                    [*DVC, "--wait-for-lock", "repro", option, *stages],
+                    [*DVC, "--wait-for-lock", "repro", "--single-item", *stages],
                     env=os.environ | workers | {"STAGE_NICENESS": str(3 * place)},
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
@@ -121,22 +121,46 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
                 os.killpg(lane.pid, signal.SIGTERM)
 
 
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver answers."""
+    return (
+        shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0
+    )
+
+
+def finish(pipeline: str) -> int:
+    """Let DVC run what is left, and the page; its exit code."""
+    if not pipeline:
+        return subprocess.run(["dvc", "repro"]).returncode
+    code = subprocess.run(["dvc", "repro", "--glob", f"{pipeline}-*"]).returncode
+    return code or subprocess.run(["dvc", "repro", "--single-item", "headline", "report"]).returncode
+
+
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one pipeline, or all; a step that did not succeed is the last one."""
-    parser = argparse.ArgumentParser(prog="python -m trivium.commands.lanes", description=__doc__)
+    """Run one pipeline, or all; a step of lanes that did not succeed is the last one."""
+    parser = argparse.ArgumentParser(prog="make repro", description=__doc__)
     parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
     pipeline = parser.parse_args(argv).pipeline
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
-    steps = STEPS[pipeline]
-    planned = plan(graph, steps)
-    if [len(step) for step in planned] == [len(steps[0])]:  # nothing in common: DVC finds the stages, ten times as fast
-        run(steps[0], "--glob")
-    else:
-        all(run(lanes, "--single-item") for lanes in planned)
+        if OWN_STAGE in graph:
+            write_code([])
+        if not needed(graph, pipeline) & set(repo.status()) - {OWN_STAGE}:
+            print("Data and pipelines are up to date.")
+            return
+    if not has_gpu():
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        graph.remove_nodes_from([OWN_STAGE])
+        all(run(lanes) for lanes in plan(graph, STEPS[pipeline]))
+    raise SystemExit(finish(pipeline))
+
+
+def needed(graph: nx.DiGraph, pipeline: str) -> set[str]:
+    """The stages of a pipeline and all that they need; every stage of the graph without one."""
+    own = {stage for stage in graph if stage.startswith(f"{pipeline}-")} if pipeline else set(graph)
+    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", "report"} & set(graph))
 
 
 if __name__ == "__main__":
