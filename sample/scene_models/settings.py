@@ -1,13 +1,10 @@
 """How the stand-ins for released image-text models are sized and trained."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from trivium.harness.parameters import Parameters
-
-if TYPE_CHECKING:
-    pass
 
 
 class StandIn(Parameters):

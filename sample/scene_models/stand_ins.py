@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -17,11 +17,6 @@ from trivium.sources.brought import PROVENANCE
 
 if TYPE_CHECKING:
     from sample.scene_models.scene_pictures import ScenePictures
-
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    pass
 
 Model = Literal["clip", "vse", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"]
 _GROUPS = (("clip", "vse"), ("blip", "captioner"))  # stand-ins that are trained in one process, in this order
