@@ -31,17 +31,22 @@ class EncoderDecoder(Encoder):
     decoder_layers: int = Field(ge=1, description="Layers of the decoder")
 
 
-class Training(Parameters):
+class StandIn(Parameters):
     """How one stand-in is trained."""
 
-    identities: int = Field(ge=2, description="Entities in the training pictures")
-    views: int = Field(ge=1, description="Training pictures of each entity")
     steps: int = Field(ge=1, description="Training steps")
     batch: int = Field(ge=2, description="Pictures a step")
     learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
 
 
-class ArcFaceStandIn(Training):
+class EntityStandIn(StandIn):
+    """One that is trained on pictures of entities."""
+
+    identities: int = Field(ge=2, description="Entities in the training pictures")
+    views: int = Field(ge=1, description="Training pictures of each entity")
+
+
+class ArcFaceStandIn(EntityStandIn):
     """The face encoder of the sample."""
 
     overlap: float = Field(
@@ -54,7 +59,7 @@ class ArcFaceStandIn(Training):
     landmark_noise: float = Field(ge=0, description="Standard deviation of the landmarks' error in training, in pixels")
 
 
-class ClipStandIn(Training):
+class ClipStandIn(EntityStandIn):
     """The CLIP of the sample."""
 
     dimension: int = Field(ge=2, description="Size of an embedding")
@@ -62,7 +67,7 @@ class ClipStandIn(Training):
     size: int = Field(ge=32, multiple_of=32, description="Side of the image tower's input, in pixels")
 
 
-class ImageNetStandIn(Training):
+class ImageNetStandIn(EntityStandIn):
     """The ImageNet ResNet of the sample."""
 
     architecture: str = Field(description="Name of a torchvision ResNet")

@@ -1,12 +1,14 @@
 """From parameters to files: the stand-ins that decorrelation's models start from."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from sample.scene_models.settings import BlipStandIn, ClipStandIn, StandIn, VseStandIn
+from sample.encoders.settings import StandIn
+from sample.scene_models.settings import BlipStandIn, ClipStandIn, VseStandIn
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
@@ -86,16 +88,14 @@ def _make(order: _Order) -> dict[str, float]:
     for model in order.models:
         folder = order.folder / model
         folder.mkdir(parents=True)
-        settings = getattr(parameters, model).model_dump() | {"seed": parameters.seed, "tracker": Tracker()}
-        if model == "clip":
-            loss = write_clip(order.scenes, folder, **settings)
-        elif model == "vse":
-            loss = write_cnn(order.scenes, folder, **settings)
-        elif model == "blip":
-            loss = write_blip(order.scenes, folder, **settings)
-        else:
-            loss = write_captioner(order.scenes, folder, blip=order.folder / "blip", **settings)
-        losses[f"{model}_loss"] = loss
+        write = {
+            "clip": write_clip,
+            "vse": write_cnn,
+            "blip": write_blip,
+            "captioner": partial(write_captioner, blip=order.folder / "blip"),
+        }[model]
+        own = getattr(parameters, model)
+        losses[f"{model}_loss"] = write(order.scenes, folder, own, seed=parameters.seed, tracker=Tracker())
         origin = f"a small network of the architecture of {model}, trained on generated scenes"
         write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
     return losses
