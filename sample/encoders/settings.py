@@ -39,14 +39,14 @@ class StandIn(Parameters):
     learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
 
 
-class EntityStandIn(StandIn):
+class Training(StandIn):
     """One that is trained on pictures of entities."""
 
     identities: int = Field(ge=2, description="Entities in the training pictures")
     views: int = Field(ge=1, description="Training pictures of each entity")
 
 
-class ArcFaceStandIn(EntityStandIn):
+class ArcFaceStandIn(Training):
     """The face encoder of the sample."""
 
     overlap: float = Field(
@@ -59,7 +59,7 @@ class ArcFaceStandIn(EntityStandIn):
     landmark_noise: float = Field(ge=0, description="Standard deviation of the landmarks' error in training, in pixels")
 
 
-class ClipStandIn(EntityStandIn):
+class ClipStandIn(Training):
     """The CLIP of the sample."""
 
     dimension: int = Field(ge=2, description="Size of an embedding")
@@ -67,7 +67,7 @@ class ClipStandIn(EntityStandIn):
     size: int = Field(ge=32, multiple_of=32, description="Side of the image tower's input, in pixels")
 
 
-class ImageNetStandIn(EntityStandIn):
+class ImageNetStandIn(Training):
     """The ImageNet ResNet of the sample."""
 
     architecture: str = Field(description="Name of a torchvision ResNet")

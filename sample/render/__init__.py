@@ -5,7 +5,7 @@ from PIL import Image
 from sample.render.difficulty import Difficulty, DifficultyParameters
 from sample.render.faces import faceless, portrait, shows_face
 from sample.render.photo import encode
-from sample.render.scenes import photograph
+from sample.render.scenes import photograph, thing_of
 from sample.render.things import THINGS
 from sample.render.traits import is_woman
 
@@ -15,6 +15,7 @@ __all__ = [
     "THINGS",
     "Difficulty",
     "DifficultyParameters",
+    "describe",
     "encode",
     "is_woman",
     "render",
@@ -25,6 +26,13 @@ KINDS: tuple[str, ...] = ("person", *THINGS)
 
 # Worlds draw identities below this number; those of the stand-in encoders' training begin here.
 ENCODER_IDENTITIES = 10**9
+
+
+def describe(kind: str, identity: int) -> str:
+    """A caption of what an entity looks like."""
+    if kind == "person":
+        return "a woman" if is_woman(identity) else "a man"
+    return thing_of(kind, identity).caption()
 
 
 def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:

@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from sample.render import KINDS, Difficulty, encode, is_woman, render, shows_face
-from sample.render.scenes import thing_of
+from sample.render import KINDS, Difficulty, describe, encode, is_woman, render, shows_face
 
 # Of the encoded file: identity 7, photograph 1, 96 pixels. They change only when the drawing is changed on purpose.
 SHA256 = {
@@ -78,9 +77,10 @@ def test_faceless_photographs_come_at_the_given_rate(difficulty):
 
 
 def test_captions_tell_what_is_drawn():
+    assert [describe("person", identity) for identity in (2, 3)] == ["a woman", "a man"]
     assert is_woman(2)
-    assert thing_of("ship", 5).caption().startswith("a ")
-    assert len({thing_of("flag", identity).caption() for identity in range(40)}) > 35
+    assert describe("ship", 5).startswith("a ")
+    assert len({describe("flag", identity) for identity in range(40)}) > 35
 
 
 def test_bad_input(difficulty):
