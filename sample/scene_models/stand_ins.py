@@ -1,5 +1,6 @@
 """From parameters to files: the stand-ins that decorrelation's models start from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -85,17 +86,17 @@ def _make(order: _Order) -> dict[str, float]:
 
     torch.set_num_threads(1)  # another process has the other core, and threads of small networks wait more than compute
     parameters, losses = order.parameters, {}
+    writers: dict[str, Callable[..., float]] = {
+        "clip": write_clip,
+        "vse": write_cnn,
+        "blip": write_blip,
+        "captioner": partial(write_captioner, blip=order.folder / "blip"),
+    }
     for model in order.models:
         folder = order.folder / model
         folder.mkdir(parents=True)
-        write = {
-            "clip": write_clip,
-            "vse": write_cnn,
-            "blip": write_blip,
-            "captioner": partial(write_captioner, blip=order.folder / "blip"),
-        }[model]
         own = getattr(parameters, model)
-        losses[f"{model}_loss"] = write(order.scenes, folder, own, seed=parameters.seed, tracker=Tracker())
+        losses[f"{model}_loss"] = writers[model](order.scenes, folder, own, seed=parameters.seed, tracker=Tracker())
         origin = f"a small network of the architecture of {model}, trained on generated scenes"
         write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
     return losses

@@ -1,10 +1,15 @@
 """Stage `decorrelation-base_models`. Where models start: small stand-ins of the released ones, or those."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sample.scene_models.stand_ins import DecorrelationBaseModelsParameters, make_stand_ins
 from trivium.errors import BadInput
 from trivium.harness.stage import Context, run_stage
+
+if TYPE_CHECKING:
+    pass
+
 
 SOURCES = ("sample", "hub", "local")
 
