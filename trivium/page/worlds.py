@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import combine_pvalues
 
 from trivium.page.kvqae.findings import READING, RERANKING, Retrieved
 
@@ -63,6 +62,8 @@ def over_all(differences: Sequence[float], p: Sequence[float]) -> float:
 
     z_i = sign(d_i) Φ⁻¹(1 − p_i / 2), Z = Σ z_i / √k and p = 2 Φ(−|Z|): worlds that disagree take from each other.
     """
+    from scipy.stats import combine_pvalues  # slow to import, and only `make thorough` gets here
+
     of_one_side = [
         each / 2 if difference > 0 else 1 - each / 2 for difference, each in zip(differences, p, strict=True)
     ]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from statsmodels.stats.multitest import multipletests
 
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.regression import Joint, joint_regression
@@ -121,6 +120,8 @@ def holm_table(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
     p̃_(i) = max_{j ≤ i} min(1, (m - j + 1) p_(j)) of m cells: the family-wise error is at most the level.
     """
+    from statsmodels.stats.multitest import multipletests  # slow to import, and not all who import this module test
+
     adjusted = np.full_like(p, np.nan)
     known = ~np.isnan(p)
     if known.any():
