@@ -2,6 +2,7 @@
 
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sample.french.write import ComplexityWorldParameters, describe_sample, make_sample, write_calor, write_fquad
 from trivium.errors import BadInput
@@ -10,6 +11,10 @@ from trivium.harness.stage import Context, run_stage
 from trivium.sources.complexity.checks import Raw, validate_complexity
 from trivium.sources.complexity.local import take_calor, take_fquad
 from trivium.sources.requested import refuse_download
+
+if TYPE_CHECKING:
+    pass
+
 
 SOURCES = ("sample", "hub", "local")
 
