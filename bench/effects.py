@@ -36,7 +36,7 @@ def world(examples: int) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray
 
 def ours(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDArray[np.int64], seed: int = 0) -> Analysis:
     """δ, p, low and high of all cells."""
-    p = np.stack([mann_whitney(scores, codes == 1)[1] for codes in factors], axis=1)
+    p = np.stack([mann_whitney(scores, codes == 1) for codes in factors], axis=1)
     low, high = cluster_bootstrap(scores, factors, texts, resamples=RESAMPLES, confidence=CONFIDENCE, seed=seed)
     return mean_differences(scores, factors), p, low, high
 

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from sample.encoders.encoder_training import fit, standardised
+from sample.encoders.settings import ArcFaceStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.harness.tracking import Tracker
 from trivium.vision.align import SIZE
@@ -60,18 +61,15 @@ class AngularMargin(nn.Module):
         return nn.functional.cross_entropy(self.scale * logits, labels)
 
 
-def train_arcface(
-    faces: Pictures, *, dimension: int, width: int, scale: float, margin: float,
-    steps: int, batch: int, learning_rate: float, seed: int, tracker: Tracker,
-) -> tuple[FaceNetwork, float]:  # fmt: skip
+def train_arcface(faces: Pictures, own: ArcFaceStandIn, *, seed: int, tracker: Tracker) -> tuple[FaceNetwork, float]:
     """Train on aligned crops, mirrored half of the time.
 
     Returns:
         The network, and the loss at the end.
     """
     torch.manual_seed(seed)
-    network = FaceNetwork(dimension, width)
-    criterion = AngularMargin(dimension, int(faces.entities.max()) + 1, scale, margin)
+    network = FaceNetwork(own.dimension, own.width)
+    criterion = AngularMargin(own.dimension, int(faces.entities.max()) + 1, own.scale, own.margin)
     labels = torch.from_numpy(faces.entities)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
@@ -80,10 +78,8 @@ def train_arcface(
         pixels[mirrored] = pixels[mirrored, :, ::-1]
         return criterion(network(standardised(pixels, CENTRE, CENTRE)), labels[chosen])
 
-    loss = fit(
-        nn.ModuleList([network, criterion]), loss_of, examples=len(labels), steps=steps, batch=batch,
-        learning_rate=learning_rate, seed=seed, tracker=tracker, name="arcface",
-    )  # fmt: skip
+    both = nn.ModuleList([network, criterion])
+    loss = fit(both, loss_of, examples=len(labels), own=own, seed=seed, tracker=tracker, name="arcface")
     return network, loss
 
 

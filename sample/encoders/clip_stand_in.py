@@ -7,12 +7,13 @@ from typing import Any
 import open_clip
 import torch
 from open_clip.model import CLIP
-from safetensors.torch import save_file
 from torch import nn
 
 from sample.encoders.encoder_training import cropped, fit, standardised
+from sample.encoders.settings import ClipStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.harness.tracking import Tracker
+from trivium.nets.weights import save_weights
 
 _CONTEXT = 32
 
@@ -34,21 +35,15 @@ def clip_configuration(*, dimension: int, width: int, size: int) -> dict[str, An
 
 
 def train_clip(
-    things: Pictures,
-    configuration: dict[str, Any],
-    *,
-    steps: int,
-    batch: int,
-    learning_rate: float,
-    seed: int,
-    tracker: Tracker,
+    things: Pictures, configuration: dict[str, Any], own: ClipStandIn, *, seed: int, tracker: Tracker
 ) -> tuple[CLIP, float]:
     """Train both towers with the symmetric contrastive loss over the batch (Radford et al., ICML 2021).
 
     Args:
         things: pictures a little larger than the tower's input: each batch looks at another window.
         configuration: as `clip_configuration` makes it.
-        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+        own: its training.
+        seed, tracker: as `fit` takes them.
 
     Returns:
         The model, and the loss at the end.
@@ -66,17 +61,11 @@ def train_clip(
         logits, diagonal = scale * image @ text.T, torch.arange(len(chosen))
         return (nn.functional.cross_entropy(logits, diagonal) + nn.functional.cross_entropy(logits.T, diagonal)) / 2
 
-    loss = fit(
-        model, loss_of, examples=len(tokens), steps=steps, batch=batch,
-        learning_rate=learning_rate, seed=seed, tracker=tracker, name="clip",
-    )  # fmt: skip
-    return model, loss
+    return model, fit(model, loss_of, examples=len(tokens), own=own, seed=seed, tracker=tracker, name="clip")
 
 
 def save_clip(model: nn.Module, configuration: dict[str, Any], folder: Path) -> None:
     """Write the folder that open_clip loads as `local-dir:`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "open_clip_config.json").write_text(json.dumps(configuration, indent=1) + "\n", encoding="utf-8")
-    save_file(
-        {name: value.contiguous() for name, value in model.state_dict().items()}, folder / "open_clip_model.safetensors"
-    )
+    save_weights(model, folder / "open_clip_model.safetensors")

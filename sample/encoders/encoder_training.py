@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 from tqdm import trange
 
+from sample.encoders.settings import StandIn
 from trivium.harness.tracking import Tracker
 
 
@@ -16,12 +17,11 @@ def fit(
     loss_of: Callable[[torch.Tensor], torch.Tensor],
     *,
     examples: int,
-    steps: int,
-    batch: int,
-    learning_rate: float,
+    own: StandIn,
     seed: int,
     tracker: Tracker,
     name: str,
+    steps: int | None = None,
 ) -> float:
     """Train a model in place, without replacement within an epoch.
 
@@ -29,16 +29,18 @@ def fit(
         model: its parameters are trained; it is left in evaluation mode.
         loss_of: the loss of a batch, given the examples' indices.
         examples: how many there are.
-        steps, batch, learning_rate: of the training; the rate rises over the first 20 % of the steps, then falls.
+        own: steps, batch and learning rate, which rises over the first 20 % of the steps, then falls.
         seed: of the order of the examples.
         tracker: gets the curve `{name}_loss`.
         name: the model's.
+        steps: by default the stand-in's own.
 
     Returns:
         The mean loss of the last tenth of the steps.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05, fused=True)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=steps, pct_start=0.2)
+    steps, batch = steps or own.steps, own.batch
+    optimizer = torch.optim.AdamW(model.parameters(), lr=own.learning_rate, weight_decay=0.05, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, own.learning_rate, total_steps=steps, pct_start=0.2)
     generator = torch.Generator().manual_seed(seed)
     model.train()
     losses, order = [], torch.randperm(examples, generator=generator)

@@ -3,35 +3,25 @@
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 from torch import nn
 from torchvision import models
 
 from sample.encoders.encoder_training import cropped, fit, standardised
+from sample.encoders.settings import ImageNetStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.files.tables import write_json
 from trivium.harness.tracking import Tracker
+from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.vision.whole_images import DEVIATION, MEAN
 
 
-def train_imagenet(
-    things: Pictures,
-    *,
-    architecture: str,
-    size: int,
-    steps: int,
-    batch: int,
-    learning_rate: float,
-    seed: int,
-    tracker: Tracker,
-) -> tuple[nn.Module, float]:
+def train_imagenet(things: Pictures, own: ImageNetStandIn, *, seed: int, tracker: Tracker) -> tuple[nn.Module, float]:
     """Classify things by kind and sort.
 
     Args:
-        things: pictures a little larger than `size`: each batch looks at another window.
-        architecture: a torchvision ResNet.
-        size: side of the network's input.
-        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+        things: pictures a little larger than the network's input: each batch looks at another window.
+        own: its sizes and training.
+        seed, tracker: as `fit` takes them.
 
     Returns:
         The network, and the loss at the end.
@@ -39,22 +29,18 @@ def train_imagenet(
     torch.manual_seed(seed)
     names = sorted(set(things.classes))
     labels = torch.tensor([names.index(name) for name in things.classes])
-    network = models.get_model(architecture, weights=None, num_classes=len(names))
+    network = models.get_model(own.architecture, weights=None, num_classes=len(names))
     windows = torch.Generator().manual_seed(seed)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        images = cropped(standardised(things.pixels[chosen.numpy()], MEAN, DEVIATION), size, windows)
+        images = cropped(standardised(things.pixels[chosen.numpy()], MEAN, DEVIATION), own.size, windows)
         return nn.functional.cross_entropy(network(images), labels[chosen])
 
-    loss = fit(
-        network, loss_of, examples=len(labels), steps=steps, batch=batch,
-        learning_rate=learning_rate, seed=seed, tracker=tracker, name="imagenet",
-    )  # fmt: skip
-    return network, loss
+    return network, fit(network, loss_of, examples=len(labels), own=own, seed=seed, tracker=tracker, name="imagenet")
 
 
 def save_imagenet(network: nn.Module, *, architecture: str, size: int, folder: Path) -> None:
     """Write the state dict, and what is needed to use it."""
     folder.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.contiguous() for name, value in network.state_dict().items()}, folder / "model.safetensors")
+    save_weights(network, folder / WEIGHTS)
     write_json(folder / "config.json", {"architecture": architecture, "size": size})

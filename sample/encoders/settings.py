@@ -31,14 +31,19 @@ class EncoderDecoder(Encoder):
     decoder_layers: int = Field(ge=1, description="Layers of the decoder")
 
 
-class Training(Parameters):
+class StandIn(Parameters):
     """How one stand-in is trained."""
 
-    identities: int = Field(ge=2, description="Entities in the training pictures")
-    views: int = Field(ge=1, description="Training pictures of each entity")
     steps: int = Field(ge=1, description="Training steps")
     batch: int = Field(ge=2, description="Pictures a step")
     learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
+
+
+class Training(StandIn):
+    """One that is trained on pictures of entities."""
+
+    identities: int = Field(ge=2, description="Entities in the training pictures")
+    views: int = Field(ge=1, description="Training pictures of each entity")
 
 
 class ArcFaceStandIn(Training):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cache
-from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import yaml
 
 BANK = Path(__file__).parent / "bank"
 CORE = ("agent", "theme", "third")
-ROLES = (*CORE, "time", "place", "reason")
 
 
 @dataclass(frozen=True)
@@ -68,12 +66,6 @@ class Frame:
     def units_of(self, *, noun: bool) -> list[Unit]:
         """Its nouns or its verbs."""
         return [unit for unit in self.units if unit.is_noun == noun]
-
-    @property
-    def entropy(self) -> float:
-        """Of the intended distribution of lexical units, in bits."""
-        total = sum(unit.weight for unit in self.units)
-        return -sum(unit.weight / total * log2(unit.weight / total) for unit in self.units)
 
 
 def core_type(role: str, frame: Frame) -> str:

@@ -19,7 +19,6 @@ from trivium.formats.squad import SquadQuestion
 
 _SENTENCES, _ASKED = 3, (2, 3)
 _ALIKE = 0.95
-_DOMAINS = ("war", "city", "dig")
 
 
 class StuckError(RuntimeError):

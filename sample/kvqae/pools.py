@@ -4,13 +4,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 import yaml
 
 from sample.kvqae.names import ExhaustedError, Names
 
-V = TypeVar("V")
 LEXICON: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parent / "bank" / "lexicon.yaml").read_text(encoding="utf-8")
 )

@@ -14,7 +14,9 @@ from transformers import (
 )
 
 from sample.encoders.encoder_training import fit, standardised
+from sample.encoders.settings import StandIn
 from sample.scene_models.scene_pictures import CAPTIONS, ScenePictures
+from sample.scene_models.settings import BlipStandIn
 from sample.scene_models.teacher import Teacher
 from sample.scene_models.words import save_bert_tokenizer
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
@@ -25,52 +27,35 @@ from trivium.nets.blip import BlipEncoders, BlipTraining
 _QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4
 
 
-def blip_config(
-    tokenizer: PreTrainedTokenizerFast, *, size: int, patch: int, width: int, layers: int, dimension: int
-) -> BlipConfig:
+def blip_config(tokenizer: PreTrainedTokenizerFast, own: BlipStandIn, size: int) -> BlipConfig:
     """A small BLIP; text and image towers are equally wide."""
     shape = {
-        "hidden_size": width,
-        "intermediate_size": 2 * width,
-        "num_hidden_layers": layers,
-        "num_attention_heads": width // 32,
+        "hidden_size": own.width,
+        "intermediate_size": 2 * own.width,
+        "num_hidden_layers": own.layers,
+        "num_attention_heads": own.width // 32,
     }
     text: dict[str, Any] = {
         "vocab_size": len(tokenizer),
-        "encoder_hidden_size": width,
+        "encoder_hidden_size": own.width,
         "max_position_embeddings": 64,
         "bos_token_id": tokenizer.convert_tokens_to_ids(BEGIN_CAPTION),
         "sep_token_id": tokenizer.sep_token_id,
         "eos_token_id": tokenizer.sep_token_id,
         "pad_token_id": tokenizer.pad_token_id,
     }
-    vision = {"image_size": size, "patch_size": patch, "initializer_range": 0.02}
-    return BlipConfig(text_config=shape | text, vision_config=shape | vision, image_text_hidden_size=dimension)
+    vision = {"image_size": size, "patch_size": own.patch, "initializer_range": 0.02}
+    return BlipConfig(text_config=shape | text, vision_config=shape | vision, image_text_hidden_size=own.dimension)
 
 
-def write_blip(
-    scenes: ScenePictures,
-    folder: Path,
-    *,
-    patch: int,
-    width: int,
-    layers: int,
-    dimension: int,
-    taught_steps: int,
-    steps: int,
-    batch: int,
-    learning_rate: float,
-    seed: int,
-    tracker: Tracker,
-) -> float:
+def write_blip(scenes: ScenePictures, folder: Path, own: BlipStandIn, *, seed: int, tracker: Tracker) -> float:
     """Teach both towers which kinds of things there are, train with BLIP's losses, write a Hugging Face folder.
 
     Args:
         scenes: pictures and captions, their cells as large as a patch.
         folder: where to.
-        patch, width, layers, dimension: as `blip_config` takes them.
-        taught_steps, steps: of the two trainings.
-        batch, learning_rate, seed, tracker: as `fit` takes them.
+        own: its sizes and trainings.
+        seed, tracker: as `fit` takes them.
 
     Returns:
         The loss at the end.
@@ -78,11 +63,9 @@ def write_blip(
     captions = [caption for own in scenes.captions for caption in own]
     tokenizer = save_bert_tokenizer(captions, folder)
     torch.manual_seed(seed)
-    size = scenes.pixels.shape[1]
-    config = blip_config(tokenizer, size=size, patch=patch, width=width, layers=layers, dimension=dimension)
-    network = BlipForImageTextRetrieval(config)
+    network = BlipForImageTextRetrieval(blip_config(tokenizer, own, scenes.pixels.shape[1]))
     mark: Any = tokenizer.convert_tokens_to_ids(MATCH)
-    encoders, teacher = BlipEncoders(network, mark), Teacher(scenes, width=width, dimension=dimension)
+    encoders, teacher = BlipEncoders(network, mark), Teacher(scenes, width=own.width, dimension=own.dimension)
     read = tokenizer(captions, padding=True, return_tensors="pt")
     ids, mask = (read[name].view(len(scenes.captions), CAPTIONS, -1) for name in ("input_ids", "attention_mask"))
 
@@ -98,15 +81,12 @@ def write_blip(
         return training.loss(pixels, ids[chosen, which], mask[chosen, which], chosen, _ALPHA)
 
     fit(
-        nn.ModuleList([network, teacher]), taught, examples=len(ids), steps=taught_steps, batch=batch,
-        learning_rate=learning_rate, seed=seed, tracker=tracker, name="blip_kinds",
+        nn.ModuleList([network, teacher]), taught, examples=len(ids), own=own, seed=seed, tracker=tracker,
+        name="blip_kinds", steps=own.taught_steps,
     )  # fmt: skip
     # Only now: the momentum encoders begin as copies of what was taught.
     training = BlipTraining(encoders, temperature=TEMPERATURE, queue=_QUEUE, momentum=_MOMENTUM)
-    loss = fit(
-        training, retrieval, examples=len(ids), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
-        tracker=tracker, name="blip",
-    )  # fmt: skip
+    loss = fit(training, retrieval, examples=len(ids), own=own, seed=seed, tracker=tracker, name="blip")
     network.config.update({"contrast_temperature": training.temperature.item()})
     network.save_pretrained(folder)
     return loss
@@ -115,11 +95,9 @@ def write_blip(
 def write_captioner(
     scenes: ScenePictures,
     folder: Path,
+    own: StandIn,
     *,
     blip: Path,
-    steps: int,
-    batch: int,
-    learning_rate: float,
     seed: int,
     tracker: Tracker,
 ) -> float:
@@ -128,8 +106,9 @@ def write_captioner(
     Args:
         scenes: pictures and captions.
         folder: where to.
+        own: its training.
         blip: folder of the retrieval model.
-        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+        seed, tracker: as `fit` takes them.
 
     Returns:
         The loss at the end, a token.
@@ -155,10 +134,7 @@ def write_captioner(
         ).loss
         return loss
 
-    loss = fit(
-        network, loss_of, examples=len(ids), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
-        tracker=tracker, name="captioner",
-    )  # fmt: skip
+    loss = fit(network, loss_of, examples=len(ids), own=own, seed=seed, tracker=tracker, name="captioner")
     size = scenes.pixels.shape[1]
     network.save_pretrained(folder)
     mean, deviation = CLIP

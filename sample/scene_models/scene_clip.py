@@ -10,48 +10,35 @@ from torch.nn.functional import normalize
 from sample.encoders.clip_stand_in import clip_configuration
 from sample.encoders.encoder_training import fit, standardised
 from sample.scene_models.scene_pictures import CAPTIONS, ScenePictures
+from sample.scene_models.settings import ClipStandIn
 from sample.scene_models.words import save_clip_tokenizer
 from trivium.files.tables import write_json
 from trivium.harness.tracking import Tracker
 from trivium.nets.weights import save_weights
 
 
-def write_clip(
-    scenes: ScenePictures,
-    folder: Path,
-    *,
-    width: int,
-    dimension: int,
-    tokens: int,
-    steps: int,
-    batch: int,
-    learning_rate: float,
-    seed: int,
-    tracker: Tracker,
-) -> float:
+def write_clip(scenes: ScenePictures, folder: Path, own: ClipStandIn, *, seed: int, tracker: Tracker) -> float:
     """Train with the symmetric contrastive loss and write an open_clip folder.
 
     Args:
         scenes: pictures and captions.
         folder: where to.
-        width: of the image tower's ResNet (RN50 has 64).
-        dimension: of an embedding.
-        tokens: longest text.
-        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+        own: its sizes and training.
+        seed, tracker: as `fit` takes them.
 
     Returns:
         The loss at the end.
     """
     captions = [caption for own in scenes.captions for caption in own]
     tokenizer = save_clip_tokenizer(captions, folder)
-    config = clip_configuration(dimension=dimension, width=width, size=scenes.pixels.shape[1])
+    config = clip_configuration(dimension=own.dimension, width=own.width, size=scenes.pixels.shape[1])
     # open_clip reads the tokenizer from the model's folder when a name stands here, whatever it is.
-    text = {"context_length": tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words"}
+    text = {"context_length": own.tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words"}
     config["model_cfg"]["text_cfg"] |= text
     torch.manual_seed(seed)
     model, contrast = CLIP(**config["model_cfg"]).to(memory_format=torch.channels_last), open_clip.ClipLoss()
-    rows = tokenizer(captions, padding="max_length", truncation=True, max_length=tokens)["input_ids"]
-    ids = torch.tensor(rows).view(-1, CAPTIONS, tokens)
+    rows = tokenizer(captions, padding="max_length", truncation=True, max_length=own.tokens)["input_ids"]
+    ids = torch.tensor(rows).view(-1, CAPTIONS, own.tokens)
     standard = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
@@ -61,10 +48,7 @@ def write_clip(
         loss: torch.Tensor = contrast(normalize(images, dim=1), normalize(texts, dim=1), model.logit_scale.exp())
         return loss
 
-    loss = fit(
-        model, loss_of, examples=len(ids), steps=steps, batch=batch, learning_rate=learning_rate, seed=seed,
-        tracker=tracker, name="clip",
-    )  # fmt: skip
+    loss = fit(model, loss_of, examples=len(ids), own=own, seed=seed, tracker=tracker, name="clip")
     write_json(folder / "open_clip_config.json", config)
     save_weights(model, folder / "open_clip_model.safetensors")
     return loss

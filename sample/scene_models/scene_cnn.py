@@ -1,6 +1,5 @@
 """VGG's stand-in: a narrow VGG trained to tell which kinds of things are where in a scene (decorrelation.md §4)."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -9,6 +8,7 @@ from torch.nn.functional import adaptive_max_pool2d, binary_cross_entropy_with_l
 
 from sample.encoders.encoder_training import fit, standardised
 from sample.scene_models.scene_pictures import KINDS, ScenePictures
+from sample.scene_models.settings import VseStandIn
 from trivium.decorrelation.models.preparation import IMAGENET
 from trivium.files.tables import write_json
 from trivium.harness.tracking import Tracker
@@ -16,39 +16,27 @@ from trivium.nets.vgg import Vgg
 from trivium.nets.weights import WEIGHTS, save_weights
 
 
-def write_cnn(
-    scenes: ScenePictures,
-    folder: Path,
-    *,
-    channels: Sequence[str | int],
-    grid: int,
-    hidden: int,
-    steps: int,
-    batch: int,
-    learning_rate: float,
-    seed: int,
-    tracker: Tracker,
-) -> float:
+def write_cnn(scenes: ScenePictures, folder: Path, own: VseStandIn, *, seed: int, tracker: Tracker) -> float:
     """Train and write `config.json` and torchvision's state dict.
 
     Args:
         scenes: pictures and kinds.
         folder: where to.
-        channels, grid, hidden: as `Vgg` takes them.
-        steps, batch, learning_rate, seed, tracker: as `fit` takes them.
+        own: its sizes, as `Vgg` takes them, and training.
+        seed, tracker: as `fit` takes them.
 
     Returns:
         The loss at the end: cross-entropy of each kind, summed over the kinds, of the picture and of its squares.
     """
     torch.manual_seed(seed)
-    network = Vgg(channels, grid=grid, hidden=hidden, classes=len(KINDS))
+    network = Vgg(own.channels, grid=own.grid, hidden=own.hidden, classes=len(KINDS))
     for layer in network.modules():
         if isinstance(layer, nn.Conv2d):  # torch's own initial weights are too small for a VGG to begin
             nn.init.kaiming_normal_(layer.weight)
     kinds = torch.from_numpy(scenes.kinds).float()
     cells = torch.from_numpy(scenes.cells).permute(0, 3, 1, 2).float()
     # Thrown away after the training; without it hundreds of pictures of several things teach little.
-    places = nn.Conv2d([each for each in channels if isinstance(each, int)][-1], len(KINDS), 1)
+    places = nn.Conv2d([each for each in own.channels if isinstance(each, int)][-1], len(KINDS), 1)
 
     last = next(layer for layer in reversed(network.classifier) if isinstance(layer, nn.Linear))
     # They begin with how rare each kind is, else learning that is what the first hundreds of steps go into.
@@ -63,12 +51,10 @@ def write_cnn(
         losses = [binary_cross_entropy_with_logits(*pair) for pair in ((logits, kinds[chosen]), (places(maps), where))]
         return torch.stack(losses).sum() * len(KINDS)
 
-    loss = fit(
-        nn.ModuleList([network, places]), loss_of, examples=len(kinds), steps=steps, batch=batch,
-        learning_rate=learning_rate, seed=seed, tracker=tracker, name="cnn",
-    )  # fmt: skip
+    both = nn.ModuleList([network, places])
+    loss = fit(both, loss_of, examples=len(kinds), own=own, seed=seed, tracker=tracker, name="cnn")
     size = scenes.pixels.shape[1]
-    config = {"architecture": "vgg", "channels": list(channels), "grid": grid, "hidden": hidden}
+    config = {"architecture": "vgg", "channels": list(own.channels), "grid": own.grid, "hidden": own.hidden}
     write_json(folder / "config.json", config | {"size": size, "resize": size})
     save_weights(network, folder / WEIGHTS)
     return loss

@@ -1,21 +1,10 @@
 """How the stand-ins for released image-text models are sized and trained."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
-
-if TYPE_CHECKING:
-    pass
-
-
-class StandIn(Parameters):
-    """How one stand-in is trained."""
-
-    steps: int = Field(ge=1, description="Training steps")
-    batch: int = Field(ge=2, description="Pictures a step")
-    learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
+from sample.encoders.settings import StandIn
 
 
 class ClipStandIn(StandIn):

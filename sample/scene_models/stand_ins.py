@@ -1,12 +1,15 @@
 """From parameters to files: the stand-ins that decorrelation's models start from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from sample.scene_models.settings import BlipStandIn, ClipStandIn, StandIn, VseStandIn
+from sample.encoders.settings import StandIn
+from sample.scene_models.settings import BlipStandIn, ClipStandIn, VseStandIn
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
@@ -17,11 +20,6 @@ from trivium.sources.brought import PROVENANCE
 
 if TYPE_CHECKING:
     from sample.scene_models.scene_pictures import ScenePictures
-
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    pass
 
 Model = Literal["clip", "vse", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"]
 _GROUPS = (("clip", "vse"), ("blip", "captioner"))  # stand-ins that are trained in one process, in this order
@@ -88,19 +86,17 @@ def _make(order: _Order) -> dict[str, float]:
 
     torch.set_num_threads(1)  # another process has the other core, and threads of small networks wait more than compute
     parameters, losses = order.parameters, {}
+    writers: dict[str, Callable[..., float]] = {
+        "clip": write_clip,
+        "vse": write_cnn,
+        "blip": write_blip,
+        "captioner": partial(write_captioner, blip=order.folder / "blip"),
+    }
     for model in order.models:
         folder = order.folder / model
         folder.mkdir(parents=True)
-        settings = getattr(parameters, model).model_dump() | {"seed": parameters.seed, "tracker": Tracker()}
-        if model == "clip":
-            loss = write_clip(order.scenes, folder, **settings)
-        elif model == "vse":
-            loss = write_cnn(order.scenes, folder, **settings)
-        elif model == "blip":
-            loss = write_blip(order.scenes, folder, **settings)
-        else:
-            loss = write_captioner(order.scenes, folder, blip=order.folder / "blip", **settings)
-        losses[f"{model}_loss"] = loss
+        own = getattr(parameters, model)
+        losses[f"{model}_loss"] = writers[model](order.scenes, folder, own, seed=parameters.seed, tracker=Tracker())
         origin = f"a small network of the architecture of {model}, trained on generated scenes"
         write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
     return losses

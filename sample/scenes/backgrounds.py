@@ -119,19 +119,18 @@ def horizon_of(dice: Dice, size: int) -> int:
 
 
 @lru_cache(maxsize=1)  # a scene that is rendered again stands before the same one
-def background(kind: str, seed: str, size: int, horizon: int, grain: int = 14) -> Image.Image:
-    """A background with its own details and a fine grain of ± `grain` / 2.
+def background(kind: str, seed: str, size: int, horizon: int) -> Image.Image:
+    """A background with its own details and a fine grain of ± 7.
 
     Args:
         kind: one of `BACKGROUNDS`.
         seed: what the details depend on.
         size: side of the picture in pixels.
         horizon: the row where the ground begins.
-        grain: range of the texture's noise.
     """
     image = Image.new("RGB", (size, size))
     BACKGROUNDS[kind](ImageDraw.Draw(image), Dice(seed), size, horizon)
     noise = random.Random(seed).randbytes(size * size)
-    texture = np.frombuffer(noise, np.uint8).reshape(size, size, 1).astype(np.int16) * grain // 256 - grain // 2
+    texture = np.frombuffer(noise, np.uint8).reshape(size, size, 1).astype(np.int16) * 14 // 256 - 7
     pixels = np.asarray(image, np.int16) + texture
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))

@@ -8,8 +8,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.kvqae.viquae_entities import read_viquae_entities
 from trivium.errors import BadInput
-from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile, parse_entity, read_viquae_entities
+from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile, parse_entity
 
 
 def claim(value: Any, rank: str = "normal", snak: str = "value") -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""Mann-Whitney and signed ranks: by hand, against SciPy, and what must not matter."""
+"""Mann-Whitney and signed ranks: by hand, signed ranks against SciPy, and what must not matter."""
 
 import numpy as np
 import pytest
 import scipy.stats
 
-from trivium.measures.mann_whitney import mann_whitney, midranks
+from trivium.measures.mann_whitney import mann_whitney
 from trivium.measures.signed_rank import signed_rank
 
 
@@ -12,43 +12,24 @@ def scores(rows=5, n=90, seed=0):
     return np.random.default_rng(seed).choice([0, 0, 0.25, 0.5, 1, 1, 1], (rows, n)) * 1.0
 
 
-def test_midranks_by_hand():
-    ranks, ties = midranks([[3, 1, 3, 2], [5, 5, 5, 5], [4, 3, 2, 1]])
-    assert ranks.tolist() == [[3.5, 1, 3.5, 2], [2.5] * 4, [4, 3, 2, 1]]
-    assert ties.tolist() == [2**3 - 2, 4**3 - 4, 0]
-
-
 def test_u_by_hand():
     # Ranks 1, 2.5 | 2.5, 4, 5: R = 3.5, U = 3.5 - 2·3/2; σ² = 2·3/12·(6 - 6/(5·4)); z = (|U - 3| - ½) / σ.
-    u, p = mann_whitney([[0, 1, 1, 2, 3]], [True, True, False, False, False])
+    p = mann_whitney([[0, 1, 1, 2, 3]], [True, True, False, False, False])
     sigma = (6 / 12 * (6 - 6 / 20)) ** 0.5
-    assert u.tolist() == [0.5]
     assert p[0] == pytest.approx(2 * scipy.stats.norm.sf(2 / sigma), rel=1e-13)
-
-
-def test_u_agrees_with_scipy():
-    values, yes = scores(), np.arange(90) % 3 == 0
-    u, p = mann_whitney(values, yes)
-    theirs = scipy.stats.mannwhitneyu(values[:, yes], values[:, ~yes], axis=1, method="asymptotic")
-    assert u == pytest.approx(theirs.statistic, abs=1e-12)
-    assert p == pytest.approx(theirs.pvalue, rel=1e-12)
 
 
 def test_u_does_not_depend_on_order_side_or_scale():
     values, yes = scores(seed=1), np.arange(90) < 40
-    u, p = mann_whitney(values, yes)
+    p = mann_whitney(values, yes)
     order = np.random.default_rng(2).permutation(90)
-    shuffled_u, shuffled_p = mann_whitney(values[:, order], yes[order])
-    assert shuffled_u.tolist() == u.tolist()
-    assert shuffled_p.tolist() == p.tolist()
-    other_u, other_p = mann_whitney(values, ~yes)
-    assert (u + other_u).tolist() == [40 * 50] * 5
-    assert other_p == pytest.approx(p, rel=1e-13)
-    assert mann_whitney(np.exp(values), yes)[1].tolist() == p.tolist()
+    assert mann_whitney(values[:, order], yes[order]).tolist() == p.tolist()
+    assert mann_whitney(values, ~yes) == pytest.approx(p, rel=1e-13)
+    assert mann_whitney(np.exp(values), yes).tolist() == p.tolist()
 
 
 def test_scores_that_are_all_equal_say_nothing():
-    assert mann_whitney(np.ones((2, 20)), np.arange(20) < 8)[1].tolist() == [1, 1]
+    assert mann_whitney(np.ones((2, 20)), np.arange(20) < 8).tolist() == [1, 1]
 
 
 def test_u_refuses_what_it_cannot_compare():
@@ -58,7 +39,7 @@ def test_u_refuses_what_it_cannot_compare():
         mann_whitney([[1, 2, 3]], [True] * 3)
     with pytest.raises(ValueError, match="finite"):
         mann_whitney([[1, np.nan, 3]], [True, False, True])
-    with pytest.raises(ValueError, match="expected \\(3,\\)"):
+    with pytest.raises(ValueError, match=r"got \(1, 3\) and \(2,\)"):
         mann_whitney([[1, 2, 3]], [True, False])
 
 

@@ -5,7 +5,14 @@ import pytest
 import ranx
 
 from trivium.measures import recall as module
-from trivium.measures.recall import ranks_of_embeddings, ranks_of_scores, recall
+from trivium.measures.recall import ranks_of_embeddings, recall
+
+
+def ranks_of_scores(scores, query_owners, gallery_owners):
+    """The definition on a matrix of all scores: 1 + items of other owners that score at least as the best own one."""
+    own = np.asarray(query_owners)[:, None] == np.asarray(gallery_owners)
+    best = np.where(own, scores, -np.inf).max(axis=1, keepdims=True)
+    return 1 + ((np.asarray(scores) >= best) & ~own).sum(axis=1)
 
 
 def test_by_hand():
@@ -89,16 +96,10 @@ def test_it_is_ranxs_hit_rate_where_nothing_ties():
 
 def test_a_query_without_an_own_item_is_refused():
     with pytest.raises(ValueError, match="query 1 has no item of its own"):
-        ranks_of_scores(np.zeros((2, 1)), [0, 1], [0])
-    with pytest.raises(ValueError, match="query 1 has no item of its own"):
         ranks_of_embeddings(np.zeros((2, 3)), np.zeros((1, 3)), [0, 1], [0])
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="NaN"):
-        ranks_of_scores([[np.nan]], [0], [0])
-    with pytest.raises(ValueError, match=r"should be \(1, 2\)"):
-        ranks_of_scores([[1.0]], [0], [0, 1])
     with pytest.raises(ValueError, match="NaN or infinite"):
         ranks_of_embeddings(np.full((1, 2), np.inf), np.zeros((1, 2)), [0], [0])
     with pytest.raises(ValueError, match=r"queries \(1, 2\)"):

@@ -9,7 +9,7 @@ import scipy.stats
 from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
 
 from trivium.measures import significance
-from trivium.measures.significance import bootstrap_interval, fisher_randomization, holm, superscripts
+from trivium.measures.significance import bootstrap_interval, fisher_randomization, superscripts
 
 
 def systems(seed, queries=80, count=4):
@@ -113,17 +113,6 @@ def test_letters_name_the_systems_beaten():
         superscripts(np.zeros((27, 2)), np.ones((27, 27)))
     with pytest.raises(ValueError, match="expected"):
         superscripts(values, p[:2])
-
-
-def test_holm_by_hand():
-    # Sorted .01 .02 .03 .5 times 4 3 2 1 = .04 .06 .06 .5, already non-decreasing.
-    assert holm([0.5, 0.02, 0.01, 0.03]) == pytest.approx([0.5, 3 * 0.02, 4 * 0.01, 2 * 0.03])
-    # The second product, .012 · 2, is below the first, .01 · 3: it is raised to it. The last stays at 1.
-    assert holm([0.01, 0.012, 1.0]) == pytest.approx([0.03, 0.03, 1.0])
-    assert holm([0.7, 0.8]) == pytest.approx([1.0, 1.0])
-    assert holm([]).shape == (0,)
-    with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        holm([1.2])
 
 
 def test_bootstrap_of_two_values_by_hand():

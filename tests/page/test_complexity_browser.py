@@ -6,7 +6,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from stages.complexity.fragment import ComplexityFragmentParameters, main
-from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
+from tests.chromium import press_key, tab_to
 from tests.page.complexity_world import PARAMETERS, run_stages
 from trivium.files.tables import read_json
 from trivium.page.assembly import page
@@ -21,13 +21,6 @@ def address(tmp_path_factory):
     main(parameters, None, **run_stages(folder), out=folder / "complexity.json")
     (folder / "index.html").write_text(page([read_json(folder / "complexity.json")]), encoding="utf-8")
     return (folder / "index.html").as_uri()
-
-
-@pytest.fixture(params=SIZES, ids=NAMES)
-def browser(request, address, tmp_path):
-    window = open_page(address, request.param, tmp_path)
-    yield window
-    window.quit()
 
 
 def shown(browser):

@@ -5,7 +5,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from stages.decorrelation.fragment import DecorrelationFragmentParameters, main
-from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
+from tests.chromium import press_key, tab_to
 from tests.decorrelation import retrieved_world as world
 from trivium.files.tables import read_json
 from trivium.page.assembly import page
@@ -20,13 +20,6 @@ def address(tmp_path_factory):
     main(parameters, None, **world.evaluated(folder), out=folder / "decorrelation.json")
     (folder / "index.html").write_text(page([read_json(folder / "decorrelation.json")]), encoding="utf-8")
     return (folder / "index.html").as_uri()
-
-
-@pytest.fixture(params=SIZES, ids=NAMES)
-def browser(request, address, tmp_path):
-    window = open_page(address, request.param, tmp_path)
-    yield window
-    window.quit()
 
 
 def shown(browser):

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from trivium.files.tables import read_json
-from trivium.measures.stouffer import stouffer
 from trivium.page.assembly import thorough_html
-from trivium.page.worlds import COMPARISONS, compared
+from trivium.page.worlds import COMPARISONS, compared, over_all
 
 NAME = "read.few_shot_fused_over_zero_shot_fused_em"
 
@@ -21,7 +21,16 @@ def test_over_all_worlds():
     assert row["worlds"] == [(0.02, 0.01), (-0.01, 0.5)]
     assert row["mean"] == pytest.approx(0.005)
     assert row["deviation"] == pytest.approx(np.std([0.02, -0.01], ddof=1))
-    assert row["over_all"] == stouffer([0.02, -0.01], [0.01, 0.5])
+    assert row["over_all"] == over_all([0.02, -0.01], [0.01, 0.5])
+
+
+def test_the_p_of_all_worlds():
+    assert over_all([0.1], [0.03]) == pytest.approx(0.03)
+    assert over_all([0.1, -0.1], [0.03, 0.03]) == pytest.approx(1)  # they cancel out
+    assert over_all([0.0, 0.0], [1, 1]) == 1
+    # z = 1.96 four times: Z = 4 · 1.96 / 2
+    assert over_all([1, 2, 3, 4], [0.05] * 4) == pytest.approx(2 * stats.norm.sf(2 * stats.norm.isf(0.025)))
+    assert over_all([1, -1, 1], [0.2, 0.5, 0.01]) == pytest.approx(over_all([1, 1, -1], [0.01, 0.2, 0.5]))
 
 
 def test_what_a_world_lacks_is_not_compared():

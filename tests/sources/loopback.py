@@ -107,14 +107,20 @@ def serve():
             if limit is not None:
                 self.close_connection = True
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with listening(Handler) as state.url:
+        yield state
+
+
+@contextmanager
+def listening(handler):
+    """The address of a server on loopback that answers by this class; it is gone afterwards."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # a client that gave up is part of the play
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
     thread.start()
-    state.url = f"http://127.0.0.1:{server.server_port}"
     try:
-        yield state
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats.contingency import chi2_contingency, crosstab
 
 
 def cramers_v(first: Sequence[object], second: Sequence[object]) -> float | None:
@@ -49,14 +50,10 @@ def _table(first: Sequence[object], second: Sequence[object]) -> NDArray[np.int6
     """Counts of every pair of kinds."""
     if len(first) != len(second) or not len(first):
         raise ValueError(f"expected two sequences of one length, got {len(first)} and {len(second)}")
-    rows, row = np.unique(np.asarray([str(value) for value in first]), return_inverse=True)
-    columns, column = np.unique(np.asarray([str(value) for value in second]), return_inverse=True)
-    table = np.bincount(row * len(columns) + column, minlength=len(rows) * len(columns))
-    return table.reshape(len(rows), -1)
+    table: NDArray[np.int64] = crosstab(*([str(value) for value in kinds] for kinds in (first, second))).count
+    return table
 
 
 def _phi_squared(table: NDArray[np.int64]) -> float:
     """χ² of a table over its sum."""
-    n = table.sum()
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / n
-    return float(((table - expected) ** 2 / expected).sum() / n)
+    return float(chi2_contingency(table, correction=False).statistic / table.sum())

@@ -59,4 +59,4 @@ def frame_level(scores: ArrayLike, factor: ArrayLike, frames: ArrayLike) -> Fram
     if not yes.any() or yes.all():
         return FrameLevel(np.full(len(scores), np.nan), "between", 0)
     value = np.where(taken == YES, means[0], means[1])[:, kept]
-    return FrameLevel(mann_whitney(value, yes)[1], "between", int(kept.sum()))
+    return FrameLevel(mann_whitney(value, yes), "between", int(kept.sum()))

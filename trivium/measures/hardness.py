@@ -5,9 +5,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kendalltau
-
-from trivium.measures.mann_whitney import midranks
+from scipy.stats import kendalltau, rankdata
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,8 @@ class HardnessAgreement:
 def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
     """Compare models by which examples they find hard.
 
-    W = (12 Σ R_i² - 3m²n(n + 1)²) / (m²(n³ - n) - m Σ T_j) with R_i the rank sum of example i and T_j = Σ(t³ - t).
+    W = (12 Σ R_i² - 3m²n(n + 1)²) / (m²(n³ - n) - m Σ T_j) with R_i the rank sum of example i and T_j = Σ(t³ - t) over
+    groups of t ties.
 
     Args:
         scores: (models, examples).
@@ -57,10 +56,13 @@ def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
         ValueError: not finite, or no examples.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    ranks, ties = midranks(scores)
+    if scores.ndim != 2 or scores.shape[1] == 0 or not np.isfinite(scores).all():
+        raise ValueError(f"scores should be a matrix of finite numbers with columns, got shape {scores.shape}")
+    ranks = rankdata(scores, axis=1)
+    tied = [np.unique(row, return_counts=True)[1].astype(np.float64) for row in scores]
     m, n = scores.shape
     sums = ranks.sum(axis=0)
-    possible = m * m * (n**3 - n) - m * ties.sum()
+    possible = m * m * (n**3 - n) - m * sum((t**3 - t).sum() for t in tied)
     concordance = (12 * (sums**2).sum() - 3 * m * m * n * (n + 1) ** 2) / possible if possible > 0 else np.nan
 
     centred = ranks - ranks.mean(axis=1, keepdims=True)

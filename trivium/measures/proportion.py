@@ -5,20 +5,19 @@ import math
 from scipy.special import ndtri
 
 
-def wilson_interval(share: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval (1927): (p̂ + z²/2n ± z √(p̂(1 - p̂)/n + z²/4n²)) / (1 + z²/n).
+def wilson_interval(share: float, trials: int) -> tuple[float, float]:
+    """Wilson's score interval (1927) at 95 %: (p̂ + z²/2n ± z √(p̂(1 - p̂)/n + z²/4n²)) / (1 + z²/n).
 
     Args:
         share: p̂ in [0, 1]; with cells that depend on one another, their mean share.
         trials: n, how many independent trials it rests on.
-        confidence: in (0, 1).
 
     Raises:
         ValueError: out of range.
     """
-    if not 0 <= share <= 1 or trials < 1 or not 0 < confidence < 1:
-        raise ValueError(f"share {share}, trials {trials} or confidence {confidence} out of range")
-    z = float(ndtri((1 + confidence) / 2))
+    if not 0 <= share <= 1 or trials < 1:
+        raise ValueError(f"share {share} or trials {trials} out of range")
+    z = float(ndtri(0.975))
     middle = share + z * z / (2 * trials)
     reach = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials

@@ -20,35 +20,14 @@ def recall(ranks: Ranks, k: int) -> NDArray[np.float64]:
     return (ranks <= k).astype(np.float64)
 
 
-def ranks_of_scores(scores: ArrayLike, query_owners: ArrayLike, gallery_owners: ArrayLike) -> Ranks:
-    """1 + the number of items of other owners that score at least as much as the best own one, (queries,).
-
-    Args:
-        scores: (queries, gallery), larger is better.
-        query_owners: (queries,) labels.
-        gallery_owners: (gallery,) labels.
-
-    Raises:
-        ValueError: shapes that do not fit, NaN, or a query without an own item.
-    """
-    scores = np.asarray(scores)
-    own = np.asarray(query_owners)[:, None] == np.asarray(gallery_owners)
-    if scores.shape != own.shape or np.isnan(scores).any():
-        raise ValueError(f"scores should be {own.shape} numbers, got shape {scores.shape}, or NaN")
-    if not own.any(axis=1).all():
-        raise ValueError(f"query {int(own.any(axis=1).argmin())} has no item of its own in the gallery")
-    best = np.where(own, scores, -np.inf).max(axis=1, keepdims=True)
-    return 1 + ((scores >= best) & ~own).sum(axis=1)
-
-
 def ranks_of_embeddings(
     queries: NDArray, gallery: NDArray, query_owners: ArrayLike, gallery_owners: ArrayLike
 ) -> Ranks:
-    """`ranks_of_scores` of inner products, without the matrix of all scores.
+    """1 + the number of items of other owners whose inner product is at least that of the best own one, (queries,).
 
-    A float32 matrix product decides where it is sure; scores nearer to the best own one than its rounding error are
-    computed again in float64 and rounded to float32. So equal vectors tie, and the ranks do not depend on how the
-    product was cut.
+    The matrix of all scores never stands in memory. A float32 matrix product decides where it is sure; scores nearer to
+    the best own one than its rounding error are computed again in float64 and rounded to float32. So equal vectors tie,
+    and the ranks do not depend on how the product was cut.
 
     Args:
         queries: (queries, width) float.

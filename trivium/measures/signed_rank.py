@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
-
-from trivium.measures.mann_whitney import midranks
+from scipy.stats import rankdata
 
 _EXACT = 25  # most differences whose distribution is counted out, as SciPy and R do for few
 
@@ -34,12 +33,12 @@ def signed_rank(differences: ArrayLike) -> NDArray[np.float64]:
         n = len(kept)
         if n == 0:
             continue
-        ranks, ties = midranks(np.abs(kept)[None])
-        statistic = ranks[0, kept > 0].sum()
-        if n <= _EXACT and ties[0] == 0:
+        size = np.unique(np.abs(kept), return_counts=True)[1]
+        statistic = rankdata(np.abs(kept))[kept > 0].sum()
+        if n <= _EXACT and len(size) == n:
             p[row] = min(1.0, 2 * _at_most(n)[int(min(statistic, n * (n + 1) / 2 - statistic))])
             continue
-        variance = (n * (n + 1) * (2 * n + 1) - ties[0] / 2) / 24
+        variance = (n * (n + 1) * (2 * n + 1) - (size**3 - size).sum() / 2) / 24
         z = max(0.0, abs(statistic - n * (n + 1) / 4) - 0.5) / np.sqrt(variance)
         p[row] = 2 * ndtr(-z)
     return p

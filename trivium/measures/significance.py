@@ -1,4 +1,4 @@
-"""Are differences between systems more than chance? Randomization test, Holm's correction, bootstrap interval."""
+"""Are differences between systems more than chance? Randomization test, bootstrap interval."""
 
 import string
 
@@ -77,27 +77,6 @@ def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> lis
         raise ValueError(f"{len(mean)} systems, but only {len(string.ascii_lowercase)} letters")
     beats = (mean[:, None] > mean) & (p <= level)
     return ["".join(string.ascii_lowercase[other] for other in np.flatnonzero(row)) for row in beats]
-
-
-def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Holm's step-down adjusted p-values: p̃_(i) = max_{j ≤ i} min(1, (m - j + 1) p_(j)), family-wise error ≤ level.
-
-    Args:
-        p: (m,) p-values of one family of tests.
-
-    Returns:
-        (m,) adjusted p-values in the same order.
-
-    Raises:
-        ValueError: a value outside [0, 1].
-    """
-    p = np.asarray(p, dtype=np.float64)
-    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("p-values should be a vector of numbers in [0, 1]")
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(len(p), 0, -1)))
-    return adjusted
 
 
 def bootstrap_interval(

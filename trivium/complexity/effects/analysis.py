@@ -15,7 +15,6 @@ from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.effects import NO, YES, below_zero, mean_differences
 from trivium.measures.frame_level import FrameLevel, frame_level
 from trivium.measures.mann_whitney import mann_whitney
-from trivium.measures.significance import holm
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def analyse(
     for column, codes in enumerate(factors):
         counted = codes >= 0
         if not np.isnan(delta[:, column]).any():
-            p[:, column] = mann_whitney(scores[:, counted], codes[counted] == YES)[1]
+            p[:, column] = mann_whitney(scores[:, counted], codes[counted] == YES)
     low, high = cluster_bootstrap(scores, factors, table.texts, resamples=resamples, confidence=confidence, seed=seed)
     joint = joint_regression(scores, factors, table.elements, table.texts, table.frames, confidence=confidence)
     p_frame = np.stack([level.p for level in levels], axis=1)
@@ -117,8 +116,14 @@ def analyse(
 
 
 def holm_table(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Holm's correction over all cells that have a p; the others stay NaN."""
+    """Holm's correction over all cells that have a p; the others stay NaN.
+
+    p̃_(i) = max_{j ≤ i} min(1, (m - j + 1) p_(j)) of m cells: the family-wise error is at most the level.
+    """
+    from statsmodels.stats.multitest import multipletests  # slow to import, and not all who import this module test
+
     adjusted = np.full_like(p, np.nan)
     known = ~np.isnan(p)
-    adjusted[known] = holm(np.minimum(p[known], 1.0))
+    if known.any():
+        adjusted[known] = multipletests(p[known], method="holm")[1]
     return adjusted

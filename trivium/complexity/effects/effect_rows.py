@@ -84,7 +84,7 @@ def _analyse(
     """The columns of _NUMBERS as (models, factors)."""
     delta = mean_differences(values, codes)
     low, high = cluster_bootstrap(values, codes, texts, resamples=resamples, confidence=confidence, seed=seed)
-    p = np.stack([mann_whitney(values[:, code >= 0], code[code >= 0] == YES)[1] for code in codes], axis=1)
+    p = np.stack([mann_whitney(values[:, code >= 0], code[code >= 0] == YES) for code in codes], axis=1)
     alike = np.full(len(texts), "")
     joint = joint_regression(values, codes, alike, texts, alike, confidence=confidence)
     return {

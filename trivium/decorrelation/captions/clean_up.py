@@ -38,9 +38,9 @@ def article(text: str) -> str:
     return "an" if (word[0] in "aeiou" and not glide) or silent else "a"
 
 
-def join(items: Sequence[str], word: str = "and") -> str:
+def join(items: Sequence[str]) -> str:
     """A list in words: `a`, `a and b`, `a, b and c`."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def write(original: str, clauses: Sequence[Clause]) -> str:

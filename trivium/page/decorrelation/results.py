@@ -107,6 +107,6 @@ def shown(row: Mapping[str, Any], level: float) -> int:
     return int(row["low"] > 0) - int(row["high"] < 0)
 
 
-def points(value: float, digits: int = 1) -> str:
+def points(value: float) -> str:
     """A difference of shares in points, with its sign."""
-    return f"{100 * value:+.{digits}f}".replace("-", "−")
+    return f"{100 * value:+.1f}".replace("-", "−")

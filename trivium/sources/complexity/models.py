@@ -3,10 +3,9 @@
 Nothing is unpickled: a repository that has only `pytorch_model.bin` is read as plain tensors and kept as safetensors.
 """
 
-import pickle
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -15,7 +14,8 @@ from transformers import AutoConfig, AutoTokenizer
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.sources.brought import PROVENANCE, bring, digests
+from trivium.nets.weights import WEIGHTS, read_plain_tensors
+from trivium.sources.brought import PROVENANCE, bring, bring_models
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
@@ -29,7 +29,7 @@ ARCHITECTURES = {  # `model_type` of the configuration
     "mt5": "mt5",
     "llama": "llama",
 }
-WEIGHTS, INDEX, PICKLED = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
+INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"
 
 
 def fetch_models(
@@ -64,10 +64,8 @@ def fetch_models(
                 else:
                     for file, path in fetched[model].items():
                         bring(path.parent, folder, [file])
-                    _plain_weights(folder)
-                    _fast_tokenizer(folder)
                     write_json(folder / PROVENANCE, pins.summary([model])[model])
-                counts[f"{model}_parameters"] = check_model(model, folder)
+                counts[f"{model}_parameters"] = _usable(model, folder)
         hub.drop(*fetched)
     return counts
 
@@ -81,20 +79,14 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
     Raises:
         BadInput: a folder is not there; see `check_model`.
     """
-    counts: dict[str, float] = {}
-    with write_atomically(out) as beside:
-        for model in models:
-            if not (source / model).is_dir():
-                raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
-            folder = beside / model
-            bring(source / model, folder, (path.name for path in (source / model).iterdir() if path.is_file()))
-            _plain_weights(folder)
-            _fast_tokenizer(folder)
-            counts[f"{model}_parameters"] = check_model(model, folder)
-            known = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
-            origin = {"from": f"the user's {model}", "licence": "other"} | known
-            write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
-    return counts
+    return {f"{model}_parameters": count for model, count in bring_models(models, source, out, _usable).items()}
+
+
+def _usable(model: str, folder: Path) -> float:
+    """Give a folder plain weights and a fast tokenizer, and check it."""
+    _plain_weights(folder)
+    _fast_tokenizer(folder)
+    return check_model(model, folder)
 
 
 def check_model(model: str, folder: Path) -> float:
@@ -121,17 +113,10 @@ def check_model(model: str, folder: Path) -> float:
     for name in names:
         try:
             with safe_open(folder / name, "pt") as weights:
-                count += sum(_size(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
+                count += sum(prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
         except (OSError, SafetensorError) as error:
             raise BadInput(f"weights cannot be read: {error}", file=folder / name) from None
     return float(count)
-
-
-def _size(shape: Sequence[int]) -> int:
-    count = 1
-    for side in shape:
-        count *= side
-    return count
 
 
 def _plain_weights(folder: Path) -> None:
@@ -140,12 +125,7 @@ def _plain_weights(folder: Path) -> None:
     if not pickled.exists():
         return
     if not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
-        import torch
-
-        try:
-            state: dict[str, Any] = torch.load(pickled, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-            raise BadInput("not plain tensors, or broken", file=pickled, got=str(error).partition("\n")[0]) from None
+        state = read_plain_tensors(pickled)
         # Tied weights share memory, which safetensors refuses.
         save_file({name: value.clone() for name, value in state.items()}, folder / WEIGHTS, metadata={"format": "pt"})
     pickled.unlink()

@@ -19,7 +19,7 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
-from trivium.sources.brought import PROVENANCE, bring, digests, require_files
+from trivium.sources.brought import PROVENANCE, bring_models, require_files
 from trivium.sources.decorrelation.blip_weights import read_checkpoint
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
@@ -99,16 +99,7 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
     Raises:
         BadInput: a folder is not there; see `check_model`.
     """
-    with write_atomically(out) as beside:
-        for model in models:
-            if not (source / model).is_dir():
-                raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
-            files = [path.name for path in (source / model).iterdir() if path.is_file()]
-            bring(source / model, beside / model, files)
-            check_model(model, beside / model)
-            known = read_json(beside / model / PROVENANCE) if PROVENANCE in files else {}
-            origin = {"from": f"the user's {model}", "licence": "other"} | known
-            write_json(beside / model / PROVENANCE, origin | {"sha256": digests(source / model)})
+    bring_models(models, source, out, check_model)
     return {f"{model}_bytes": _bytes(out / model) for model in models}
 
 
