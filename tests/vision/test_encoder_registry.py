@@ -1,5 +1,6 @@
 """Every image encoder of the folder, with its own tiny model: a new file is tested as it is found."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,13 @@ def test_a_member_bears_what_is_asked_of_it(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
     np.testing.assert_allclose(embed(shown[:1]), vectors[:1], atol=1e-2)
     assert embed([]).shape == (0, embed.dimension)
+
+
+def test_the_table_in_the_docs_says_what_members_say() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "kvqae.md").read_text(encoding="utf-8")
+    for name in re.findall(r"\| `trivium/vision/encoders/(\w+)\.py` \|", text):
+        encoder = encoder_of(name)
+        assert f"| `{name}` | {encoder.label}, {encoder.symbol} | {encoder.route} |" in text
 
 
 def test_unknown_members_and_entries_are_refused() -> None:
