@@ -33,7 +33,6 @@ class DprParameters(Parameters):
         "max_tokens": "kvqae.texts.tokens",
         "batch_size": "kvqae.dpr.batch_size",
         "mini_batch_size": "kvqae.dpr.mini_batch_size",
-        "epochs": "kvqae.dpr.epochs",
         "max_gradient_norm": "kvqae.dpr.max_gradient_norm",
         "validation_negatives": "kvqae.dpr.validation_negatives",
     }
