@@ -2,7 +2,7 @@
 French readers' sizes.
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -52,25 +52,27 @@ class ArcFaceStandIn(Training):
     overlap: float = Field(
         ge=0, le=1, description="Share of the knowledge base's persons who are among the identities; all others are not"
     )
-    dimension: int = Field(ge=2, description="Size of an embedding")
-    width: int = Field(ge=1, description="Channels of the first convolution; doubled twice")
-    scale: float = Field(gt=0, description="s of ArcFace's loss")
-    margin: float = Field(ge=0, le=1, description="m of ArcFace's loss, in radians")
-    landmark_noise: float = Field(ge=0, description="Standard deviation of the landmarks' error in training, in pixels")
+    dimension: int = Field(default=128, ge=2, description="Size of an embedding")
+    width: int = Field(default=24, ge=1, description="Channels of the first convolution; doubled twice")
+    scale: float = Field(default=24, gt=0, description="s of ArcFace's loss")
+    margin: float = Field(default=0.15, ge=0, le=1, description="m of ArcFace's loss, in radians")
+    landmark_noise: float = Field(
+        default=1.0, ge=0, description="Standard deviation of the landmarks' error in training, in pixels"
+    )
 
 
 class ClipStandIn(Training):
     """The CLIP of the sample."""
 
-    dimension: int = Field(ge=2, description="Size of an embedding")
-    width: int = Field(ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
+    dimension: int = Field(default=128, ge=2, description="Size of an embedding")
+    width: int = Field(default=16, ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
     size: int = Field(ge=32, multiple_of=32, description="Side of the image tower's input, in pixels")
 
 
 class ImageNetStandIn(Training):
     """The ImageNet ResNet of the sample."""
 
-    architecture: str = Field(description="Name of a torchvision ResNet")
+    architecture: str = Field(default="resnet18", description="Name of a torchvision ResNet")
     size: int = Field(ge=32, description="Side of the network's input, in pixels")
 
 
@@ -83,11 +85,26 @@ class TextStandIn(Parameters):
 
 
 class BaseModelsParameters(Parameters):
-    """The sample's stand-ins; `hub` and `local` read none of it."""
+    """The sample's stand-ins; `hub` and `local` read only `local`."""
 
-    seed: int = Field(ge=0, description="Seed of weights and of the order of the pictures")
+    elsewhere: ClassVar = {"local": "world.local.kvqae_models", "picture_size": "kvqae.sample.picture_size"}
+    local: str = Field(default="", description="Folder of your own models, which source local reads")
+    seed: int = Field(default=0, ge=0, description="Seed of weights and of the order of the pictures")
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
-    difficulty: Difficulty = Field(description="How far the training photographs differ")
+    difficulty: Difficulty = Field(
+        default=Difficulty(
+            identity_spread=1.5,
+            pose=0.4,
+            crop=0.5,
+            light=0.35,
+            noise=0.35,
+            occlusion=0.08,
+            disguise=0.12,
+            faceless=0.06,
+            company=0.06,
+        ),
+        description="How far the training photographs differ",
+    )
     text: TextStandIn = Field(description="The text encoder")
     arcface: ArcFaceStandIn = Field(description="The face encoder")
     clip: ClipStandIn = Field(description="CLIP")

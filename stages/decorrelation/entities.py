@@ -21,7 +21,7 @@ from trivium.formats.questions import read_questions
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.nets.device import pick_device
-from trivium.vision.whole_images import load_clip
+from trivium.vision.encoders.clip import load_clip
 
 
 def main(

@@ -39,11 +39,13 @@ class AnnotationTasksParameters(Parameters):
     annotators: int = Field(ge=1, le=99, description="People who share the work")
     overlap_questions: int = Field(ge=0, description="Questions given to several annotators, to measure agreement")
     overlap_annotators: int = Field(ge=2, description="How many annotators each of them is given to")
-    image_side: int = Field(ge=32, le=1024, description="Longer side of pictures put into the tasks, in pixels")
+    image_side: int = Field(
+        default=160, ge=32, le=1024, description="Longer side of pictures put into the tasks, in pixels"
+    )
     image_address: str | None = Field(
         description="Where browsers find candidates, such as https://example.org/{name}; null: they are in the tasks"
     )
-    seed: int = Field(ge=0, description="Of the sample of questions, their order and who gets which")
+    seed: int = Field(default=0, ge=0, description="Of the sample of questions, their order and who gets which")
 
     @field_validator("image_address")
     @classmethod

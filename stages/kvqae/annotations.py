@@ -41,7 +41,7 @@ class AnnotationsParameters(Parameters):
     change_question: TraitParameters = Field(description="The question ought to be rephrased")
     change_image: TraitParameters = Field(description="Another image ought to be chosen")
     cancelled: float = Field(ge=0, lt=1, description="Chance that an annotator skips a task")
-    seed: int = Field(ge=0, description="Of truths, annotators and edits")
+    seed: int = Field(default=0, ge=0, description="Of truths, annotators and edits")
 
 
 def simulate(

@@ -20,13 +20,12 @@ def main(
     world_articles: int,
     world_imageless: int,
     out: Path,
-    local: str = "",
 ) -> dict[str, float]:
     """Write `text/`, `arcface/`, `clip/`, `imagenet/` and `overlap/` to --out.
 
     --source sample trains stand-ins for the world that the three numbers of section `kvqae.world` make; hub downloads
-    the public models; local checks and takes those of --local. The overlap list of hub and local is
-    `overlap/identities.txt` in --local, if there is one.
+    the public models; local checks and takes those of the user's folder. The overlap list of hub and local is
+    `overlap/identities.txt` in that folder, if there is one.
     """
     if source == "sample":
         persons = persons_of(world_seed, articles=world_articles, imageless=world_imageless)
@@ -34,13 +33,14 @@ def main(
     if source == "hub":
         from trivium.sources.kvqae.hub import fetch_base_models
 
-        return fetch_base_models(out, context.downloads, brought=Path(local) if local else None)
+        return fetch_base_models(out, context.downloads, brought=Path(parameters.local) if parameters.local else None)
     if source == "local":
         from trivium.sources.kvqae.local import check_base_models
 
-        if not local:
-            raise BadInput("no folder given", field="--local", expected="a folder laid out as models/kvqae/base")
-        return check_base_models(Path(local), out)
+        if not parameters.local:
+            expected = "a folder laid out as models/kvqae/base"
+            raise BadInput("no folder given", field="world.local.kvqae_models", expected=expected)
+        return check_base_models(Path(parameters.local), out)
     raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
 
 

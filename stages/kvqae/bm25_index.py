@@ -1,6 +1,7 @@
 """Stage `kvqae-bm25_index`. Lucene indexes of the knowledge base and of all articles."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -14,6 +15,7 @@ from trivium.kvqae.retrieval.lucene import Analyzer, build_index
 class Bm25IndexParameters(Parameters):
     """Section `kvqae.bm25_index`."""
 
+    elsewhere: ClassVar = {name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")}
     analyzer: Analyzer = Field(description="standard: no stemming, as in the paper; english: stems, drops stop words")
     threads: int = Field(ge=1, description="Threads of indexing")
     heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import pyarrow as pa
 from pydantic import Field
@@ -33,9 +33,10 @@ _UNKNOWN_NAMES = 20  # that the metrics name; there may be any number
 class CandidateImagesParameters(Parameters):
     """Section `kvqae.candidate_images`."""
 
+    elsewhere: ClassVar = {"max_pixels": "kvqae.pictures.max_pixels"}
     images: int = Field(ge=1, description="Candidates a question, at most")
     max_bits: int = Field(ge=0, lt=BITS, description="Difference hashes of near duplicates differ in so many bits")
-    max_side: int = Field(ge=16, description="Longer side of a decoded image, pixels")
+    max_side: int = Field(default=256, ge=16, description="Longer side of a decoded image, pixels")
     max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")
 
 

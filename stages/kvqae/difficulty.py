@@ -1,6 +1,7 @@
 """Stage `kvqae-difficulty`. What makes questions hard for the reader: complexity's validation of factors."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -24,11 +25,12 @@ MODEL = "kvqae_reader"
 class DifficultyParameters(Parameters):
     """Section `kvqae.difficulty`."""
 
+    elsewhere: ClassVar = {name: f"kvqae.statistics.{name}" for name in ("confidence", "resamples")}
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
     smallest_set: int = Field(ge=1, description="Fewest questions that either set of an analysed factor must hold")
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of entities")
-    seed: int = Field(ge=0, description="Of the bootstrap")
+    seed: int = Field(default=0, ge=0, description="Of the bootstrap")
 
 
 def main(

@@ -1,24 +1,23 @@
 """Stage `kvqae-evaluate`. Tables 2, 3 and 4 with significance."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from trivium.files.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.evaluation import BEYOND, Block, EvaluateParameters, measure_blocks, subsets
+from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW, TEXT
 from trivium.measures.articles import best_passages
 from trivium.measures.runs import Run
+from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route
 
-TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")
-
-
+TEST = "test.trec"
 ROWS = ("bm25", "dpr_zero_shot", "bm25_image", "dpr_zero_shot_image", "dpr_few_shot", "dpr_few_shot_image")
 
 
 BLOCKS = {
-    "article_face": Block("Article level, face detected", "article", "face", ("arcface", *TEXT)),
-    "article_no_face": Block("Article level, no face detected", "article", "no_face", ("imagenet", "clip", *TEXT)),
     "article": Block(
         "Article level, all questions", "article", "all", ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")
     ),
@@ -30,12 +29,30 @@ BLOCKS = {
 }
 
 
+class TablesParameters(EvaluateParameters):
+    """Section `kvqae.evaluate`."""
+
+    elsewhere: ClassVar = {**EvaluateParameters.elsewhere, "image_encoders": SECTION}
+    image_encoders: ImageEncoders
+
+
+def blocks_of(image_encoders: Iterable[str]) -> dict[str, Block]:
+    """All blocks: those of faces and of whole pictures have a row an encoder in use."""
+    faces, whole = by_route(image_encoders).values()
+    return {
+        "article_face": Block("Article level, face detected", "article", "face", (*faces, *TEXT)),
+        "article_no_face": Block("Article level, no face detected", "article", "no_face", (*whole, *TEXT)),
+        **BLOCKS,
+    }
+
+
 def main(
-    parameters: EvaluateParameters,
+    parameters: TablesParameters,
     context: Context,
     *,
     runs: Sequence[Path],
-    article_runs: Sequence[Path],
+    image_runs: Path,
+    fused: Path,
     passage_qrels: Path,
     article_qrels: Path,
     passages: Path,
@@ -43,17 +60,24 @@ def main(
     out_tables: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
-    """Measure every block; a run's row is the name of its folder."""
+    """Measure every block; `runs` are the text systems' folders, the others hold one a row."""
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     questions = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = questions["all"]
-    known: dict[str, dict[str, Run]] = {"passage": {path.parent.name: read_run_over(path, everyone) for path in runs}}
+    folders = [*runs, *(fused / row for row in (*PASSAGE_ROWS, RECIPROCAL_RANK_ROW))]
+    known: dict[str, dict[str, Run]] = {
+        "passage": {folder.name: read_run_over(folder / TEST, everyone) for folder in folders}
+    }
     known["article"] = {name: best_passages(run, article_of) for name, run in known["passage"].items()}
-    known["article"] |= {path.parent.name: read_run_over(path, everyone) for path in article_runs}
+    known["article"] |= {
+        name: read_run_over(image_runs / name / "test_articles.trec", everyone) for name in parameters.image_encoders
+    } | {row: read_run_over(fused / row / TEST, everyone) for row in ARTICLE_ROWS}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
-    measured, tables, per_query = measure_blocks(BLOCKS, known, qrels, questions, parameters)
+    measured, tables, per_query = measure_blocks(
+        blocks_of(parameters.image_encoders), known, qrels, questions, parameters
+    )
     metrics |= measured
     best_text = max(TEXT, key=lambda row: metrics[f"passage_{row}_mrr"])
     place = BLOCKS["passage"].rows.index
@@ -71,4 +95,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate", EvaluateParameters)
+    run_stage(main, "kvqae.evaluate", TablesParameters)

@@ -14,11 +14,11 @@ from trivium.harness.stage import Context, run_stage
 from trivium.page.common import environment, sizes_html
 from trivium.page.kvqae.construction import construction_html, statistics_html
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, reading_findings, retrieval_findings
-from trivium.page.kvqae.fragment import KvqaeFragmentParameters, gallery, reranking_sections, section
+from trivium.page.kvqae.fragment import KvqaeFragmentParameters, gallery, reranking_sections, section, told
 from trivium.page.kvqae.gallery import pictures_missing
 from trivium.page.kvqae.reading import READING_ROWS, difficulty_html, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, depths_note
-from trivium.page.kvqae.retrieval import LABELS, TABLES, overlap_html, retrieval_html
+from trivium.page.kvqae.retrieval import TABLES, labels_of, overlap_html, retrieval_html
 
 FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
 
@@ -61,14 +61,14 @@ def main(
     parameters_used = read_parameters(used)
     kvqae, world = parameters_used["kvqae"], parameters_used["world"]["kvqae"]
     sample = world == "sample"
-    level = kvqae["evaluate"]["significance"]
+    level, confidence = (told(kvqae, "evaluate", name, "statistics") for name in ("significance", "confidence"))
+    labels = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
     steps = {path.stem: read_json(path) for path in construction}
     blocks, read_metrics = read_json(evaluation), read_json(reading)
-    trained = kvqae["rerank_finetune"]
     text_alone = cross_encoder_html(
         read_json(cross_encoder),
-        questions=trained["validation_questions"],
-        passages=trained["validation_passages"],
+        questions=told(kvqae, "rerank_finetune", "validation_questions", "cross_encoder"),
+        passages=told(kvqae, "rerank_finetune", "validation_passages", "cross_encoder"),
         depth=kvqae["rerank_text"]["depth"],
     )
     sections = [
@@ -79,9 +79,7 @@ def main(
                 name,
                 title,
                 findings_html(retrieval_findings(blocks, RETRIEVAL.get(name, ()), level))
-                + retrieval_html(
-                    blocks, printed, wanted, level, kvqae["evaluate"]["confidence"], LABELS, sample=sample
-                ),
+                + retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample),
             )
             for name, (title, wanted) in TABLES.items()
         ),
@@ -107,8 +105,8 @@ def main(
     )
     figure_5 = environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=parameters.seed)
     sections.append(section("gallery", "Figure 5: questions and their first results", figure_5))
-    confidence = kvqae["difficulty"]["confidence"]
-    hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), confidence)
+    of_effects = told(kvqae, "difficulty", "confidence", "statistics")
+    hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), of_effects)
     sections.append(section("difficulty", "What makes questions hard", hard))
     sections.append(section("sizes", "Sizes used", sizes_html({"kvqae": kvqae}, read_parameters(paper))))
     title = "KVQAE: answering questions about the named entity in an image"

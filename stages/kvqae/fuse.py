@@ -8,8 +8,10 @@ from trivium.formats.questions import SPLITS
 from trivium.formats.trec import write_run
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.fusion import (
+    ARTICLE_ROWS,
+    PASSAGE_ROWS,
+    RECIPROCAL_RANK_AS,
     RECIPROCAL_RANK_ROW,
-    RECIPROCAL_RANK_SYSTEMS,
     RECORD,
     FuseParameters,
     fuse_split,
@@ -17,13 +19,19 @@ from trivium.kvqae.retrieval.fusion import (
 )
 
 
-def main(parameters: FuseParameters, context: Context, *, runs: list[Path], out: Path) -> dict[str, float]:
-    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made."""
+def main(
+    parameters: FuseParameters, context: Context, *, runs: list[Path], image_runs: Path, out: Path
+) -> dict[str, float]:
+    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
+
+    `runs` are the text systems' folders, `image_runs` holds one an image encoder.
+    """
     metrics: dict[str, float] = {}
+    folders = [*runs, *sorted(image_runs.iterdir())]
     with write_atomically(out) as beside:
         for split in SPLITS:
-            passages = read_split(runs, split, articles=False)
-            articles = read_split(runs, split, articles=True)
+            passages = read_split(folders, split, parameters.systems(PASSAGE_ROWS), articles=False)
+            articles = read_split(folders, split, parameters.systems(ARTICLE_ROWS), articles=True)
             for row, run in fuse_split(passages, articles, parameters).items():
                 write_run(beside / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
@@ -33,7 +41,7 @@ def main(parameters: FuseParameters, context: Context, *, runs: list[Path], out:
             write_json(beside / row / RECORD, {"depth": parameters.depth, "weights": weights})
         write_json(
             beside / RECIPROCAL_RANK_ROW / RECORD,
-            {"depth": parameters.depth, "k": parameters.rrf_k, "systems": RECIPROCAL_RANK_SYSTEMS},
+            {"depth": parameters.depth, "k": parameters.rrf_k, "systems": list(parameters.weights[RECIPROCAL_RANK_AS])},
         )
     return metrics
 

@@ -17,7 +17,7 @@ from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 class GenerateParameters(Parameters):
     """Section `kvqae.generate`."""
 
-    seed: int = Field(ge=0, description="Seed of the drawn mentions, with each question's key")
+    seed: int = Field(default=0, ge=0, description="Seed of the drawn mentions, with each question's key")
 
 
 def main(

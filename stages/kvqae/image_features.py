@@ -1,8 +1,9 @@
-"""Stage `kvqae-image_features`. Faces, and ArcFace, ImageNet and CLIP vectors of every image."""
+"""Stages `kvqae-kb_features` and `kvqae-question_features`. Vectors of every image by one encoder."""
 
 from functools import partial
 from pathlib import Path
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json
@@ -14,27 +15,23 @@ from trivium.kvqae.retrieval.image_features import (
     counts,
     encode_shard,
 )
+from trivium.vision.encoder_registry import encoder_parameters
+
+LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 
 
 def main(
-    parameters: ImageFeaturesParameters,
-    context: Context,
-    *,
-    images: Path,
-    arcface: Path,
-    imagenet: Path,
-    clip: Path,
-    out: Path,
+    parameters: ImageFeaturesParameters, context: Context, *, encoder: str, images: Path, out: Path
 ) -> dict[str, float]:
-    """Encode a folder of image shards; `arcface` is an ONNX file, `imagenet` and `clip` are folders."""
-    encode = partial(
-        encode_shard, work=context.work, arcface=arcface, imagenet=imagenet, clip=clip, parameters=parameters
-    )
-    shards = Images(images).shards()
-    folders = list(context.engine.map(encode, shards, description="image features", on_gpu=True))
+    """Encode a folder of image shards: `vectors.npy` and `pictures.parquet`, an image a row, in the shards' order."""
+    settings = encoder_parameters(encoder, parameters.settings)
+    if not settings.model.exists():
+        raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")
+    encode = partial(encode_shard, work=context.work, encoder=encoder, settings=settings, parameters=parameters)
+    folders = list(context.engine.map(encode, Images(images).shards(), description=encoder, on_gpu=True))
     broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
     with write_atomically(out) as beside:
-        return counts(concatenate(folders, beside), broken_exif, parameters.min_side)
+        return counts(concatenate(folders, beside), broken_exif, settings)
 
 
 if __name__ == "__main__":

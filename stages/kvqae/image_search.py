@@ -5,12 +5,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_table, write_table
 from trivium.formats.trec import write_run
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
-from trivium.kvqae.retrieval.image_search import SYSTEMS, ImageIndex, ImageSearchParameters, counts, route
+from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters, counts, route
 from trivium.measures.runs import Run
+from trivium.vision.encoder_registry import encoder_of
 
 
 def main(
@@ -25,9 +27,9 @@ def main(
     out_runs: Path,
     out_routing: Path,
 ) -> dict[str, float]:
-    """Write `{system}/{split}.trec`, `{system}/{split}_articles.trec` (`out_runs`), `{split}.parquet` (`out_routing`).
+    """Write `{encoder}/{split}.trec` and `{encoder}/{split}_articles.trec`, and `{split}.parquet` (`out_routing`).
 
-    A split is named as its file of questions. A question that a system does not serve has no line in its runs.
+    A split is named as its file of questions. A question that an encoder does not serve has no line in its runs.
     """
     base = read_illustrated_base(articles, passages, kb_features)
     features = ImageFeatures.read(question_features)
@@ -36,8 +38,8 @@ def main(
     routing = pa.concat_tables([route(path, features, entities) for path in questions])
     face, readable = routing["face"].to_numpy(), routing["readable"].to_numpy()
     runs: dict[Path, Run] = {}
-    for system in SYSTEMS:
-        served = routing.filter(face if system == "arcface" else readable & ~face)
+    for system in parameters.image_encoders:
+        served = routing.filter(face if encoder_of(system).route == "face" else readable & ~face)
         queries = features.matrix(system)[served["image"].to_numpy()]
         # All splits in one pass over the knowledge base.
         found = ImageIndex.of(base, system).search(queries, parameters.depth)
@@ -45,9 +47,10 @@ def main(
             for split in splits:
                 owners = zip(served["split"].to_pylist(), served["question"].to_pylist(), lists, strict=True)
                 ranked = {question: ranking for of, question, ranking in owners if of == split}
-                runs[out_runs / system / f"{split}{suffix}.trec"] = Run.from_dict(ranked, parameters.depth, system)
-    for path, run in runs.items():  # written together: a broken matrix of the last system leaves no file of the first
-        write_run(path, run)
+                runs[Path(system) / f"{split}{suffix}.trec"] = Run.from_dict(ranked, parameters.depth, system)
+    with write_atomically(out_runs) as beside:  # together: a broken matrix of the last leaves no file of the first
+        for path, run in runs.items():
+            write_run(beside / path, run)
     for split in splits:
         write_table(out_routing / f"{split}.parquet", routing.filter(pc.field("split") == split))
     return counts(base, routing, splits)

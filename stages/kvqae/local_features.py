@@ -13,15 +13,15 @@ def main(
     parameters: LocalFeaturesParameters,
     context: Context,
     *,
+    name: str,
     images: Path,
     extractor: Path,
     out: Path,
-    files: str = "",
 ) -> dict[str, float]:
     """Describe a folder of image shards with the extractor that the re-ranker was trained on.
 
-    --files is the folder of what DELG's own tool extracted, where the extractor is of that kind. Where the re-ranker is
-    left out, the folder of features is empty, and all images are counted as `images_left_out`.
+    Where the extractor is of that kind, what DELG's own tool extracted is in delg/--name of the user's folder. Where
+    the re-ranker is left out, the folder of features is empty, and all images are counted as `images_left_out`.
     """
     if read_kind(extractor) == NONE:
         write_features(out, FeatureFolder.of([], [], most=parameters.most, dimension=0), [])
@@ -29,7 +29,7 @@ def main(
     return describe_images(
         images,
         extractor,
-        Path(files) if files else None,
+        Path(parameters.local) / "delg" / name if parameters.local else None,
         parameters,
         engine=context.engine,
         work=context.work,

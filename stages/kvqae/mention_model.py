@@ -19,15 +19,17 @@ class MentionModelParameters(Parameters):
     model: str = Field(
         min_length=1, description="An installed spaCy pipeline such as en_core_web_lg (the paper's), or trained"
     )
-    seed: int = Field(ge=0, description="Of weights, order and dropout")
-    held_out: float = Field(gt=0, lt=1, description="Share of the sentences, the last ones, that only measure")
-    epochs: int = Field(ge=1, description="Times each sentence is seen")
-    batch: int = Field(ge=1, description="Sentences in a step")
-    learning_rate: float = Field(gt=0, description="Adam's")
-    dropout: float = Field(ge=0, lt=1, description="Share of the activations left out in training")
-    width: int = Field(ge=8, description="Of the word vectors")
-    depth: int = Field(ge=1, description="Convolutions: words to each side that a word's vector sees")
-    rows: int = Field(ge=100, description="Of each table of hashed word features")
+    seed: int = Field(default=0, ge=0, description="Of weights, order and dropout")
+    held_out: float = Field(
+        default=0.15, gt=0, lt=1, description="Share of the sentences, the last ones, that only measure"
+    )
+    epochs: int = Field(default=6, ge=1, description="Times each sentence is seen")
+    batch: int = Field(default=16, ge=1, description="Sentences in a step")
+    learning_rate: float = Field(default=0.002, gt=0, description="Adam's")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="Share of the activations left out in training")
+    width: int = Field(default=64, ge=8, description="Of the word vectors")
+    depth: int = Field(default=4, ge=1, description="Convolutions: words to each side that a word's vector sees")
+    rows: int = Field(default=1000, ge=100, description="Of each table of hashed word features")
 
 
 def main(parameters: MentionModelParameters, context: Context, *, annotated: Path, out: Path) -> dict[str, float]:

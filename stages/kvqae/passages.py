@@ -19,7 +19,7 @@ class PassagesParameters(Parameters):
     """Section `kvqae.passages`."""
 
     words: int = Field(ge=1, description="Most spaCy tokens in a passage; the title is not counted")
-    shard_size: int = Field(ge=1, description="Articles a worker takes at a time")
+    shard_size: int = Field(default=4096, ge=1, description="Articles a worker takes at a time")
 
 
 def main(parameters: PassagesParameters, context: Context, *, articles: Path, out: Path) -> dict[str, float]:

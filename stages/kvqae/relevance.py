@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -15,12 +16,15 @@ from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
 from trivium.measures.answers import normalize_answer
 from trivium.measures.runs import Run
+from trivium.vision.encoder_registry import SECTION, ImageEncoders
 
 
 class RelevanceParameters(Parameters):
     """Section `kvqae.relevance`."""
 
+    elsewhere: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
+    image_encoders: ImageEncoders
 
 
 def _read_runs(paths: Iterable[Path], questions: Sequence[Question], documents: int) -> list[Run]:
@@ -43,22 +47,24 @@ def main(
     *,
     questions: Path,
     runs: list[Path],
+    image_runs: Path,
     passages: Path,
     articles: Path,
     out: Path,
 ) -> dict[str, float]:
     """Pool the systems' results and judge them, passages and articles, for each split.
 
-    `runs` are the systems' folders; `<split>.trec` in them ranks passages, `<split>_articles.trec`, where there is one,
-    articles. The articles of pooled passages are pooled too.
+    `runs` are the text systems' folders, `image_runs` holds one an image encoder; `<split>.trec` in them ranks
+    passages, `<split>_articles.trec`, where there is one, articles. The articles of pooled passages are pooled too.
     """
+    folders = [*runs, *(image_runs / name for name in parameters.image_encoders)]
     article_of = ArticlePassages(passages).article_of
     metrics: dict[str, float] = {}
     with write_atomically(out) as beside:
         for split in SPLITS:
             asked = read_questions(questions / f"{split}.jsonl")
-            found = _read_runs([folder / f"{split}.trec" for folder in runs], asked, len(article_of))
-            by_article = [folder / f"{split}_articles.trec" for folder in runs]
+            found = _read_runs([folder / f"{split}.trec" for folder in folders], asked, len(article_of))
+            by_article = [folder / f"{split}_articles.trec" for folder in folders]
             found_articles = _read_runs(filter(Path.exists, by_article), asked, int(article_of[-1]) + 1)
             pool = pool_runs(asked, found, parameters.depth)
             article_pool = [

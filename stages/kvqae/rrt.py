@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +13,6 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json
-from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
@@ -36,11 +36,22 @@ MODEL = ("config.json", "model.safetensors")
 PHOTOGRAPHS, LABELS = "photographs", "photographs.csv"
 
 
-class RrtParameters(Parameters):
-    """Section `kvqae.rrt`; `hub` reads `use` alone, `local` what training needs."""
+class RrtParameters(LocalFeaturesParameters):
+    """Section `kvqae.rrt`; `hub` reads `use` alone, `local` what training needs.
 
+    Photographs are described as images are.
+    """
+
+    elsewhere: ClassVar = {
+        "local": "world.local.kvqae_models",
+        "picture_size": "kvqae.sample.picture_size",
+        "difficulty": "kvqae.sample.difficulty",
+        "most": "kvqae.local_features.most",
+        "max_side": "kvqae.pictures.max_side",
+        "max_pixels": "kvqae.pictures.max_pixels",
+    }
     use: bool = Field(description="Re-rank images by RRT; false: by ArcFace alone, without features of DELG's")
-    seed: int = Field(ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
+    seed: int = Field(default=0, ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
     difficulty: Difficulty = Field(description="How far the training photographs differ")
     landmarks: int = Field(ge=4, description="Subjects of the training photographs that are in no world")
@@ -49,7 +60,6 @@ class RrtParameters(Parameters):
     overlap: float = Field(
         ge=0, le=1, description="Share of the knowledge base's things that are shown too, in other photographs"
     )
-    features: LocalFeaturesParameters = Field(description="How photographs are described: as in kvqae.local_features")
     training: RrtTrainingParameters = Field(description="Sizes and schedule")
 
 
@@ -98,7 +108,7 @@ def train_on(
 
     folder = context.work / "features"
     metrics = describe_images(
-        images, extractor, None, parameters.features, engine=context.engine, work=context.work / "shards", out=folder
+        images, extractor, None, parameters, engine=context.engine, work=context.work / "shards", out=folder
     )
     features = FeatureFolder.read(folder)
     names = features.names.to_pylist()
@@ -160,12 +170,11 @@ def main(
     articles: int,
     imageless: int,
     out: Path,
-    local: str = "",
 ) -> dict[str, float]:
     """Write the model's folder to --out; where RRT is not used, that it is left out.
 
     --source sample trains one, some of whose landmarks are things of the sample world --world-seed --articles
-    --imageless; hub downloads the authors'; local takes what is in rrt/ of the folder --local, or trains on it.
+    --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder, or trains on it.
     """
     if source not in SOURCES:
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
@@ -177,10 +186,10 @@ def main(
     if source == "sample":
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
-        return fetch_rrt(out, context.downloads, Path(local) if local else None)
-    if not local:
-        raise BadInput("no folder given", field="--local", expected="a folder with rrt/")
-    return bring_rrt(parameters, context, Path(local), out)
+        return fetch_rrt(out, context.downloads, Path(parameters.local) if parameters.local else None)
+    if not parameters.local:
+        raise BadInput("no folder given", field="world.local.kvqae_models", expected="a folder with rrt/")
+    return bring_rrt(parameters, context, Path(parameters.local), out)
 
 
 if __name__ == "__main__":

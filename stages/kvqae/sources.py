@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -16,8 +17,14 @@ SOURCES = ("sample", "hub", "local")
 
 
 class KvqaeSourcesParameters(Parameters):
-    """Section `kvqae.sources`; `local` reads none of it, `hub` only `files` and `picture_size`."""
+    """Section `kvqae.sources`; `local` reads only `local`, `hub` only `files` and `picture_size`."""
 
+    elsewhere: ClassVar = {
+        "local": "world.local.kvqae",
+        "picture_size": "kvqae.sample.picture_size",
+        "difficulty": "kvqae.sample.difficulty",
+    }
+    local: str = Field(default="", description="Folder of your own files, which source local reads")
     questions: int = Field(ge=1, description="Candidate questions of the sample")
     linked: float = Field(ge=0, le=1, description="Share of the sample's questions that TagMe links to their entity")
     files: int = Field(ge=3, le=500, description="Most files of a Commons category")
@@ -30,12 +37,13 @@ class KvqaeSourcesParameters(Parameters):
 
 def main(
     parameters: KvqaeSourcesParameters, context: Context, *, source: str, raw: Path, world_seed: int,
-    world_articles: int, world_imageless: int, out: Path, local: str = "",
+    world_articles: int, world_imageless: int, out: Path,
 ) -> dict[str, float]:  # fmt: skip
     """Write `triviaqa.json`, `wikidata.jsonl`, `commons.jsonl`, `images/`, `annotated.jsonl`, `concrete_types.csv`.
 
     --source sample makes them about the entities of the sample world in --raw, made again from --world-seed,
-    --world-articles and --world-imageless; hub fetches them for the entities of --raw; local takes those of --local.
+    --world-articles and --world-imageless; hub fetches them for the entities of --raw; local takes those of
+    sources/ in the user's folder.
     """
     if source == "sample":
         from sample.kvqae.construction import entities_of, write_sources
@@ -58,9 +66,10 @@ def main(
     if source == "local":
         from trivium.sources.kvqae.construction_local import check_sources
 
-        if not local:
-            raise BadInput("no folder given", field="--local", expected="a folder laid out as data/kvqae/sources")
-        return check_sources(Path(local), out)
+        if not parameters.local:
+            expected = "a folder whose sources/ is laid out as data/kvqae/sources"
+            raise BadInput("no folder given", field="world.local.kvqae", expected=expected)
+        return check_sources(Path(parameters.local) / "sources", out)
     raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
 
 

@@ -13,7 +13,7 @@ from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 
 
 class SubjectsParameters(KnowledgeBaseParameters):
-    """Section `kvqae.subjects`: the image properties are those of `kvqae.knowledge_base`."""
+    """Section `kvqae.subjects`: the image properties are those of the knowledge base."""
 
 
 def main(

@@ -1,6 +1,7 @@
 """Stage `kvqae-training_pairs`. Questions with positive and hard negative passages."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -18,6 +19,7 @@ from trivium.measures.runs import Run
 class TrainingPairsParameters(Parameters):
     """Section `kvqae.training_pairs`."""
 
+    elsewhere: ClassVar = {"depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from trivium.files.tables import write_json
 from trivium.formats.trec import read_qrels
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS, ROWS, read_split
+from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, ROWS, read_split
 from trivium.kvqae.retrieval.fusion_tuning import Tuned, read_used, tune, write_weightings
 from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
 
@@ -22,32 +22,43 @@ def main(
     context: Context,
     *,
     runs: list[Path],
+    image_runs: Path,
     fused: Path,
     passage_qrels: Path,
     article_qrels: Path,
     out_weights: Path,
     out_weightings: Path,
 ) -> dict[str, float]:
-    """Write the best weights of every row (JSON) and the validation MRR of all weightings (CSV)."""
+    """Write the best weights of every row (JSON) and the validation MRR of all weightings (CSV).
+
+    A row's systems are those that it was fused from: `runs` are the texts' folders, `image_runs` holds those of images.
+    """
     qrels = {False: read_qrels(passage_qrels), True: read_qrels(article_qrels)}
+    images = sorted(image_runs.iterdir())
+    names = {False: [path.name for path in (*runs, *images)], True: [path.name for path in images]}
+    used = {row: read_used(fused, row, names[row not in PASSAGE_ROWS]) for row in ROWS}
     known = {
-        articles: read_split(runs, SPLIT, articles=articles, queries=judged.queries)
-        for articles, judged in qrels.items()
+        articles: read_split(
+            [*runs, *images],
+            SPLIT,
+            dict.fromkeys(name for row, (weights, _) in used.items() for name in weights if row in rows),
+            articles=articles,
+            queries=qrels[articles].queries,
+        )
+        for articles, rows in ((False, PASSAGE_ROWS), (True, ARTICLE_ROWS))
     }
     tuned: dict[str, Tuned] = {}
     report: dict[str, Any] = {}
     metrics: dict[str, float] = {}
-    for row, systems in ROWS.items():
+    for row, (in_use, depth) in used.items():
         articles = row not in PASSAGE_ROWS
-        used, depth = read_used(fused, row)
-        ranked = [known[articles][system] for system in systems]
-        result = tuned[row] = tune(ranked, qrels[articles], used, step=parameters.step, depth=depth)
+        result = tuned[row] = tune(known[articles], qrels[articles], in_use, step=parameters.step, depth=depth)
         best = result.search.best
-        weights = dict(zip(systems, result.search.weights[best].tolist(), strict=True))
+        weights = dict(zip(in_use, result.search.weights[best].tolist(), strict=True))
         report[row] = {
             "weights": weights,
             "mrr": float(result.search.values[best]),
-            "used_weights": dict(zip(systems, used, strict=True)),
+            "used_weights": in_use,
             "used_mrr": result.used_value,
             "used_is_best": result.used_is_best,
             "weightings": len(result.search.values),

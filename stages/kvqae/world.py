@@ -1,6 +1,7 @@
 """Raw data of KVQAE: a sample world made here, the public data from the hub, or files of your own (kvqae.md §1, §2)."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -27,8 +28,14 @@ class Sizes(Parameters):
 
 
 class KvqaeWorldParameters(Parameters):
-    """The sample world; `hub` and `local` read none of it."""
+    """The sample world; `hub` reads none of it, `local` only `local`."""
 
+    elsewhere: ClassVar = {
+        "local": "world.local.kvqae",
+        "picture_size": "kvqae.sample.picture_size",
+        "difficulty": "kvqae.sample.difficulty",
+    }
+    local: str = Field(default="", description="Folder of your own files, which source local reads")
     seed: int = Field(ge=0, le=998, description="World seed: other seeds have other entities and other faces")
     articles: int = Field(ge=50, description="Articles with an image: the knowledge base")
     imageless: int = Field(ge=0, description="Articles without image: in Wikipedia, not in the knowledge base")
@@ -69,12 +76,10 @@ def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -
     return counts | statistics(world)
 
 
-def main(
-    parameters: KvqaeWorldParameters, context: Context, *, source: str, out: Path, local: str = ""
-) -> dict[str, float]:
+def main(parameters: KvqaeWorldParameters, context: Context, *, source: str, out: Path) -> dict[str, float]:
     """Write `articles.jsonl`, `wikidata.jsonl`, `viquae/`, `triviaqa/` and `images/` to --out.
 
-    --source sample makes them, hub downloads them, local checks and takes those of the folder --local.
+    --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
     """
     if source == "sample":
         return make_sample(parameters, context, out)
@@ -85,9 +90,9 @@ def main(
     if source == "local":
         from trivium.sources.kvqae.local import check_kvqae
 
-        if not local:
-            raise BadInput("no folder given", field="--local", expected="a folder laid out as data/kvqae/raw")
-        return check_kvqae(Path(local), out)
+        if not parameters.local:
+            raise BadInput("no folder given", field="world.local.kvqae", expected="a folder laid out as data/kvqae/raw")
+        return check_kvqae(Path(parameters.local), out)
     raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
 
 

@@ -75,7 +75,7 @@ def test_onnx_runtime_is_tried_where_there_is_a_gpu(findings, monkeypatch):
     monkeypatch.setattr(onnx_session, "check_gpu", fail)
     lacking = findings()["ONNX Runtime"]
     assert lacking.state == "lacks"
-    assert "kvqae-image_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
+    assert "kvqae-kb_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
     monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
     assert findings()["ONNX Runtime"].state == "has"
     monkeypatch.setattr(doctor, "_answer", lambda *_: "")

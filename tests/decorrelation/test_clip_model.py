@@ -11,7 +11,7 @@ from tests.decorrelation.tiny_models import CAPTIONS, CLIP_SETTINGS, pictures, w
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.interface import start
 from trivium.errors import BadInput
-from trivium.vision.whole_images import load_clip
+from trivium.vision.encoders.clip import load_clip
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,9 @@ def asked(built):
 @pytest.fixture(scope="module")
 def face(built, asked):
     """A picture of the test set with one face."""
-    table = read_table(built.folder / "data/kvqae/features/questions/faces.parquet", ["name", "faces"]).to_pylist()
+    table = read_table(
+        built.folder / "data/kvqae/features/questions/arcface/pictures.parquet", ["name", "faces"]
+    ).to_pylist()
     with_one = {row["name"] for row in table if row["faces"] == 1}
     return next(image for question, image in asked if question.image in with_one)
 

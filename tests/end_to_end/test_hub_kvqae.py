@@ -53,7 +53,7 @@ def test_what_the_public_files_lack_is_counted_on_the_way(project: Project):
         "triviaqa_train": TRIVIAQA - 1,
     }  # fmt: skip
     assert expected.items() <= metrics(project, "world").items()
-    assert metrics(project, "image_features_questions")["unreadable_not_an_image"] == 1
+    assert metrics(project, "question_features_arcface")["unreadable_not_an_image"] == 1
     search = metrics(project, "image_search")
     assert (search["test_image_missing"], search["test_image_unreadable"], search["kb_image_unreadable"]) == (1, 1, 1)
     assert metrics(project, "fragment")["gallery_pictures_missing"] >= 2

@@ -4,9 +4,12 @@ import numpy as np
 
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import write_qrels, write_run
-from trivium.kvqae.retrieval.fusion import IMAGE, ROWS
+from trivium.kvqae.retrieval import fusion
 from trivium.measures.runs import Qrels, Run
 
+IMAGE = ("arcface", "imagenet", "clip")
+ENCODERS = {name: {} for name in IMAGE}  # as `kvqae.image_encoders` has them
+ROWS = {row: texts + (IMAGE if row.endswith("image") else ()) for row, texts in fusion.ROWS.items()}
 SYSTEMS = ("bm25", "dpr_zero_shot", "dpr_few_shot", *IMAGE)
 STRENGTH = {"bm25": 0.5, "dpr_zero_shot": 0.8, "dpr_few_shot": 1.0, "arcface": 1.5, "imagenet": 0.4, "clip": 0.8}
 PASSAGES, DEPTH, PASSAGES_PER_ARTICLE = 60, 10, 4

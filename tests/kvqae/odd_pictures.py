@@ -5,15 +5,11 @@ from pathlib import Path
 
 import insightface
 import numpy as np
-import torch
 from PIL import Image
 
-from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
-from trivium.vision.faces import FaceDetector, FaceEncoder
-from trivium.vision.image_encoding import Encoders
-from trivium.vision.whole_images import load_clip, load_imagenet
-
-CPU = torch.device("cpu")
+from trivium.vision.encoder_registry import encoder_names, encoder_of, encoder_parameters
+from trivium.vision.image_encoder import EncoderParameters
+from trivium.vision.image_encoding import LoadedEncoder, load_encoder
 
 
 def encoded(pixels: np.ndarray, kind: str = "PNG", **options: object) -> bytes:
@@ -23,18 +19,26 @@ def encoded(pixels: np.ndarray, kind: str = "PNG", **options: object) -> bytes:
 
 
 def write_base(folder: Path) -> Path:
-    """ArcFace, ImageNet and CLIP with drawn weights, as `models/kvqae/base` has them; returns the folder."""
-    write_onnx(folder / "arcface" / "model.onnx", np.random.default_rng(0).normal(size=(3, 8)))
-    write_imagenet(folder / "imagenet")
-    write_clip(folder / "clip")
+    """Every image encoder with drawn weights, a folder each, as `models/kvqae/base` has them; returns the folder."""
+    for name in encoder_names():
+        encoder_of(name).write_tiny(folder / name)
     return folder
 
 
-def load_base(base: Path) -> Encoders:
-    """The encoders of `write_base`, on the CPU."""
-    detector = FaceDetector(min_side=20, min_face=20, thresholds=(0.6, 0.7, 0.7), factor=0.709, device=CPU)
-    arcface = FaceEncoder(base / "arcface" / "model.onnx", CPU)
-    return Encoders(detector, arcface, load_imagenet(base / "imagenet", CPU), load_clip(base / "clip", CPU))
+def settings_of(base: Path, encoder: str) -> EncoderParameters:
+    """The entry of `kvqae.image_encoders` for an encoder of `write_base`."""
+    return encoder_parameters(encoder, entry_of(base, encoder))
+
+
+def entry_of(base: Path, encoder: str) -> dict[str, object]:
+    """As it stands in `params.yaml`."""
+    faces = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}
+    return {"model": str(base / encoder), **(faces if encoder_of(encoder).route == "face" else {})}
+
+
+def load_base(base: Path) -> dict[str, LoadedEncoder]:
+    """The encoders of `write_base` by name."""
+    return {name: load_encoder(name, settings_of(base, name)) for name in encoder_names()}
 
 
 def odd_pictures() -> dict[str, bytes]:

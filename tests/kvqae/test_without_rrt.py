@@ -81,7 +81,7 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
             LocalFeaturesParameters,
             images=images,
             extractor="rrt/extractor",
-            files="brought/delg",  # not there
+            name=images,
             out=f"features_{images}",
         )
         assert counts == {"images_left_out": count}

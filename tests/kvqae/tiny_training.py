@@ -26,7 +26,7 @@ SHARED = {
     "learning_rate": 3e-3,
     "schedule": "linear",
     "warmup": 0.1,
-    "clip": 1.0,
+    "max_gradient_norm": 1.0,
     "validate_every": 3,
     "validation_questions": 5,
     "validation_passages": 3,

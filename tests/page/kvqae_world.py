@@ -9,6 +9,7 @@ import yaml
 from PIL import Image
 from pyarrow import csv
 
+from tests.kvqae.fusion_world import IMAGE, weights
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json, write_json_lines, write_table
 from trivium.formats.trec import write_run
@@ -194,15 +195,19 @@ def write_world(folder: Path) -> dict[str, Any]:
     verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
     csv.write_csv(pa.Table.from_pylist([factor | verdicts]), folder / "difficulty.csv")
     used = {
-        "evaluate": {"significance": 0.01, "confidence": 0.95},
-        "evaluate_reranking": {"significance": 0.01, "confidence": 0.95},
+        "statistics": {"significance": 0.01, "confidence": 0.95},
+        "cross_encoder": {"validation_questions": 40, "validation_passages": 20},
+        "image_encoders": {name: {} for name in IMAGE},
+        "fuse": {"weights": weights()},
+        "evaluate": {},
+        "evaluate_reranking": {},
         "read": {"seeds": [0, 1]},
-        "rerank_finetune": {"validation_questions": 40, "validation_passages": 20},
+        "rerank_finetune": {},
         "rerank_text": {"depth": 5},
         "rerank_arcface": {"depth": 10},
         "rerank_rrt": {"depth": 15},
         "rrt": {"use": True},
-        "difficulty": {"confidence": 0.95},
+        "difficulty": {},
     }
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}))
     return {

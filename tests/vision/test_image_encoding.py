@@ -8,11 +8,12 @@ from PIL import Image
 
 from tests.kvqae.odd_pictures import load_base, odd_pictures, write_base
 from trivium.errors import BadInput
-from trivium.vision.image_encoding import Encoders, Features, encode_images
+from trivium.vision.encoder_registry import encoder_names
+from trivium.vision.image_encoding import Features, LoadedEncoder, encode_images
 
 
 @pytest.fixture(scope="module")
-def encoders(tmp_path_factory: pytest.TempPathFactory) -> Encoders:
+def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedEncoder]:
     return load_base(write_base(tmp_path_factory.mktemp("base")))
 
 
@@ -21,38 +22,38 @@ def images() -> dict[str, bytes]:
     return odd_pictures()
 
 
+@pytest.mark.parametrize("name", encoder_names())
 @pytest.mark.parametrize("batch_size", [1, 3])
-def test_batches_change_nothing(batch_size: int, encoders: Encoders, images: dict[str, bytes]) -> None:
+def test_batches_change_nothing(
+    batch_size: int, name: str, encoders: dict[str, LoadedEncoder], images: dict[str, bytes]
+) -> None:
     def encode(batch: list[tuple[str, bytes]]) -> Features:
-        return encode_images(batch, encoders, max_side=512, max_pixels=10_000_000)
+        return encode_images(batch, encoders[name], max_side=512, max_pixels=10_000_000)
 
     items = list(images.items())
     whole = encode(items)
     parts = [encode(items[start : start + batch_size]) for start in range(0, len(items), batch_size)]
-    for name, matrix in whole.matrices.items():
-        assert np.allclose(matrix, np.concatenate([part.matrices[name] for part in parts]), atol=2e-3)
-    for column in ("name", "unreadable", "faces", "detected", "width", "height"):
+    assert np.allclose(whole.matrix, np.concatenate([part.matrix for part in parts]), atol=2e-3)
+    for column in set(whole.table.column_names) & {"name", "unreadable", "faces", "detected", "width", "height"}:
         assert whole.table[column].to_pylist() == [value for part in parts for value in part.table[column].to_pylist()]
 
 
+@pytest.mark.parametrize("name", encoder_names())
 def test_each_image_is_decoded_once(
-    encoders: Encoders, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    name: str, encoders: dict[str, LoadedEncoder], images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = []
     image_open = Image.open
     monkeypatch.setattr(Image, "open", lambda file: opened.append(file.getvalue()) or image_open(file))
-    encode_images(list(images.items()), encoders, max_side=512, max_pixels=10_000_000)
+    encode_images(list(images.items()), encoders[name], max_side=512, max_pixels=10_000_000)
     assert opened == list(images.values())
 
 
-def test_nan_embedding_names_the_image(encoders: Encoders, images: dict[str, bytes]) -> None:
+def test_nan_embedding_names_the_image(encoders: dict[str, LoadedEncoder], images: dict[str, bytes]) -> None:
     embeddings = np.ones((7, 16), np.float32)  # of seven readable images, the second is noise.png
     embeddings[1, 3] = np.nan
     broken = Mock(return_value=embeddings, dimension=16, path=Path("clip"))
     with pytest.raises(BadInput, match=r"clip:noise\.png: NaN or infinite embedding"):
         encode_images(
-            list(images.items()),
-            replace(encoders, clip=broken),
-            max_side=512,
-            max_pixels=10_000_000,
+            list(images.items()), replace(encoders["clip"], embed=broken), max_side=512, max_pixels=10_000_000
         )

@@ -11,7 +11,8 @@ from torchvision import models
 
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet
 from trivium.errors import BadInput
-from trivium.vision.whole_images import load_clip, load_imagenet
+from trivium.vision.encoders.clip import load_clip
+from trivium.vision.encoders.imagenet import load_imagenet
 
 CPU = torch.device("cpu")
 

@@ -36,9 +36,9 @@ def lines(answer: "Answer") -> Iterator[str]:
 
 
 def _contributions(contributions: Mapping[str, float]) -> str:
-    from trivium.kvqae.asking.systems import LABELS
+    from trivium.kvqae.asking.systems import label_of
 
-    return "  ".join(f"{LABELS[system]} {value:+.2f}" for system, value in contributions.items() if value)
+    return "  ".join(f"{label_of(system)} {value:+.2f}" for system, value in contributions.items() if value)
 
 
 def _marked(support: "Support") -> str:

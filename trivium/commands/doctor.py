@@ -193,7 +193,7 @@ def _onnx_runtime() -> Finding:
     try:
         check_gpu()
     except BadInput as problem:
-        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-image_features stops: {problem}")
+        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-kb_features stops: {problem}")
     return Finding("ONNX Runtime", "has", "on the GPU")
 
 

@@ -82,14 +82,23 @@ def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any]
     digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[CPU_BF16], code)).encode())
     for name, value in sorted((arguments | values).items()):
         digest.update(repr((name, str(value))).encode())
-        if is_output(name):
-            continue
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, Path) or (isinstance(item, str) and item):  # a folder of one's own may be named by text
-                for file in _files(Path(item)):
-                    status = file.stat()
-                    digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode())
+    inputs = [value for name, value in sorted(arguments.items()) if not is_output(name)]
+    for path in _paths([*inputs, values]):
+        for file in _files(path):
+            status = file.stat()
+            digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode())
     return digest.hexdigest()[:16]
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """What may be paths in a tree of arguments or parameters: a folder of one's own may be named by text."""
+    if isinstance(value, dict):
+        yield from _paths(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, Path) or (isinstance(value, str) and value):
+        yield Path(value)
 
 
 def _unchecked() -> None:

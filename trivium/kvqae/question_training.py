@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -39,6 +39,15 @@ BEST = "best.safetensors"
 class QuestionTrainingParameters(Parameters):
     """What the sections of the reader's and of the cross-encoder's trainings share."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "kvqae.texts.pair_tokens",
+        "batch": "kvqae.texts.pair_batch",
+        "dropout": "kvqae.pair_training.dropout",
+        "frozen_embeddings": "kvqae.pair_training.frozen_embeddings",
+        "schedule": "kvqae.pair_training.schedule",
+        "warmup": "kvqae.pair_training.warmup",
+        "max_gradient_norm": "kvqae.pair_training.max_gradient_norm",
+    }
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
     dropout: float = Field(ge=0, lt=1, description="Of attention and hidden layers; BERT's 0.1 suits longer trainings")
@@ -51,7 +60,7 @@ class QuestionTrainingParameters(Parameters):
         description="Of the learning rate; constant also keeps the best weights on validation, linear the last ones"
     )
     warmup: float = Field(ge=0, lt=1, description="Linear only: share of the steps in which the learning rate rises")
-    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    max_gradient_norm: float = Field(gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps between validations")
     validation_questions: int = Field(ge=1, description="Questions in validation, from the first on")
     validation_passages: int = Field(ge=1, description="Best passages of each in validation")
@@ -192,7 +201,7 @@ def train(
         (loss, counts), together = halving(together, attempt, unit="questions")
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        norm = torch.nn.utils.clip_grad_norm_(trained, parameters.clip)
+        norm = torch.nn.utils.clip_grad_norm_(trained, parameters.max_gradient_norm)
         done = step + 1
         log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
         optimizer.step()

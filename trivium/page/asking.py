@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import ImageDraw
 
 from trivium.kvqae.asking.answered_question import Answer, Support
-from trivium.kvqae.asking.systems import LABELS, FaceFound
+from trivium.kvqae.asking.systems import FaceFound, label_of
 from trivium.page.common import signed
 from trivium.page.kvqae.gallery import thumbnail
 from trivium.vision.decoding import Unreadable, decode
@@ -90,7 +90,7 @@ def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, object]]:
         {
             "sum": sum(each.values()),
             "bars": [
-                {"label": LABELS[system], "value": value, "share": 50 * abs(value) / largest}
+                {"label": label_of(system), "value": value, "share": 50 * abs(value) / largest}
                 for system, value in each.items()
                 if value
             ],

@@ -1,34 +1,36 @@
-"""The frozen image encoders together: images decoded once, then face, ImageNet and CLIP embedding (kvqae.md §3)."""
+"""A frozen image encoder at work: images decoded, faces found where it looks at faces, embedded (kvqae.md §3)."""
 
 import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from PIL import Image
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
+from trivium.vision.encoder_registry import encoder_of
+from trivium.vision.image_encoder import Embedder, EncoderParameters, FaceEncoderParameters
 
-if TYPE_CHECKING:  # seconds to import, and only the workers need them
-    from trivium.vision.faces import FaceDetector, FaceEncoder
-    from trivium.vision.whole_images import ImageEncoder
+if TYPE_CHECKING:  # seconds to import, and only the workers need it
+    from trivium.vision.faces import FaceDetector
 
-MATRICES = ("arcface", "imagenet", "clip")
-Probability = Annotated[float, Field(ge=0, le=1)]
-SCHEMA = pa.schema(
+PICTURES = pa.schema(
     [
         ("name", pa.string()),
         ("width", pa.int32()),  # after reduction; null when unreadable
         ("height", pa.int32()),
         ("unreadable", pa.string()),  # the reason, or null
+    ]
+)
+FACES = pa.schema(
+    [
+        *PICTURES,
         ("faces", pa.int32()),  # how many were found; null when the image was not searched
         ("detected", pa.bool_()),
         ("probability", pa.float32()),  # of the most probable face, like its box and landmarks
@@ -38,87 +40,67 @@ SCHEMA = pa.schema(
 )
 
 
-class FaceDetectorParameters(Parameters):
-    """MTCNN's part of section `kvqae.image_features`."""
-
-    min_side: int = Field(ge=1, description="Images with a shorter side, in pixels, are not searched for faces")
-    min_face: int = Field(ge=12, description="MTCNN: smallest face, in pixels")
-    thresholds: tuple[Probability, Probability, Probability] = Field(
-        description="MTCNN: probabilities that its three networks ask for"
-    )
-    factor: float = Field(gt=0, lt=1, description="MTCNN: ratio of two steps of the image pyramid")
-
-    @model_validator(mode="after")
-    def _pyramid_has_a_level(self) -> Self:
-        if self.min_side < self.min_face:
-            raise ValueError(f"min_side {self.min_side} must not be less than min_face {self.min_face}")
-        return self
-
-
 @dataclass(frozen=True)
-class Encoders:
-    """The frozen networks, loaded once a process."""
+class LoadedEncoder:
+    """An encoder's networks, loaded once a process.
 
-    detector: "FaceDetector"
-    arcface: "FaceEncoder"
-    imagenet: "ImageEncoder"
-    clip: "ImageEncoder"
+    Attributes:
+        embed: the encoder.
+        detector: finds the faces that it looks at; None where it looks at whole pictures.
+    """
+
+    embed: Embedder
+    detector: "FaceDetector | None" = None
 
 
-@lru_cache(maxsize=1)
-def load_encoders(arcface: Path, imagenet: Path, clip: Path, parameters: FaceDetectorParameters) -> Encoders:
-    """Load all four on the GPU if there is one; a worker process keeps to one CPU thread."""
+@lru_cache(maxsize=8)
+def load_encoder(name: str, parameters: EncoderParameters) -> LoadedEncoder:
+    """Load an encoder on the GPU if there is one; a worker process keeps to one CPU thread."""
     import torch
 
     from trivium.nets.device import pick_device
-    from trivium.vision.faces import FaceDetector, FaceEncoder
-    from trivium.vision.whole_images import load_clip, load_imagenet
 
     if multiprocessing.parent_process() is not None:
         torch.set_num_threads(1)
-    device = pick_device()
-    detector = FaceDetector(
-        min_side=parameters.min_side,
-        min_face=parameters.min_face,
-        thresholds=parameters.thresholds,
-        factor=parameters.factor,
-        device=device,
+    encoder, device = encoder_of(name), pick_device()
+    return LoadedEncoder(
+        encoder.load(parameters.model, device),
+        parameters.detector(device) if isinstance(parameters, FaceEncoderParameters) else None,
     )
-    return Encoders(detector, FaceEncoder(arcface, device), load_imagenet(imagenet, device), load_clip(clip, device))
 
 
 @dataclass(frozen=True)
 class Features:
-    """Features of some images: a table row and a row of each matrix an image.
+    """What one encoder makes of some images: a table row and a row of the matrix an image.
 
     Attributes:
-        table: with `SCHEMA`.
-        matrices: float16 (images, dimension) by name in `MATRICES`, rows of length 1; zero where there is no face
-            (arcface) or no readable image (all).
+        table: with `FACES`, or with `PICTURES` where the encoder looks at whole pictures.
+        matrix: float16 (images, dimension), rows of length 1; zero where there is no readable image, or no face.
         broken_exif: images with a broken EXIF block, which are perhaps not upright.
     """
 
     table: pa.Table
-    matrices: dict[str, NDArray[np.float16]]
+    matrix: NDArray[np.float16]
     broken_exif: int
 
 
 def encode_images(
-    images: Sequence[tuple[str, bytes]], encoders: Encoders, *, max_side: int, max_pixels: int
+    images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
 ) -> Features:
-    """Decode each image once, look for faces, embed the most probable face and the whole image.
+    """Decode each image, and embed it, or the most probable face in it.
 
     Args:
         images: (name, encoded bytes).
-        encoders: the frozen networks.
-        max_side, max_pixels: see `images.decode_picture`.
+        encoder: the frozen networks.
+        max_side, max_pixels: see `decoding.decode_picture`.
 
     Raises:
-        BadInput: an encoder gave NaN or infinity; the message names the image.
+        BadInput: the encoder gave NaN or infinity; the message names the image.
     """
+    schema = PICTURES if encoder.detector is None else FACES
     names = [name for name, _ in images]
-    rows: list[dict[str, object]] = [dict.fromkeys(SCHEMA.names) | {"name": name, "detected": False} for name in names]
-    pictures = {}
+    rows: list[dict[str, object]] = [dict.fromkeys(schema.names) | {"name": name} for name in names]
+    shown: dict[int, Any] = {}
     broken_exif = 0
     for index, (_, data) in enumerate(images):
         try:
@@ -126,13 +108,24 @@ def encode_images(
         except Unreadable as problem:
             rows[index]["unreadable"] = problem.reason
             continue
-        pictures[index] = picture.image
+        shown[index] = picture.image
         broken_exif += picture.broken_exif
+        rows[index] |= {"width": picture.image.width, "height": picture.image.height}
+    if encoder.detector is not None:
+        shown = _faces(shown, rows, encoder.detector)
+    return Features(pa.Table.from_pylist(rows, schema=schema), _spread(encoder.embed, shown, names), broken_exif)
 
+
+def _faces(
+    pictures: dict[int, Image.Image], rows: list[dict[str, object]], detector: "FaceDetector"
+) -> dict[int, NDArray[np.uint8]]:
+    """The aligned crop of the most probable face of each picture that shows one; rows say what was found."""
+    for row in rows:
+        row["detected"] = False
     pixels = [np.asarray(picture) for picture in pictures.values()]
     crops = {}
-    for index, image, detection in zip(pictures, pixels, encoders.detector(pixels), strict=True):
-        rows[index] |= {"width": image.shape[1], "height": image.shape[0], "faces": detection.faces}
+    for index, image, detection in zip(pictures, pixels, detector(pixels), strict=True):
+        rows[index]["faces"] = detection.faces
         if (face := detection.best) is not None:
             crops[index] = align(image, face.landmarks)
             rows[index] |= {
@@ -141,24 +134,15 @@ def encode_images(
                 "box": face.box,
                 "landmarks": face.landmarks.ravel(),
             }
-
-    whole = list(pictures.values())
-    matrices = {
-        "arcface": _spread(encoders.arcface, list(crops.values()), list(crops), names),
-        "imagenet": _spread(encoders.imagenet, whole, list(pictures), names),
-        "clip": _spread(encoders.clip, whole, list(pictures), names),
-    }
-    return Features(pa.Table.from_pylist(rows, schema=SCHEMA), matrices, broken_exif)
+    return crops
 
 
-def _spread(
-    encoder: "FaceEncoder | ImageEncoder", images: list, indices: list[int], names: list[str]
-) -> NDArray[np.float16]:
+def _spread(embed: Embedder, images: dict[int, Any], names: list[str]) -> NDArray[np.float16]:
     """Embeddings of the images at these indices, one row for each name."""
-    embeddings = encoder(images)
+    embeddings, indices = embed(list(images.values())), list(images)
     finite = np.isfinite(embeddings).all(axis=1)
     if not finite.all():
-        raise BadInput("NaN or infinite embedding", file=encoder.path, row=names[indices[int(np.argmin(finite))]])
-    matrix = np.zeros((len(names), encoder.dimension), np.float16)
+        raise BadInput("NaN or infinite embedding", file=embed.path, row=names[indices[int(np.argmin(finite))]])
+    matrix = np.zeros((len(names), embed.dimension), np.float16)
     matrix[indices] = embeddings
     return matrix

@@ -1,27 +1,25 @@
-"""Whole-image encoders, frozen: ImageNet ResNet (max-pooled) and CLIP's image tower (kvqae.md §3)."""
+"""Networks that describe whole pictures, and what their encoders share (kvqae.md §3)."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import open_clip
 import torch
 from numpy.typing import NDArray
 from PIL import Image
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
-from torchvision import models, transforms
+from torchvision import models
 
 from trivium.errors import BadInput
-from trivium.files.tables import read_json
 from trivium.nets.device import autocast, halving_batches
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, what torchvision's ResNets expect
-WIDEST = 8  # longer to shorter side; both encoders look at the central square only
+WIDEST = 8  # longer to shorter side; the encoders look at the central square only
 
 
-class ImageEncoder:
+class PictureEmbedder:
     """A network that describes images, and the preparation of its input.
 
     Args:
@@ -79,70 +77,19 @@ class MaxPooled(nn.Module):
         return self.convolutions(pixels).amax(dim=(2, 3))
 
 
-def load_imagenet(folder: Path, device: torch.device) -> ImageEncoder:
-    """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
-
-    Images are scaled to 8/7 of `size` (256 for 224) on the short side, cropped and standardised as in training.
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """Weights without code in them.
 
     Raises:
-        BadInput: no such architecture, a size out of range, or weights that do not fit (the layer is named).
+        BadInput: no such file, or not of this format.
     """
-    config_file, weights_file = folder / "config.json", folder / "model.safetensors"
-    config = read_json(config_file)
-    architectures = models.list_models(include=["resnet*", "resnext*", "wide_resnet*"])
-    if config.get("architecture") not in architectures:
-        raise BadInput(
-            "unknown architecture",
-            file=config_file,
-            field="architecture",
-            got=config.get("architecture"),
-            choices=architectures,
-        )
-    size = config.get("size")
-    if not isinstance(size, int) or size < 32:
-        raise BadInput("bad size", file=config_file, field="size", got=size, expected="pixels, at least 32")
-    weights = _read_weights(weights_file)
-    resnet = models.get_model(config["architecture"], weights=None, num_classes=len(weights.get("fc.bias", ())) or 1000)
-    try:
-        resnet.load_state_dict(weights)
-    except RuntimeError as error:
-        raise _misfit(error, weights_file) from None
-    prepare = transforms.Compose(
-        [
-            transforms.Resize(round(size * 8 / 7)),
-            transforms.CenterCrop(size),
-            transforms.ToTensor(),
-            transforms.Normalize(MEAN, DEVIATION),
-        ]
-    )
-    return ImageEncoder(folder, MaxPooled(resnet), prepare, device)
-
-
-def load_clip(folder: Path, device: torch.device) -> ImageEncoder:
-    """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
-
-    Raises:
-        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
-    """
-    if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
-        raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
-    try:
-        model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")
-    except RuntimeError as error:
-        raise _misfit(error, folder) from None
-    except (FileNotFoundError, ValueError, TypeError, KeyError, SafetensorError) as error:
-        raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
-    return ImageEncoder(folder, model.visual, prepare, device)
-
-
-def _read_weights(path: Path) -> dict[str, torch.Tensor]:
     try:
         return load_file(path)
     except (SafetensorError, FileNotFoundError) as error:
         raise BadInput(f"not readable as safetensors: {error}", file=path) from None
 
 
-def _misfit(error: RuntimeError, path: Path) -> BadInput:
+def misfit(error: RuntimeError, path: Path) -> BadInput:
     """Torch's report has a headline, then one line a layer; the first of them is enough."""
     lines = [line.strip() for line in str(error).splitlines()]
     return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)

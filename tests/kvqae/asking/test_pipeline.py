@@ -99,7 +99,7 @@ def test_an_unknown_row_lists_the_rows(tmp_path):
 
 def test_what_is_looked_for_is_what_the_graph_writes():
     graph = (ROOT / "dvc.yaml").read_text().replace("${item.reader}", "few_shot")
-    modules = [*(ROOT / "stages/kvqae").glob("ask*.py"), *(ROOT / "stages/kvqae/asking").glob("*.py")]
+    modules = [*(ROOT / "trivium/commands").glob("ask*.py"), *(ROOT / "trivium/kvqae/asking").glob("*.py")]
     code = "".join(path.read_text() for path in modules)
     paths = re.findall(r'made\((?:root, )?f?"([^"{]+)', code)
     assert len(paths) > 16

@@ -33,7 +33,7 @@ PARAMETERS = {
     "max_steps": None,
     "learning_rate": 3e-3,
     "warmup_steps": 2,
-    "clip": 2.0,
+    "max_gradient_norm": 2.0,
     "validate_every": 3,
     "validation_negatives": 1,
 }

@@ -25,8 +25,9 @@ from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources import minilm as text
+from trivium.vision.encoders.clip import load_clip
+from trivium.vision.encoders.imagenet import load_imagenet
 from trivium.vision.faces import FaceEncoder
-from trivium.vision.whole_images import load_clip, load_imagenet
 
 DIFFICULTY = {
     "identity_spread": 1,

@@ -60,7 +60,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     kept = names[:4]
     write_images(tmp_path / "kb", ((f"{name}.png", png(COLOURS.get(name, (90, 80, 70)))) for name in kept))
     faces = {"name": [f"{name}.png" for name in kept], "detected": [False] * 4, "unreadable": pa.nulls(4, pa.string())}
-    write_table(tmp_path / "features" / "faces.parquet", pa.table(faces))
+    write_table(tmp_path / "features" / "arcface" / "pictures.parquet", pa.table(faces))
     write_images(tmp_path / "asked", ((f"{name}.png", png(colour)) for name, colour in COLOURS.items()))
     asked = {name: (f"{name}.png", f"Q_{name}") for name in COLOURS} | {"face": ("red.png", "Q_red")}
     write_questions(tmp_path / "test.jsonl", asked)

@@ -3,14 +3,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stages.kvqae.evaluate import BLOCKS, main
+from stages.kvqae.evaluate import BLOCKS, TablesParameters, main
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
-from trivium.kvqae.retrieval.evaluation import EvaluateParameters, compare
+from trivium.kvqae.retrieval.evaluation import compare
 from trivium.measures.runs import Qrels, Run
 
-PARAMETERS = EvaluateParameters(significance=0.01, permutations=1000, confidence=0.95, resamples=200, seed=0)
+PARAMETERS = TablesParameters(
+    image_encoders={name: {} for name in ("arcface", "imagenet", "clip")},
+    significance=0.01,
+    permutations=1000,
+    confidence=0.95,
+    resamples=200,
+    seed=0,
+)
 QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons
 
 
@@ -31,7 +38,6 @@ def files(tmp_path):
         ),
         tmp_path / "routing.parquet",
     )
-    runs, article_runs = [], []
     for row in BLOCKS["passage"].rows:
         best = row == "dpr_few_shot_image"
         lists = {
@@ -39,13 +45,14 @@ def files(tmp_path):
             for number, question in enumerate(QUESTIONS)
         }
         write_run(tmp_path / row / "test.trec", Run.from_dict(lists, depth=2, name=row))
-        runs.append(tmp_path / row / "test.trec")
-    for row in ("arcface", "imagenet", "clip", "image"):
-        write_run(tmp_path / row / "test_articles.trec", Run.from_dict({"q0": {0: 1.0}}, depth=1, name=row))
-        article_runs.append(tmp_path / row / "test_articles.trec")
+    run = Run.from_dict({"q0": {0: 1.0}}, depth=1)
+    write_run(tmp_path / "image" / "test.trec", run)
+    for row in ("arcface", "imagenet", "clip"):
+        write_run(tmp_path / row / "test_articles.trec", run)
     return {
-        "runs": runs,
-        "article_runs": article_runs,
+        "runs": [tmp_path / row for row in ("bm25", "dpr_zero_shot", "dpr_few_shot")],
+        "image_runs": tmp_path,
+        "fused": tmp_path,
         "passage_qrels": tmp_path / "passage.qrels",
         "article_qrels": tmp_path / "article.qrels",
         "passages": tmp_path / "passages.parquet",

@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from stages.kvqae.fragment import main
+from tests.kvqae.fusion_world import IMAGE, weights
 from tests.page.kvqae_world import (
     CHOICE,
     HOSTILE,
@@ -23,9 +24,11 @@ from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_f
 from trivium.page.kvqae.fragment import KvqaeFragmentParameters
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
-from trivium.page.kvqae.retrieval import RERANKED_LABELS, RERANKED_TABLES, TABLES, Shown, retrieval_html
+from trivium.page.kvqae.retrieval import RERANKED_TABLES, TABLES, Shown, labels_of, reranked_labels_of, retrieval_html
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
+
+RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()))
 
 
 def text(html):

@@ -5,13 +5,13 @@ import pytest
 import yaml
 
 from stages.kvqae.fuse import main
-from tests.kvqae.fusion_world import weights, write_world
+from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, weights, write_world
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
 from trivium.harness.stage import execute
-from trivium.kvqae.retrieval.fusion import RECIPROCAL_RANK_SYSTEMS, ROWS, FuseParameters
+from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 
 
@@ -21,7 +21,20 @@ def folders(tmp_path):
 
 
 def parameters(depth=6, **rows):
-    return FuseParameters(depth=depth, rrf_k=60, weights=weights(**rows))
+    return FuseParameters(image_encoders=ENCODERS, depth=depth, rrf_k=60, weights=weights(**rows))
+
+
+def given(folders):
+    """The text systems' folders, and the one that holds those of the image encoders."""
+    texts = [folder for folder in folders if folder.name not in IMAGE]
+    images = folders[0].parent.parent / "image"
+    images.mkdir(exist_ok=True)
+    for link in images.iterdir():
+        link.unlink()
+    for folder in folders:
+        if folder.name in IMAGE:
+            (images / folder.name).symlink_to(folder)
+    return {"runs": texts, "image_runs": images}
 
 
 def read(folder, systems, split, suffix=""):
@@ -32,7 +45,7 @@ def read(folder, systems, split, suffix=""):
 
 def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
     alphas = {"bm25": 0.3, "arcface": 0.3, "imagenet": 0.1, "clip": 0.3}
-    metrics = main(parameters(bm25_image=alphas), None, runs=folders, out=tmp_path / "fused")
+    metrics = main(parameters(bm25_image=alphas), None, **given(folders), out=tmp_path / "fused")
     assert sorted(path.name for path in (tmp_path / "fused").iterdir()) == sorted([*ROWS, "rrf"])
     for split in SPLITS:
         for row, systems in ROWS.items():
@@ -44,7 +57,9 @@ def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
             assert fused.name == row
             assert metrics[f"{row}_{split}_questions"] == 8
             assert metrics[f"{row}_{split}_questions_without_result"] == 0
-        expected = reciprocal_rank_fusion(read(tmp_path / "runs", RECIPROCAL_RANK_SYSTEMS, split), k=60, depth=6)
+        expected = reciprocal_rank_fusion(
+            read(tmp_path / "runs", ("bm25", "dpr_few_shot", *IMAGE), split), k=60, depth=6
+        )
         fused = read_run(tmp_path / "fused" / "rrf" / f"{split}.trec").select(expected.queries)
         np.testing.assert_array_equal(fused.documents, expected.documents)
     assert read_json(tmp_path / "fused" / "bm25_image" / "fusion.json") == {"depth": 6, "weights": alphas}
@@ -52,7 +67,7 @@ def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
 
 def test_a_weight_of_one_keeps_the_ranking_of_that_system(tmp_path, folders):
     only = {"bm25": 0.0, "dpr_few_shot": 1.0}
-    main(parameters(depth=10, bm25_dpr_few_shot=only), None, runs=folders, out=tmp_path / "fused")
+    main(parameters(depth=10, bm25_dpr_few_shot=only), None, **given(folders), out=tmp_path / "fused")
     alone = read_run(tmp_path / "runs" / "dpr_few_shot" / "test.trec")
     fused = read_run(tmp_path / "fused" / "bm25_dpr_few_shot" / "test.trec").select(alone.queries)
     # The last passage ties with those that DPR did not return: they have its minimum.
@@ -62,7 +77,7 @@ def test_a_weight_of_one_keeps_the_ranking_of_that_system(tmp_path, folders):
 def test_the_scale_of_the_weights_does_not_matter(tmp_path, folders):
     for factor in (1, 7):
         alphas = {"dpr_few_shot": 0.3 * factor, "arcface": 0.3 * factor, "imagenet": 0.2 * factor, "clip": 0.2 * factor}
-        main(parameters(dpr_few_shot_image=alphas), None, runs=folders, out=tmp_path / f"fused{factor}")
+        main(parameters(dpr_few_shot_image=alphas), None, **given(folders), out=tmp_path / f"fused{factor}")
     once, scaled = (read_run(tmp_path / f"fused{f}" / "dpr_few_shot_image" / "test.trec") for f in (1, 7))
     np.testing.assert_array_equal(once.documents, scaled.documents)
 
@@ -71,7 +86,7 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     path = tmp_path / "runs" / "arcface" / "test_articles.trec"
     run = read_run(path)
     write_run(path, run.select(run.queries[1:]))
-    metrics = main(parameters(), None, runs=folders, out=tmp_path / "fused")
+    metrics = main(parameters(), None, **given(folders), out=tmp_path / "fused")
     # No image system serves the question any more: it is not in the row at all.
     assert metrics["image_test_questions"] == 7
     path = tmp_path / "runs" / "dpr_zero_shot" / "test.trec"
@@ -80,7 +95,7 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     path = tmp_path / "runs" / "arcface" / "test.trec"
     run = read_run(path)
     write_run(path, run.select(run.queries[1:]))
-    metrics = main(parameters(), None, runs=folders, out=tmp_path / "fused")
+    metrics = main(parameters(), None, **given(folders), out=tmp_path / "fused")
     assert metrics["dpr_zero_shot_image_test_questions"] == 7
     assert metrics["dpr_zero_shot_image_test_questions_without_result"] == 1
     assert metrics["bm25_image_test_questions_without_result"] == 0
@@ -93,7 +108,7 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
             {"bm25_image": {"bm25": 1, "arcface": 1, "imagenet": 1, "clip": 1, "blip": 1}},
             "unknown system .*blip.*bm25, arc",
         ),
-        ({"bm25_image": {"bm25": 1}}, "missing system of row 'bm25_image': arcface, clip, imagenet"),
+        ({"bm25_image": {"bm25": 1}}, "missing system of row 'bm25_image': an image encoder .*arcface, clip, imagenet"),
         ({"image": {"arcface": -0.1, "imagenet": 1, "clip": 1}}, r"image\.arcface: .*greater than or equal to 0"),
         ({"image": {"arcface": float("nan"), "imagenet": 1, "clip": 1}}, r"image\.arcface: .*finite|greater"),
         ({"image": {"arcface": 0, "imagenet": 0, "clip": 0}}, "all weights of row 'image' are 0"),
@@ -102,8 +117,13 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
 )
 def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, message):
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"kvqae": {"fuse": {"depth": 5, "rrf_k": 60, "weights": weights() | change}}}))
-    argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--runs", *map(str, folders)]
+    path.write_text(
+        yaml.safe_dump(
+            {"kvqae": {"fuse": {"depth": 5, "rrf_k": 60, "weights": weights() | change}, "image_encoders": ENCODERS}}
+        )
+    )
+    argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--runs", *map(str, folders[:3])]
+    argv += ["--image-runs", str(given(folders)["image_runs"])]
     with pytest.raises(BadInput, match=message):
         execute(main, "kvqae.fuse", FuseParameters, argv)
     assert not (tmp_path / "fused").exists()
@@ -112,31 +132,31 @@ def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, mes
 def test_results_of_both_routes_for_a_question_are_refused(tmp_path, folders):
     (tmp_path / "runs" / "clip" / "test.trec").write_text("test0 Q0 1 1 0.5 clip\n")
     with pytest.raises(BadInput, match="routing is not exclusive on split test: 1 questions.*'test0'"):
-        main(parameters(), None, runs=folders, out=tmp_path / "fused")
+        main(parameters(), None, **given(folders), out=tmp_path / "fused")
     assert not (tmp_path / "fused").exists()
 
 
 def test_missing_systems_and_splits_are_named(tmp_path, folders):
     with pytest.raises(BadInput, match=r"no runs of a system; got \['clip'\].*choices: bm25"):
-        main(parameters(), None, runs=folders[:-1], out=tmp_path / "fused")
+        main(parameters(), None, **given(folders[:-1]), out=tmp_path / "fused")
     (tmp_path / "runs" / "bm25" / "test.trec").unlink()
     with pytest.raises(BadInput, match=r"bm25/test.trec: no run for this split.*validation.trec"):
-        main(parameters(), None, runs=folders, out=tmp_path / "fused")
+        main(parameters(), None, **given(folders), out=tmp_path / "fused")
 
 
 def test_an_empty_run_is_refused(tmp_path, folders):
     (tmp_path / "runs" / "bm25" / "test.trec").write_text("")
     with pytest.raises(BadInput, match=r"test\.trec: empty run"):
-        main(parameters(), None, runs=folders, out=tmp_path / "fused")
+        main(parameters(), None, **given(folders), out=tmp_path / "fused")
 
 
 def test_the_order_of_the_lines_does_not_matter(tmp_path, folders):
-    main(parameters(), None, runs=folders, out=tmp_path / "fused")
+    main(parameters(), None, **given(folders), out=tmp_path / "fused")
     before = read_run(tmp_path / "fused" / "rrf" / "test.trec")
     for folder in folders:
         path = folder / "test.trec"
         lines = path.read_text().splitlines()
         path.write_text("\n".join(np.random.default_rng(0).permutation(lines)) + "\n")
-    main(parameters(), None, runs=folders, out=tmp_path / "fused")
+    main(parameters(), None, **given(folders), out=tmp_path / "fused")
     after = read_run(tmp_path / "fused" / "rrf" / "test.trec")
     np.testing.assert_array_equal(after.select(before.queries).documents, before.documents)

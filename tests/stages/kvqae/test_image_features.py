@@ -10,7 +10,8 @@ from PIL import Image
 from pydantic import ValidationError
 
 from stages.kvqae.image_features import main
-from tests.kvqae.odd_pictures import encoded, load_base, odd_pictures, write_base
+from tests.kvqae.odd_pictures import encoded, entry_of, load_base, odd_pictures, write_base
+from trivium.errors import BadInput
 from trivium.files.image_shards import write_images
 from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_table
@@ -19,18 +20,11 @@ from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.vision.align import align
-from trivium.vision.image_encoding import MATRICES, Encoders, Features
+from trivium.vision.encoder_registry import encoder_names
+from trivium.vision.image_encoder import FaceEncoderParameters
+from trivium.vision.image_encoding import Features, LoadedEncoder
 
-SECTION = {
-    "clip": "models/clip",
-    "batch_size": 4,
-    "max_side": 512,
-    "max_pixels": 10_000_000,
-    "min_side": 20,
-    "min_face": 20,
-    "thresholds": [0.6, 0.7, 0.7],
-    "factor": 0.709,
-}
+SECTION = {"batch_size": 4, "max_side": 512, "max_pixels": 10_000_000}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +33,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoders(base: Path) -> Encoders:
+def encoders(base: Path) -> dict[str, LoadedEncoder]:
     return load_base(base)
 
 
@@ -48,17 +42,18 @@ def images() -> dict[str, bytes]:
     return odd_pictures()
 
 
-def prepare(folder: Path, base: Path, images: dict[str, bytes], workers: int = 1) -> list[str]:
+def prepare(
+    folder: Path, base: Path, images: dict[str, bytes], workers: int = 1, encoder: str = "arcface"
+) -> list[str]:
     """Write the stage's inputs; returns its command line."""
     write_images(folder / "images", images.items(), shard_size=4)
-    tree = {"kvqae": {"image_features": SECTION}, "run": {"workers": workers}}
+    entries = {name: entry_of(base, name) for name in encoder_names()}
+    tree = {"kvqae": {"image_features": SECTION, "image_encoders": entries}, "run": {"workers": workers}}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
     arguments = {
         "params": folder / "params.yaml",
+        "encoder": encoder,
         "images": folder / "images",
-        "arcface": base / "arcface" / "model.onnx",
-        "imagenet": base / "imagenet",
-        "clip": base / "clip",
         "out": folder / "features",
     }
     return [str(word) for name, value in arguments.items() for word in (f"--{name}", value)]
@@ -66,7 +61,7 @@ def prepare(folder: Path, base: Path, images: dict[str, bytes], workers: int = 1
 
 def run(argv: list[str]) -> dict[str, float]:
     """The stage as `dvc repro` runs it, in this process."""
-    image_features.load_encoders.cache_clear()
+    image_features.load_encoder.cache_clear()
     return execute(main, "kvqae.image_features", ImageFeaturesParameters, argv)
 
 
@@ -80,7 +75,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: Encoders) -> None:
+def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: dict[str, LoadedEncoder]) -> None:
     metrics = run(prepare(scratch, base, images))
     assert metrics == {
         "images": 10,
@@ -93,7 +88,7 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: En
         "with_face": 3,
         "with_several_faces": 1,
     }
-    table = read_table(scratch / "features" / "faces.parquet")
+    table = read_table(scratch / "features" / "pictures.parquet")
     assert table["name"].to_pylist() == list(images)
     rows = {row["name"]: row for row in table.to_pylist()}
     assert {name for name, row in rows.items() if row["detected"]} == {"woman.png", "two.png", "man.jpg"}
@@ -107,13 +102,19 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: En
     assert rows["noise.png"]["faces"] == 0
     assert rows["noise.png"]["box"] is rows["noise.png"]["landmarks"] is rows["one.png"]["faces"] is None
 
-    matrices = {name: np.asarray(read_matrix(scratch / "features" / f"{name}.npy")) for name in MATRICES}
-    assert {name: (matrix.shape, matrix.dtype.name) for name, matrix in matrices.items()} == {
+    vectors = {"arcface": np.asarray(read_matrix(scratch / "features" / "vectors.npy"))}
+    for name in ("imagenet", "clip"):
+        counted = run(prepare(scratch, base, images, encoder=name))
+        assert counted == {key: metrics[key] for key in list(metrics)[:5]}
+        rest = read_table(scratch / "features" / "pictures.parquet")
+        assert rest.equals(table.select(["name", "width", "height", "unreadable"]))
+        vectors[name] = np.asarray(read_matrix(scratch / "features" / "vectors.npy"))
+    assert {name: (matrix.shape, matrix.dtype.name) for name, matrix in vectors.items()} == {
         "arcface": ((10, 8), "float16"),
         "imagenet": ((10, 512), "float16"),
         "clip": ((10, 16), "float16"),
     }
-    lengths = {name: np.linalg.norm(matrix.astype(np.float64), axis=1) for name, matrix in matrices.items()}
+    lengths = {name: np.linalg.norm(matrix.astype(np.float64), axis=1) for name, matrix in vectors.items()}
     readable = np.array([row["unreadable"] is None for row in table.to_pylist()])
     for name, expected in (("arcface", table["detected"].to_numpy()), ("imagenet", readable), ("clip", readable)):
         assert np.allclose(lengths[name], expected, atol=2e-3)
@@ -121,10 +122,15 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: En
     picture = Image.open(io.BytesIO(images["woman.png"])).convert("RGB")
     landmarks = np.reshape(rows["woman.png"]["landmarks"], (5, 2))
     crop = align(np.asarray(picture), landmarks)
-    assert np.allclose(matrices["arcface"][0], encoders.arcface([crop])[0], atol=1e-3)
-    assert np.allclose(matrices["imagenet"][0], encoders.imagenet([picture])[0], atol=1e-3)
-    assert np.allclose(matrices["clip"][0], encoders.clip([picture])[0], atol=1e-3)
+    assert np.allclose(vectors["arcface"][0], encoders["arcface"].embed([crop])[0], atol=1e-3)
+    assert np.allclose(vectors["imagenet"][0], encoders["imagenet"].embed([picture])[0], atol=1e-3)
+    assert np.allclose(vectors["clip"][0], encoders["clip"].embed([picture])[0], atol=1e-3)
     assert not list((scratch / ".work").rglob("*.npy"))
+
+
+def test_a_model_that_is_not_there_is_named(scratch: Path, images: dict[str, bytes]) -> None:
+    with pytest.raises(BadInput, match=r"nowhere/clip: no such folder.*kvqae\.image_encoders\.clip"):
+        run(prepare(scratch, Path("nowhere"), images, encoder="clip"))
 
 
 def test_broken_exif_blocks_are_counted_and_change_nothing_else(
@@ -203,4 +209,4 @@ def test_light_until_a_worker_loads_the_networks() -> None:
 )
 def test_parameters_out_of_range(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        ImageFeaturesParameters.model_validate(SECTION | change)
+        FaceEncoderParameters.model_validate(entry_of(Path("models"), "arcface") | change)

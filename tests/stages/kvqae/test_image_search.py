@@ -13,6 +13,7 @@ from trivium.formats.trec import read_run
 from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters, articles_of, passages_of
 
+ENCODERS: dict[str, dict[str, str]] = {"arcface": {}, "imagenet": {}, "clip": {}}
 # Knowledge base: article, image, human, passages. Articles 4 and 5 share an image; 9 has none.
 ARTICLES = [
     ("ada.jpg", True, 2),
@@ -56,12 +57,14 @@ def cosine(degrees: float) -> float:
 def write_features(folder: Path, images: dict[str, tuple[bool, str | None, float]]) -> None:
     detected, unreadable, angles = zip(*images.values(), strict=True)
     table = pa.table({"name": list(images), "detected": detected, "unreadable": pa.array(unreadable, pa.string())})
-    write_table(folder / "faces.parquet", table)
+    write_table(folder / "arcface" / "pictures.parquet", table)
     vectors = np.column_stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))]).astype(np.float16)
     vectors[[reason is not None for reason in unreadable]] = 0
-    np.save(folder / "imagenet.npy", vectors)
-    np.save(folder / "clip.npy", vectors[:, ::-1])  # mirrored: the same cosines
-    np.save(folder / "arcface.npy", np.where(np.array(detected)[:, None], vectors, 0).astype(np.float16))
+    for encoder in ("imagenet", "clip"):
+        (folder / encoder).mkdir(exist_ok=True)
+    np.save(folder / "imagenet" / "vectors.npy", vectors)
+    np.save(folder / "clip" / "vectors.npy", vectors[:, ::-1])  # mirrored: the same cosines
+    np.save(folder / "arcface" / "vectors.npy", np.where(np.array(detected)[:, None], vectors, 0).astype(np.float16))
 
 
 @pytest.fixture
@@ -94,7 +97,9 @@ def write_questions(path: Path, questions: dict[str, tuple[str, str]]) -> None:
 
 
 def run(world: Path, depth: int = 100, splits: tuple[str, ...] = ("test",)) -> dict[str, float]:
-    (world / "params.yaml").write_text(yaml.safe_dump({"kvqae": {"image_search": {"depth": depth}}}))
+    (world / "params.yaml").write_text(
+        yaml.safe_dump({"kvqae": {"image_search": {"depth": depth}, "image_encoders": ENCODERS}})
+    )
     argv = ["--articles", "articles.parquet", "--passages", "passages.parquet"]
     argv += ["--kb-features", "kb", "--question-features", "questions", "--questions", *(f"{s}.jsonl" for s in splits)]
     argv += ["--out-runs", "runs", "--out-routing", "routing"]
@@ -201,9 +206,9 @@ def test_agrees_with_brute_force(world: Path) -> None:
     order = rng.permutation(40)  # features in another order than articles
     write_features(world / "kb", {f"{i}.jpg": (bool(faces[i]), None, 0) for i in order})
     matrix = rng.normal(size=(40, 2)).astype(np.float16)
-    np.save(world / "kb" / "arcface.npy", matrix)
+    np.save(world / "kb" / "arcface" / "vectors.npy", matrix)
     run(world, depth=10)
-    query = np.load(world / "questions" / "arcface.npy")[0].astype(float)
+    query = np.load(world / "questions" / "arcface" / "vectors.npy")[0].astype(float)
     scores = {}
     for article in range(60):
         if humans[article] and faces[owners[article]]:
@@ -244,11 +249,11 @@ def test_split_without_any_face(world: Path) -> None:
 
 def test_nan_embedding(world: Path) -> None:
     for folder, row in (("kb", 3), ("questions", 1)):
-        path = world / folder / "clip.npy"
+        path = world / folder / "clip" / "vectors.npy"
         matrix = np.load(path)
         matrix[row - 1, 0] = np.nan
         np.save(path, matrix)
-        with pytest.raises(BadInput, match=rf"{folder}/clip\.npy:{row}: NaN"):
+        with pytest.raises(BadInput, match=rf"{folder}/clip/vectors\.npy:{row}: NaN"):
             run(world)
         assert not (world / "runs").exists()
         assert not (world / "routing").exists()
@@ -256,8 +261,8 @@ def test_nan_embedding(world: Path) -> None:
 
 
 def test_files_that_do_not_belong_together(world: Path) -> None:
-    np.save(world / "kb" / "imagenet.npy", np.zeros((3, 2), np.float16))
-    with pytest.raises(BadInput, match=r"kb/imagenet\.npy: wrong shape.*\(3, 2\).*\(7, dimension\)"):
+    np.save(world / "kb" / "imagenet" / "vectors.npy", np.zeros((3, 2), np.float16))
+    with pytest.raises(BadInput, match=r"kb/imagenet/vectors\.npy: wrong shape.*\(3, 2\).*\(7, dimension\)"):
         run(world)
 
 

@@ -7,7 +7,6 @@ import pytest
 import yaml
 from PIL import Image
 
-from stages.kvqae import local_features
 from stages.kvqae.local_features import main
 from tests.vision.local_descriptors.test_extractors import write_delg
 from trivium.errors import BadInput
@@ -49,11 +48,11 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     Path("extractor").mkdir()
     Path("extractor/extractor.json").write_text('{"kind": "sift"}')
     settings(workers=1)
-    return ["--images", "images", "--extractor", "extractor", "--out", "features"]
+    return ["--name", "kb", "--images", "images", "--extractor", "extractor", "--out", "features"]
 
 
-def settings(workers: int) -> None:
-    section = {"most": 5, "max_side": 256, "max_pixels": 10_000_000}
+def settings(workers: int, local: str = "") -> None:
+    section = {"local": local, "most": 5, "max_side": 256, "max_pixels": 10_000_000}
     tree = {"kvqae": {"local_features": section}, "run": {"workers": workers}}
     Path("params.yaml").write_text(yaml.safe_dump(tree))
 
@@ -90,7 +89,7 @@ def test_stage(stage: list[str]) -> None:
 def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     run(stage)
     whole = {path.name: path.read_bytes() for path in Path("features").iterdir()}
-    real, described = local_features.write_features, []
+    real, described = local_features_library.write_features, []
 
     def killed(folder: Path, *arguments: object) -> None:
         described.append(folder.name)
@@ -98,7 +97,7 @@ def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         real(folder, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(local_features, "write_features", killed)
+    monkeypatch.setattr(local_features_library, "write_features", killed)
     with pytest.raises(KeyboardInterrupt):
         run([*stage[:-1], "again"])
     assert not Path("again").exists()
@@ -133,23 +132,30 @@ def test_a_network_has_few_processes_on_a_gpu(
     assert asked == [on_gpu]
 
 
+DELG = Path("mine/delg/kb")  # in the user's folder, for the knowledge base's images
+
+
 def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
+    DELG.parent.mkdir(parents=True)
     Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
     rng = np.random.default_rng(0)
     for stem in ("a", "b", "cut"):
-        write_delg(Path("files"), stem, rng.normal(size=6), [(rng.normal(size=128), 1.0, 2.0)])
-    metrics = run([*stage, "--files", "files"])
+        write_delg(DELG, stem, rng.normal(size=6), [(rng.normal(size=128), 1.0, 2.0)])
+    settings(workers=1, local="mine")
+    metrics = run(stage)
     assert metrics["unreadable_no_features"] == 3
     assert FeatureFolder.read(Path("features")).counts.tolist() == [1, -1, 1, 1, -1, -1]
     assert FeatureFolder.read(Path("features")).scales[0].tolist() == [2, 0, 0, 0, 0]
 
 
 def test_images_of_one_stem_do_not_share_features(stage: list[str]) -> None:
+    DELG.parent.mkdir(parents=True)
     Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
     write_images(Path("images"), [(name, b"") for name in ("a.jpg", "b.jpg", "a.JPG", "a.png")], shard_size=3)
     for axis, stem in enumerate(("a", "b", "a.JPG")):
-        write_delg(Path("files"), stem, np.eye(6)[axis], [])
-    metrics = run([*stage, "--files", "files"])
+        write_delg(DELG, stem, np.eye(6)[axis], [])
+    settings(workers=1, local="mine")
+    metrics = run(stage)
     assert (metrics["unreadable_stem_shared"], metrics["unreadable_no_features"]) == (2, 0)
     assert read_table(Path("features/names.parquet"))["unreadable"].to_pylist() == [SHARED, None, None, SHARED]
     assert FeatureFolder.read(Path("features")).overall[1:3].argmax(axis=1).tolist() == [1, 2]
@@ -166,6 +172,7 @@ def test_a_re_ranker_that_is_left_out_needs_no_features(stage: list[str]) -> Non
 def test_delgs_files_are_asked_for(stage: list[str]) -> None:
     Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
     with pytest.raises(
-        BadInput, match=r"field '--files': no folder of DELG's files.*or no RRT, with kvqae.rrt.use: false"
+        BadInput,
+        match=r"field 'world.local.kvqae_models': no folder of DELG's files.*or no RRT, with kvqae.rrt.use: false",
     ):
         run(stage)

@@ -61,8 +61,13 @@ def test_pool_is_the_union_of_the_tops() -> None:
 
 def run_stage(folder: Path, runs: list[Path]) -> dict[str, float]:
     wikipedia, questions = write_wikipedia(folder), write_questions(folder)
-    argv = ["--params", str(write_params(folder, relevance={"depth": 100})), "--questions", str(questions["viquae"])]
-    argv += ["--runs", *map(str, runs), "--out", str(folder / "relevance")]
+    argv = [
+        "--params",
+        str(write_params(folder, relevance={"depth": 100, "image_encoders": {"clip": {}}})),
+        "--questions",
+        str(questions["viquae"]),
+    ]
+    argv += ["--runs", *map(str, runs), "--image-runs", str(folder), "--out", str(folder / "relevance")]
     argv += [part for name, path in wikipedia.items() for part in (f"--{name}", str(path))]
     return execute(main, "kvqae.relevance", RelevanceParameters, argv)
 
@@ -78,7 +83,8 @@ def system(folder: Path, name: str, passages: list[int], articles: list[int] | N
 
 def test_stage_pools_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    runs = [system(tmp_path, "bm25", [1, 0]), system(tmp_path, "clip", [2], [1, 2])]
+    system(tmp_path, "clip", [2], [1, 2])
+    runs = [system(tmp_path, "bm25", [1, 0])]
     metrics = run_stage(tmp_path, runs)
     passages, articles = (read_qrels(tmp_path / "relevance" / f"test_{kind}.qrels") for kind in ("passage", "article"))
     assert passages.queries == articles.queries == ("test-v1", "test-v2", "test-v3")
@@ -102,6 +108,7 @@ def test_stage_pools_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_bad_input_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     good = system(tmp_path, "bm25", [1, 0])
+    system(tmp_path, "clip", [2], [1, 2])
     (tmp_path / "empty").mkdir()
     for split in SPLITS:
         (tmp_path / "empty" / f"{split}.trec").touch()

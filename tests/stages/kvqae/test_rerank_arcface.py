@@ -44,9 +44,9 @@ def write_features(folder, images):
     table = pa.table(
         {"name": list(images), "detected": detected, "unreadable": pa.array([None] * len(images), pa.string())}
     )
-    write_table(folder / "faces.parquet", table)
+    write_table(folder / "arcface" / "pictures.parquet", table)
     vectors = 3 * np.column_stack([cosine(angles), np.sin(np.radians(angles))])
-    np.save(folder / "arcface.npy", np.where(np.array(detected)[:, None], vectors, 0).astype(np.float16))
+    np.save(folder / "arcface" / "vectors.npy", np.where(np.array(detected)[:, None], vectors, 0).astype(np.float16))
 
 
 @pytest.fixture
@@ -152,8 +152,8 @@ def test_bad_input(files):
     write_run(files["run"] / "test.trec", Run.from_dict({"face": {10: 1.0}}))
     with pytest.raises(BadInput, match=r"run/test\.trec: no such passage; got 10; expected below 10"):
         main(RerankArcfaceParameters(depth=9), None, **files)
-    matrix = np.load(files["kb_features"] / "arcface.npy")
+    matrix = np.load(files["kb_features"] / "arcface" / "vectors.npy")
     matrix[2, 1] = np.nan
-    np.save(files["kb_features"] / "arcface.npy", matrix)
-    with pytest.raises(BadInput, match=r"kb/arcface\.npy:3: NaN"):
+    np.save(files["kb_features"] / "arcface" / "vectors.npy", matrix)
+    with pytest.raises(BadInput, match=r"kb/arcface/vectors\.npy:3: NaN"):
         main(RerankArcfaceParameters(depth=9), None, **files)

@@ -39,7 +39,9 @@ SECTION = {
     "persons": 0.5,
     "views": 2,
     "overlap": 0.1,
-    "features": {"most": 4, "max_side": 256, "max_pixels": 1_000_000},
+    "most": 4,
+    "max_side": 256,
+    "max_pixels": 1_000_000,
     "training": {
         "layers": 1, "heads": 2, "hidden": 8, "sharpness": None, "pairs": 4, "hard_negatives": 3, "steps": 2, "learning_rate": 1e-3,
         "weight_decay": 0.0, "warmup": 0.0, "held_out": 0.25, "validation_pairs": 4, "validate_every": 1, "batch": 8,
@@ -56,8 +58,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": SECTION}, "run": {"workers": 1}}))
 
 
-def run(source: str, *more: str) -> dict[str, float]:
-    return execute(main, "kvqae.rrt", RrtParameters, ["--source", source, *WORLD, "--out", "rrt", *more])
+def run(source: str, local: str = "") -> dict[str, float]:
+    section = yaml.safe_load(Path("params.yaml").read_text())["kvqae"]["rrt"] | {"local": local}
+    Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": section}, "run": {"workers": 1}}))
+    return execute(main, "kvqae.rrt", RrtParameters, ["--source", source, *WORLD, "--out", "rrt"])
 
 
 def test_known_things_are_the_worlds() -> None:
@@ -108,21 +112,21 @@ def test_sample() -> None:
 def test_local_model() -> None:
     save_rrt(build_rrt(global_dimension=6, layers=1, heads=2, hidden=8), Path("mine/rrt"))
     with pytest.raises(BadInput, match=r"files are missing.*extractor/extractor.json"):
-        run("local", "--local", "mine")
+        run("local", "mine")
     Path("mine/rrt/extractor").mkdir()
     Path("mine/rrt/extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
-    run("local", "--local", "mine")
+    run("local", "mine")
     assert licence_of(Path("rrt"), without_card="?") is None
     assert "README.md" not in json.loads(Path("rrt/provenance.json").read_text())
     assert not Path("rrt/landmarks.txt").exists()
     Path("mine/rrt/README.md").write_text("---\nlicense: mit\n---\nMine.\n")
     assert load_rrt(Path("rrt")).sizes["global_dimension"] == 6
     Path("mine/rrt/landmarks.txt").write_text("Q7\nQ8\n")
-    assert run("local", "--local", "mine")["overlap"] == 2
+    assert run("local", "mine")["overlap"] == 2
     assert licence_of(Path("rrt"), without_card="?") == "mit"
     Path("mine/rrt/config.json").write_text('{"global_dimension": 6, "layers": 1, "heads": 2, "hidden": 9}')
     with pytest.raises(BadInput, match=r"layers.0.widen.weight"):
-        run("local", "--local", "mine")
+        run("local", "mine")
 
 
 def test_training_on_the_users_photographs() -> None:
@@ -134,20 +138,20 @@ def test_training_on_the_users_photographs() -> None:
     lines = [f"{photograph.name},tower {photograph.landmark}" for photograph in chosen]
     labels = Path("mine/rrt/photographs.csv")
     labels.write_text("\n".join(["name,landmark", *lines]))
-    metrics = run("local", "--local", "mine")
+    metrics = run("local", "mine")
     assert metrics["training_images"] + metrics["held_out_images"] == 16
     load_rrt(Path("rrt"))
     assert "trained on: mine/rrt/photographs, the user's" in Path("rrt/README.md").read_text()
     assert licence_of(Path("rrt"), without_card="?") is None
     labels.write_text("\n".join(["name,landmark", *lines[1:]]))
     with pytest.raises(BadInput, match=r"photographs without a landmark; got '0_0.jpg'"):
-        run("local", "--local", "mine")
+        run("local", "mine")
     labels.write_text("name,place\n")
     with pytest.raises(BadInput, match=r"photographs.csv:1: missing columns"):
-        run("local", "--local", "mine")
+        run("local", "mine")
     labels.write_text("name,landmark\na.jpg,\n")
     with pytest.raises(BadInput, match=r"photographs.csv:2: empty field"):
-        run("local", "--local", "mine")
+        run("local", "mine")
 
 
 class Authors(nn.Module):

@@ -9,12 +9,13 @@ import yaml
 
 from stages.kvqae import fuse
 from stages.kvqae.tune_fusion import TuneFusionParameters, main
-from tests.kvqae.fusion_world import weights, write_world
+from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, weights, write_world
+from tests.stages.kvqae.test_fuse import given
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels
 from trivium.harness.stage import execute
-from trivium.kvqae.retrieval.fusion import IMAGE, ROWS, FuseParameters
+from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate
 
@@ -29,15 +30,15 @@ def world(tmp_path):
 
 
 def fuse_with(folder, folders, alphas):
-    parameters = FuseParameters(depth=6, rrf_k=60, weights=alphas)
-    fuse.main(parameters, None, runs=folders, out=folder / "fused")
+    parameters = FuseParameters(image_encoders=ENCODERS, depth=6, rrf_k=60, weights=alphas)
+    fuse.main(parameters, None, **given(folders), out=folder / "fused")
 
 
 def tune(folder, folders, step=STEP):
     return main(
         TuneFusionParameters(step=step),
         None,
-        runs=folders,
+        **given(folders),
         fused=folder / "fused",
         passage_qrels=folder / "runs/relevance/validation_passage.qrels",
         article_qrels=folder / "runs/relevance/validation_article.qrels",
@@ -112,7 +113,16 @@ def test_a_question_without_result_or_relevant_passage_counts_as_zero(tmp_path, 
 def test_bad_input(tmp_path, world):
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump({"kvqae": {"tune_fusion": {"step": 0.3}}}))
-    argv = ["--params", str(path), "--runs", *map(str, world), "--fused", str(tmp_path / "fused")]
+    argv = [
+        "--params",
+        str(path),
+        "--runs",
+        *map(str, world[:3]),
+        "--image-runs",
+        str(world[0]),
+        "--fused",
+        str(tmp_path / "fused"),
+    ]
     argv += ["--passage-qrels", str(path), "--article-qrels", str(path)]
     argv += ["--out-weights", str(tmp_path / "w.json"), "--out-weightings", str(tmp_path / "w.csv")]
     with pytest.raises(BadInput, match=r"tune_fusion\.step: .*divides 1.*got 0\.3"):
@@ -125,7 +135,7 @@ def test_bad_input(tmp_path, world):
         tune(tmp_path, world)
     write_qrels(qrels_path, qrels)
     (tmp_path / "fused" / "image" / "fusion.json").write_text('{"depth": 6, "weights": {"bm25": 1.0}}')
-    with pytest.raises(BadInput, match=rf"fusion\.json: weights of other systems.*choices: {', '.join(IMAGE)}"):
+    with pytest.raises(BadInput, match=rf"fusion\.json: weights of other systems.*choices: {', '.join(sorted(IMAGE))}"):
         tune(tmp_path, world)
     (tmp_path / "fused" / "image" / "fusion.json").unlink()
     with pytest.raises(BadInput, match=r"no record of the fusion"):

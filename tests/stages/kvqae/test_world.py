@@ -32,13 +32,12 @@ TINY = {
 }  # fmt: skip
 
 
-def run(folder: Path, *, workers: int = 1, source: str = "sample", local: str | None = None, **changes: object) -> dict:
+def run(folder: Path, *, workers: int = 1, source: str = "sample", local: str = "", **changes: object) -> dict:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = folder / "params.yaml"
-    tree = {"run": {"workers": workers, "mlflow": False}, "kvqae": {"world": {**TINY, **changes}}}
+    tree = {"run": {"workers": workers, "mlflow": False}, "kvqae": {"world": {**TINY, "local": local, **changes}}}
     parameters.write_text(yaml.safe_dump(tree))
-    extra = [] if local is None else ["--local", local]
-    arguments = ["--params", str(parameters), "--source", source, "--out", str(folder / "raw"), *extra]
+    arguments = ["--params", str(parameters), "--source", source, "--out", str(folder / "raw")]
     return execute(main, "kvqae.world", KvqaeWorldParameters, arguments)
 
 
@@ -153,7 +152,7 @@ def test_local_takes_a_sample_world_back(raw: Path, tmp_path: Path):
 
 
 def test_local_needs_a_folder(tmp_path: Path):
-    with pytest.raises(BadInput, match="--local"):
+    with pytest.raises(BadInput, match="world.local.kvqae"):
         run(tmp_path, source="local")
 
 

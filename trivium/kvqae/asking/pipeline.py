@@ -26,7 +26,7 @@ from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.reading import Answer as Span
 from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
-from trivium.kvqae.retrieval.fusion import IMAGE, PASSAGE_ROWS, RECORD, read_split
+from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS, RECORD, TEXT, read_split
 from trivium.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
@@ -99,14 +99,15 @@ class _Pipeline:
             raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=PASSAGE_ROWS)
         self._project = project = Project.open(root)
         self.dataset = project.dataset
-        self._systems = PASSAGE_ROWS[row]
         weights = project.fuse.weights[row]
+        self._systems = tuple(weights)
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
         if record != {"depth": project.fuse.depth, "weights": weights}:
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
-        self._shares = unit_sum([weights[system] for system in self._systems])
-        every = dict.fromkeys(system for systems in PASSAGE_ROWS.values() for system in systems)
-        lists = read_split([project.made(f"data/kvqae/runs/{name}") for name in every], SPLIT, articles=False)
+        self._shares = unit_sum(list(weights.values()))
+        every = project.fuse.systems(PASSAGE_ROWS)
+        folders = [project.made(f"data/kvqae/runs/{name if name in TEXT else f'image/{name}'}") for name in every]
+        lists = read_split(folders, SPLIT, every, articles=False)
         self._scales = scales(gather([lists[system] for system in self._systems]))
 
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
@@ -125,9 +126,9 @@ class _Pipeline:
         self._text_systems = {
             system: Bm25(project) if system == "bm25" else Dpr(project, system)
             for system in self._systems
-            if system not in IMAGE
+            if system in TEXT
         }
-        self._image_systems = ImageSystems(project) if set(self._systems) & set(IMAGE) else None
+        self._image_systems = ImageSystems(project) if set(self._systems) - set(TEXT) else None
         self._rerankers = Rerankers(project) if row == RERANKED_ROW else None
 
     def ask(self, question: str, image: bytes | None, rerank: bool) -> Answer:

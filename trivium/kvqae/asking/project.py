@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters, read_parameters, section_of, validate
+from trivium.harness.parameters import Parameters, RunParameters, read_parameters, section_of, validate, values_of
 from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
@@ -17,7 +17,6 @@ from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_encoding import DprEncodeParameters
 from trivium.kvqae.retrieval.fusion import FuseParameters
-from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters
 
 P = TypeVar("P", bound=Parameters)
@@ -44,7 +43,7 @@ class Project:
     bm25_search: Bm25SearchParameters
     dense_search: DenseSearchParameters
     dpr_encode: DprEncodeParameters
-    image_features: ImageFeaturesParameters
+    picture_limits: dict[str, int]
     image_search: ImageSearchParameters
     fuse: FuseParameters
     local_features: LocalFeaturesParameters
@@ -65,7 +64,8 @@ class Project:
         tree = read_parameters(path)
 
         def section(name: str, model: type[P]) -> P:
-            return validate(model, section_of(tree, f"kvqae.{name}", path), f"kvqae.{name}", path)
+            values = values_of(tree, f"kvqae.{name}", model, path, {})
+            return validate(model, values, f"kvqae.{name}", path)
 
         run = validate(RunParameters, tree.get("run") or {}, "run", path)
         os.environ[CPU_BF16] = str(int(run.cpu_bf16))
@@ -74,7 +74,7 @@ class Project:
             bm25_search=section("bm25_search", Bm25SearchParameters),
             dense_search=section("dense_search", DenseSearchParameters),
             dpr_encode=section("dpr_encode", DprEncodeParameters),
-            image_features=section("image_features", ImageFeaturesParameters),
+            picture_limits=section_of(tree, "kvqae.pictures", path),
             image_search=section("image_search", ImageSearchParameters),
             fuse=section("fuse", FuseParameters),
             local_features=section("local_features", LocalFeaturesParameters),

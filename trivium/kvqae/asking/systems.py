@@ -12,17 +12,18 @@ from trivium.errors import BadInput
 from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_json
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.knowledge_base.illustrated_base import read_illustrated_base
+from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.retrieval.dense_search import INDEX
 from trivium.kvqae.retrieval.dpr_encoding import half_precision
-from trivium.kvqae.retrieval.image_search import SYSTEMS as IMAGE_SYSTEMS
 from trivium.kvqae.retrieval.image_search import ImageIndex
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Reason
-from trivium.vision.image_encoding import encode_images, load_encoders
+from trivium.vision.encoder_registry import by_route, encoder_of, encoder_parameters
+from trivium.vision.image_encoder import Route
+from trivium.vision.image_encoding import Features, encode_images, load_encoder
 from trivium.vision.neighbours import exact_search, ivf_search
 
 QUERY = "question"  # the only query of a run
@@ -31,19 +32,25 @@ LABELS = {
     "bm25": "text, BM25",
     "dpr_zero_shot": "text, DPR zero-shot",
     "dpr_few_shot": "text, DPR",
-    "arcface": "face, ArcFace",
-    "imagenet": "picture, ImageNet",
-    "clip": "picture, CLIP",
     "reranked_text": "re-ranked, text",
     "reranked_arcface": "re-ranked, face",
     "reranked_rrt": "re-ranked, picture",
     "reranked_image": "re-ranked, face and picture",
 }
+WHAT: dict[Route, str] = {"face": "face", "whole": "picture"}
 PROBLEMS: dict[Reason, str] = {
     "not_an_image": "this is not an image that can be read",
     "corrupt": "the image is broken",
     "too_large": "the image has too many pixels",
 }
+
+
+def label_of(system: str) -> str:
+    """What an answer calls a system or a re-ranker."""
+    if system in LABELS:
+        return LABELS[system]
+    encoder = encoder_of(system)
+    return f"{WHAT[encoder.route]}, {encoder.label}"
 
 
 class Bm25:
@@ -120,22 +127,23 @@ class Seen:
 
 
 class ImageSystems:
-    """ArcFace where a face is found, else ImageNet and CLIP; the encoders and the knowledge base's features."""
+    """Encoders of faces where a face is found, else of whole pictures, and the knowledge base's features."""
 
     def __init__(self, project: Project) -> None:
-        self._settings, self._depth = project.image_features, project.image_search.depth
+        self._limits, self._depth = project.picture_limits, project.image_search.depth
         base = read_illustrated_base(
             project.made("data/kvqae/kb/articles.parquet"),
             project.made("data/kvqae/kb/passages.parquet"),
             project.made("data/kvqae/features/kb"),
         )
-        self._indexes = {system: ImageIndex.of(base, system) for system in IMAGE_SYSTEMS}
-        self._encoders = load_encoders(
-            project.made("models/kvqae/base/arcface/model.onnx"),
-            project.made("models/kvqae/base/imagenet"),
-            project.made(str(self._settings.clip)),
-            self._settings,
-        )
+        entries = project.image_search.image_encoders
+        self._indexes = {system: ImageIndex.of(base, system) for system in entries}
+        self._encoders = {}
+        for system, entry in entries.items():
+            settings = encoder_parameters(system, entry)
+            there = settings.model_copy(update={"model": project.made(str(settings.model))})
+            self._encoders[system] = load_encoder(system, there)
+        self._routes = by_route(entries)
 
     def search(self, image: bytes) -> Seen:
         """Look for the picture's face, or for the whole picture.
@@ -143,10 +151,8 @@ class ImageSystems:
         Raises:
             BadInput: it cannot be read.
         """
-        limits = {"max_side": self._settings.max_side, "max_pixels": self._settings.max_pixels}
-        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted below
-            features = encode_images([(IMAGE, image)], self._encoders, **limits)
-        seen = features.table.to_pylist()[0]
+        faces = self._encode(FACES_BY, image)
+        seen = faces.table.to_pylist()[0]
         if seen["unreadable"] is not None:
             raise BadInput(PROBLEMS[seen["unreadable"]], field=IMAGE)
         face = None
@@ -155,7 +161,12 @@ class ImageSystems:
             box = (left / width, top / height, right / width, bottom / height)
             face = FaceFound(box, seen["probability"], seen["faces"])
         runs = {}
-        for system in ("arcface",) if face else ("imagenet", "clip"):
-            _, (passages,) = self._indexes[system].search(features.matrices[system], self._depth)
+        for system in self._routes["face" if face else "whole"]:
+            vectors = faces.matrix if system == FACES_BY else self._encode(system, image).matrix
+            _, (passages,) = self._indexes[system].search(vectors, self._depth)
             runs[system] = Run.from_dict({QUERY: passages}, self._depth, system)
-        return Seen(image, runs, face, features.matrices["arcface"] if face else None)
+        return Seen(image, runs, face, faces.matrix if face else None)
+
+    def _encode(self, system: str, image: bytes) -> Features:
+        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted elsewhere
+            return encode_images([(IMAGE, image)], self._encoders[system], **self._limits)

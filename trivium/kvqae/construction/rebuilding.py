@@ -30,7 +30,7 @@ class RebuildParameters(Parameters):
 
     agreement_annotators: int = Field(ge=2, description="Agreement is measured on questions of at least so many")
     shares: Shares = Field(description="How the questions are split")
-    seed: int = Field(ge=0, description="Of the split")
+    seed: int = Field(default=0, ge=0, description="Of the split")
 
 
 def keep(

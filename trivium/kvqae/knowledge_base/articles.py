@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 from tqdm import tqdm
@@ -23,6 +23,7 @@ _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
 class KnowledgeBaseParameters(Parameters):
     """Section `kvqae.knowledge_base`."""
 
+    elsewhere: ClassVar = {"image_properties": "kvqae.image_properties"}
     image_properties: tuple[str, ...] = Field(
         min_length=1, description="Wikidata properties an article's image may come from; the first present wins"
     )

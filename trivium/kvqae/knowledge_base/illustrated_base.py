@@ -13,13 +13,16 @@ from trivium.errors import BadInput
 from trivium.files.matrices import check_finite, read_matrix
 from trivium.files.tables import read_table
 
+PICTURES, VECTORS = "pictures.parquet", "vectors.npy"  # in an encoder's folder of features, a row an image
+FACES_BY = "arcface"  # the encoder whose folder says which pictures show a face
+
 
 @dataclass(frozen=True)
 class ImageFeatures:
-    """What stage `kvqae-image_features` wrote about a folder of images; arrays have one entry an image.
+    """What the encoders made of a folder of images; arrays have one entry an image.
 
     Attributes:
-        folder: holds the matrices.
+        folder: holds a folder an encoder.
         names: of the images.
         detected: whether there is a face.
         readable: whether there are whole-image embeddings.
@@ -32,8 +35,8 @@ class ImageFeatures:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Open a folder of features."""
-        table = read_table(folder / "faces.parquet", ["name", "detected", "unreadable"])
+        """Open a folder of features: ArcFace's say which pictures can be read and which show a face."""
+        table = read_table(folder / FACES_BY / PICTURES, ["name", "detected", "unreadable"])
         readable = pc.is_null(table["unreadable"]).to_numpy()
         return cls(folder, table["name"], table["detected"].to_numpy(), readable)
 
@@ -41,13 +44,13 @@ class ImageFeatures:
         """The row of each image, -1 where there is no such image."""
         return pc.fill_null(pc.index_in(names, value_set=self.names), -1).to_numpy().astype(np.int64)
 
-    def matrix(self, system: str) -> NDArray[np.float16]:
-        """Embeddings of one system, memory-mapped.
+    def matrix(self, encoder: str) -> NDArray[np.float16]:
+        """Embeddings of one encoder, memory-mapped.
 
         Raises:
             BadInput: wrong number of rows, or NaN.
         """
-        path = self.folder / f"{system}.npy"
+        path = self.folder / encoder / VECTORS
         matrix = read_matrix(path)
         if matrix.ndim != 2 or len(matrix) != len(self.names):
             raise BadInput("wrong shape", file=path, got=matrix.shape, expected=f"({len(self.names)}, dimension)")

@@ -5,12 +5,12 @@ A reader encodes each (question, passage) pair once; all its rows and all number
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from trivium.errors import BadInput
 from trivium.formats.questions import Question
@@ -27,6 +27,12 @@ from trivium.nets.device import pick_device
 class ReadingParameters(Parameters):
     """What section `kvqae.read` says about reading, before anything is measured."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "kvqae.texts.pair_tokens",
+        "batch": "kvqae.texts.pair_batch",
+        "answer_tokens": "kvqae.reader.answer_tokens",
+    }
+    passages: int | None = Field(default=None, ge=1, description="Best passages read, where a row does not say")
     rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
     sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         min_length=1,
@@ -36,6 +42,18 @@ class ReadingParameters(Parameters):
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     answer_tokens: int = Field(ge=1, description="Longest answer")
     batch: int = Field(ge=1, description="Pairs read together")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rows_have_passages(cls, values: dict[str, Any]) -> dict[str, Any]:
+        rows = values.get("rows")
+        if "passages" not in values or not isinstance(rows, dict):
+            return values
+        filled = {
+            name: {"passages": values["passages"], **row} if isinstance(row, dict) else row
+            for name, row in rows.items()
+        }
+        return {**values, "rows": filled}
 
 
 def read_selections(

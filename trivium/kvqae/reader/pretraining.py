@@ -17,7 +17,7 @@ from trivium.nets.reader import PassageReduction
 class ReaderPretrainParameters(ReaderTrainingParameters):
     """Section `kvqae.reader_pretrain`."""
 
-    seed: int = Field(ge=0, description="Of the new heads, dropout, the order of questions, the passages")
+    seed: int = Field(default=0, ge=0, description="Of the new heads, dropout, the order of questions, the passages")
     loss: PassageReduction = Field(description="Over a question's passages; max: the authors' first code")
 
 

@@ -1,7 +1,8 @@
 """Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -29,8 +30,20 @@ from trivium.nets.reader import PassageReduction, question_loss
 
 
 class ReaderTrainingParameters(QuestionTrainingParameters):
-    """What sections `kvqae.reader_pretrain` and `kvqae.reader_finetune` share."""
+    """What sections `kvqae.reader_pretrain` and `kvqae.reader_finetune` share, most of it in `kvqae.reader`."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **QuestionTrainingParameters.elsewhere,
+        "depth": "kvqae.reader.depth",
+        "relevant": "kvqae.reader.relevant",
+        "irrelevant": "kvqae.reader.irrelevant",
+        "frozen_layers": "kvqae.reader.frozen_layers",
+        "questions": "kvqae.reader.questions",
+        "answer_positions": "kvqae.reader.answer_positions",
+        "answer_tokens": "kvqae.reader.answer_tokens",
+        "validation_questions": "kvqae.reader.validation_questions",
+        "validation_passages": "kvqae.reader.validation_passages",
+    }
     relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")

@@ -22,13 +22,17 @@ class Row(Parameters):
     model: Literal["zero_shot", "few_shot", "few_shot_max"] = Field(
         description="The reader; few-shot: the mean over its seeds; max: fine-tuned with the max-pooled loss"
     )
-    questions: Literal["viquae", "triviaqa"] = Field(description="Asked questions, test split")
+    questions: Literal["viquae", "triviaqa"] = Field(default="viquae", description="Asked questions, test split")
     run: str = Field(description="Folder name of the run")
     passages: Annotated[int, Field(ge=1)] | Literal["validation"] = Field(
         description="Best passages read, or as chosen on validation"
     )
-    weighted: bool = Field(description="Multiply an answer's score by its passage's shifted score in the run")
-    oracle: Literal["none", "semi", "full"] = Field(description="Only relevant passages; full: of the article at need")
+    weighted: bool = Field(
+        default=False, description="Multiply an answer's score by its passage's shifted score in the run"
+    )
+    oracle: Literal["none", "semi", "full"] = Field(
+        default="none", description="Only relevant passages; full: of the article at need"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "Row":

@@ -1,7 +1,7 @@
 """Answers of every row of Table 7: readers on retrieved passages, weighted or not, and on oracles' (kvqae.md §5–6)."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,10 @@ INITIAL_MEASURES = ("mrr", "precision@1")  # of the lists that the rows about Tr
 class ReadParameters(ReadingParameters):
     """Section `kvqae.read`."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **ReadingParameters.elsewhere,
+        "permutations": "kvqae.statistics.permutations",
+    }
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
     asked_row: str = Field(description="Row that `make ask` reads as: its number of passages, weighted or not")
     compared: tuple[tuple[str, str], ...] = Field(
@@ -26,7 +30,7 @@ class ReadParameters(ReadingParameters):
         description="Pairs of rows whose exact match Fisher's test compares, expected order first",
     )
     permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
-    seed: int = Field(ge=0, description="Of the test's draws")
+    seed: int = Field(default=0, ge=0, description="Of the test's draws")
 
 
 def measure_initial(run: Run, questions: Sequence[Question], texts: PassageTexts, *, prefix: str) -> dict[str, float]:

@@ -1,7 +1,9 @@
 """Training of the cross-encoder, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §4)."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import torch
 from pydantic import Field
@@ -20,9 +22,18 @@ from trivium.nets.device import pick_device
 
 
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):
-    """Sections `kvqae.rerank_pretrain` and `kvqae.rerank_finetune`."""
+    """Sections `kvqae.rerank_pretrain` and `kvqae.rerank_finetune`; `kvqae.cross_encoder` has what they share."""
 
-    seed: int = Field(ge=0, description="Of the new perceptron, dropout, the order of questions, the passages")
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **QuestionTrainingParameters.elsewhere,
+        "passages": "kvqae.cross_encoder.passages",
+        "frozen_layers": "kvqae.cross_encoder.frozen_layers",
+        "questions": "kvqae.cross_encoder.questions",
+        "weight_decay": "kvqae.cross_encoder.weight_decay",
+        "validation_questions": "kvqae.cross_encoder.validation_questions",
+        "validation_passages": "kvqae.cross_encoder.validation_passages",
+    }
+    seed: int = Field(default=0, ge=0, description="Of the new perceptron, dropout, order of questions, passages")
     depth: int = Field(ge=2, description="Passages are sampled from the best of the run, this many")
     passages: int = Field(ge=2, description="Passages of a question in a step, one of them relevant")
     weight_decay: float = Field(ge=0, description="AdamW's")

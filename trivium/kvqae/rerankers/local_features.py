@@ -3,6 +3,7 @@
 import multiprocessing
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -24,6 +25,12 @@ from trivium.vision.local_descriptors.folder import (
 class LocalFeaturesParameters(Parameters):
     """Section `kvqae.local_features`."""
 
+    elsewhere: ClassVar = {
+        "local": "world.local.kvqae_models",
+        "max_side": "kvqae.pictures.max_side",
+        "max_pixels": "kvqae.pictures.max_pixels",
+    }
+    local: str = Field(default="", description="Folder of your own models; DELG's files are in its delg/")
     most: int = Field(ge=1, description="Local descriptors kept an image, the most salient ones")
     max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
     max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")

@@ -44,7 +44,7 @@ class RrtTrainingParameters(Parameters):
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
     weight_decay: float = Field(ge=0, description="AdamW's")
     warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
-    held_out: float = Field(gt=0, lt=1, description="Share of the landmarks that only validation shows")
+    held_out: float = Field(default=0.1, gt=0, lt=1, description="Share of the landmarks that only validation shows")
     validation_pairs: int = Field(ge=2, multiple_of=2, description="Pairs of held-out landmarks, half of them of one")
     validate_every: int = Field(ge=1, description="Steps between validations")
     batch: int = Field(ge=1, description="Pairs scored together in validation")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -22,6 +23,11 @@ from trivium.measures.runs import Run
 class Bm25SearchParameters(Parameters):
     """Section `kvqae.bm25_search`."""
 
+    elsewhere: ClassVar = {
+        "depth": "kvqae.depth",
+        "threads": "kvqae.lucene.threads",
+        "heap_gib": "kvqae.lucene.heap_gib",
+    }
     k1_step: float = Field(gt=0, description="Step of the grid over k1 in [0, 3)")
     b_step: float = Field(gt=0, description="Step of the grid over b in [0, 1)")
     depth: int = Field(ge=1, description="Passages a question")

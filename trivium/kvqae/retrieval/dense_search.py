@@ -1,7 +1,7 @@
 """Dense search: the passages whose vectors have the largest inner product with the question's (kvqae.md §3)."""
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import faiss
 import numpy as np
@@ -21,6 +21,7 @@ INDEX = "index.faiss"
 class DenseSearchParameters(Parameters):
     """Section `kvqae.dense_search`."""
 
+    elsewhere: ClassVar = {"depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Passages kept a question")
     index: Literal["exact", "ivf_flat", "ivf_sq8"] = Field(
         description="exact, or an inverted file of float32 vectors or of one byte a component"
@@ -28,8 +29,10 @@ class DenseSearchParameters(Parameters):
     lists: int = Field(ge=1, description="Centroids of the inverted file (nlist)")
     probes: int = Field(ge=1, description="Lists searched a question (nprobe)")
     train_rows: int = Field(ge=1, description="Passages that the centroids are learned from")
-    recall_questions: int = Field(ge=1, description="Questions whose exact search tells the inverted file's recall")
-    seed: int = Field(ge=0, description="Seed of the inverted file")
+    recall_questions: int = Field(
+        default=100, ge=1, description="Questions whose exact search tells the inverted file's recall"
+    )
+    seed: int = Field(default=0, ge=0, description="Seed of the inverted file")
 
 
 def search(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from trivium.kvqae.retrieval.text_encoder import encode, tokenize
 class DprEncodeParameters(Parameters):
     """Section `kvqae.dpr_encode`."""
 
+    elsewhere: ClassVar = {"max_tokens": "kvqae.texts.tokens"}
     max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=1, description="Texts a batch; halves itself when GPU memory runs out")
     shard_size: int = Field(ge=1, description="Passages in memory, and lost at most when the stage is killed")

@@ -4,7 +4,7 @@ import math
 import shutil
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -27,9 +27,16 @@ from trivium.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
 
 
 class DprParameters(Parameters):
-    """What both trainings are told."""
+    """What both trainings are told; section `kvqae.dpr` has what they share."""
 
-    seed: int = Field(ge=0, description="Seed of dropout, order and draws")
+    elsewhere: ClassVar = {
+        "max_tokens": "kvqae.texts.tokens",
+        "batch_size": "kvqae.dpr.batch_size",
+        "mini_batch_size": "kvqae.dpr.mini_batch_size",
+        "max_gradient_norm": "kvqae.dpr.max_gradient_norm",
+        "validation_negatives": "kvqae.dpr.validation_negatives",
+    }
+    seed: int = Field(default=0, ge=0, description="Seed of dropout, order and draws")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=2, description="Questions a batch, each with one positive and one hard negative")
     mini_batch_size: int = Field(
@@ -39,7 +46,7 @@ class DprParameters(Parameters):
     max_steps: int | None = Field(ge=1, description="Stop after so many steps, null: after the epochs")
     learning_rate: float = Field(gt=0, description="Peak learning rate of AdamW")
     warmup_steps: int = Field(ge=0, description="Steps of linear warm-up; then linear decay to 0")
-    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    max_gradient_norm: float = Field(gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps from one validation and checkpoint to the next")
     validation_negatives: int = Field(ge=0, description="Hard negatives of each question in the validation pool")
 
@@ -135,7 +142,7 @@ def train_model(
         loss, mini_batch_size = backward(model, features, mini_batch_size)
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite; try a lower learning rate", row=f"step {state['steps'] + 1}")
-        torch.nn.utils.clip_grad_norm_(model.parameters(), parameters.clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), parameters.max_gradient_norm)
         optimizer.step()
         scheduler.step()
         state = {**state, "steps": state["steps"] + 1, "questions": state["questions"] + len(batch), "loss": loss}

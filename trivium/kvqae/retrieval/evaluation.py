@@ -6,7 +6,7 @@ randomization test; a row's letters name the rows that it beats.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -36,13 +36,16 @@ class Block:
 
 
 class EvaluateParameters(Parameters):
-    """Section `kvqae.evaluate`."""
+    """Sections `kvqae.evaluate` and `kvqae.evaluate_reranking`."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        name: f"kvqae.statistics.{name}" for name in ("significance", "permutations", "confidence", "resamples")
+    }
     significance: float = Field(gt=0, lt=1, description="Level of Fisher's randomization test")
     permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=100, description="Bootstrap samples of an interval")
-    seed: int = Field(ge=0, description="Of the test's and the bootstrap's draws")
+    seed: int = Field(default=0, ge=0, description="Of the test's and the bootstrap's draws")
 
 
 def compare(

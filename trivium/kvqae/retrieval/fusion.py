@@ -1,51 +1,37 @@
 """Fusion of the first-stage systems' top documents (kvqae.md §3).
 
-`P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores; a row names the systems whose α may be
-above 0. The image search has applied the routing F already: it leaves out the questions that a system does not serve.
-Besides the paper's rows: BM25 and DPR together, and reciprocal-rank fusion.
+`P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores; a row has the systems that its weights
+name: the row's texts and, in rows of images, any image encoders in use. The image search has applied the routing F
+already: it leaves out the questions that an encoder does not serve. Besides the paper's rows: BM25 and DPR together,
+and reciprocal-rank fusion.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from trivium.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.harness.parameters import Parameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
+from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route, encoder_names
 
-FACES, WHOLE_IMAGES = ("arcface",), ("imagenet", "clip")
-
-
-IMAGE = FACES + WHOLE_IMAGES
-
-
+TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")
+# Row → its text systems; the rows of images have image encoders, too.
 PASSAGE_ROWS: dict[str, tuple[str, ...]] = {
-    "bm25_image": ("bm25", *IMAGE),
-    "dpr_zero_shot_image": ("dpr_zero_shot", *IMAGE),
-    "dpr_few_shot_image": ("dpr_few_shot", *IMAGE),
+    "bm25_image": ("bm25",),
+    "dpr_zero_shot_image": ("dpr_zero_shot",),
+    "dpr_few_shot_image": ("dpr_few_shot",),
     "bm25_dpr_few_shot": ("bm25", "dpr_few_shot"),
-    "bm25_dpr_few_shot_image": ("bm25", "dpr_few_shot", *IMAGE),
+    "bm25_dpr_few_shot_image": ("bm25", "dpr_few_shot"),
 }
-
-
-ARTICLE_ROWS: dict[str, tuple[str, ...]] = {"image": IMAGE}
-
-
+ARTICLE_ROWS: dict[str, tuple[str, ...]] = {"image": ()}
 ROWS = PASSAGE_ROWS | ARTICLE_ROWS
-
-
-RECIPROCAL_RANK_ROW = "rrf"
-
-
-RECIPROCAL_RANK_SYSTEMS = ("bm25", "dpr_few_shot", *IMAGE)
-
-
+RECIPROCAL_RANK_ROW, RECIPROCAL_RANK_AS = "rrf", "bm25_dpr_few_shot_image"  # of the systems of that row
 RECORD = "fusion.json"  # beside a row's runs: how they were made
-
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -53,6 +39,8 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class FuseParameters(Parameters):
     """Section `kvqae.fuse`."""
 
+    elsewhere: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
+    image_encoders: ImageEncoders
     depth: int = Field(ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
     weights: dict[str, dict[str, Weight]] = Field(
@@ -61,31 +49,47 @@ class FuseParameters(Parameters):
 
     @field_validator("weights")
     @classmethod
-    def _every_row_and_its_systems(cls, weights: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-        _same_names("row", weights, ROWS)
-        for row, systems in ROWS.items():
-            _same_names(f"system of row {row!r}", weights[row], systems)
+    def _every_row_and_its_systems(
+        cls, weights: dict[str, dict[str, float]], others: ValidationInfo
+    ) -> dict[str, dict[str, float]]:
+        encoders = tuple(others.data.get("image_encoders", encoder_names()))
+        _same_names("row", weights, ROWS, ROWS)
+        for row, texts in ROWS.items():
+            images = encoders if row.endswith("image") else ()
+            _same_names(f"system of row {row!r}", weights[row], texts, (*texts, *images))
+            if images and not set(images) & set(weights[row]):
+                raise ValueError(f"missing system of row {row!r}: an image encoder (choices: {', '.join(images)})")
             if not any(weights[row].values()):
                 raise ValueError(f"all weights of row {row!r} are 0")
         return weights
 
+    def systems(self, rows: Iterable[str]) -> tuple[str, ...]:
+        """The systems of some rows, each once."""
+        return tuple(dict.fromkeys(system for row in rows for system in self.weights[row]))
 
-def _same_names(what: str, got: Iterable[str], expected: Iterable[str]) -> None:
-    unknown, missing = set(got) - set(expected), set(expected) - set(got)
+
+def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: Iterable[str]) -> None:
+    unknown, missing = set(got) - set(allowed), set(needed) - set(got)
     for problem, names in (("unknown", unknown), ("missing", missing)):
         if names:
-            raise ValueError(f"{problem} {what}: {', '.join(sorted(names))} (choices: {', '.join(expected)})")
+            raise ValueError(f"{problem} {what}: {', '.join(sorted(names))} (choices: {', '.join(allowed)})")
 
 
 def read_split(
-    folders: Sequence[Path], split: str, *, articles: bool, queries: Iterable[str] | None = None
+    folders: Sequence[Path],
+    split: str,
+    wanted: Iterable[str],
+    *,
+    articles: bool,
+    queries: Iterable[str] | None = None,
 ) -> dict[str, Run]:
     """The runs of a split, one a system, all over the same questions.
 
     Args:
         folders: one a system, named as the system.
         split: `train`, `validation` or `test`.
-        articles: read the article-level runs of the image systems; else the passage-level runs of all.
+        wanted: the systems.
+        articles: read their article-level runs, which image encoders have; else those of passages.
         queries: questions to rank; by default those that any of the systems has an answer to.
 
     Raises:
@@ -93,7 +97,6 @@ def read_split(
             or a question has both a list of faces and one of whole images.
     """
     by_name = {folder.name: folder for folder in folders}
-    wanted = IMAGE if articles else dict.fromkeys(system for row in PASSAGE_ROWS.values() for system in row)
     missing = [system for system in wanted if system not in by_name]
     if missing:
         raise BadInput("no runs of a system", got=missing, choices=by_name)
@@ -115,14 +118,14 @@ def read_split(
 
 
 def _check_routing(runs: Mapping[str, Run], split: str) -> None:
-    faces = {query for system in FACES for query in runs[system].queries}
-    whole = {query for system in WHOLE_IMAGES for query in runs[system].queries}
+    routes = by_route(system for system in runs if system not in TEXT)
+    faces, whole = ({query for system in systems for query in runs[system].queries} for systems in routes.values())
     if both := sorted(faces & whole):
         raise BadInput(
             f"routing is not exclusive on split {split}: {len(both)} questions have face and whole-image results",
             field="question",
             got=both[0],
-            expected=f"results of {', '.join(FACES)}, or of {', '.join(WHOLE_IMAGES)}",
+            expected=f"results of {', or of '.join(', '.join(systems) for systems in routes.values())}",
         )
 
 
@@ -135,11 +138,12 @@ def fuse_split(passages: Mapping[str, Run], articles: Mapping[str, Run], paramet
         parameters: depth and weights.
     """
     fused = {}
-    for row, systems in ROWS.items():
-        runs = passages if row in PASSAGE_ROWS else articles
-        weights = [parameters.weights[row][system] for system in systems]
-        fused[row] = linear_fusion([runs[system] for system in systems], weights, depth=parameters.depth, name=row)
-    ranked = [passages[system] for system in RECIPROCAL_RANK_SYSTEMS]
+    for row in ROWS:
+        runs, weights = passages if row in PASSAGE_ROWS else articles, parameters.weights[row]
+        fused[row] = linear_fusion(
+            [runs[system] for system in weights], list(weights.values()), depth=parameters.depth, name=row
+        )
+    ranked = [passages[system] for system in parameters.weights[RECIPROCAL_RANK_AS]]
     fused[RECIPROCAL_RANK_ROW] = reciprocal_rank_fusion(
         ranked, k=parameters.rrf_k, depth=parameters.depth, name=RECIPROCAL_RANK_ROW
     )

@@ -5,7 +5,7 @@ fused runs were made with stand in `params.yaml`; this stage says whether they a
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,18 +14,17 @@ import numpy as np
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.kvqae.retrieval.fusion import RECORD, ROWS
+from trivium.kvqae.retrieval.fusion import RECORD
 from trivium.measures.fusion import gather, normalize
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights
 
-SYSTEMS = tuple(dict.fromkeys(system for systems in ROWS.values() for system in systems))
-
 
 @dataclass(frozen=True)
 class Tuned:
-    """One row's search, and how the weights in use compare."""
+    """One row's search over its systems, and how the weights in use compare."""
 
+    systems: tuple[str, ...]
     search: WeightSearch
     used_value: float
 
@@ -35,38 +34,39 @@ class Tuned:
         return self.used_value >= float(self.search.values.max()) - 1e-12
 
 
-def tune(runs: list[Run], qrels: Qrels, used: list[float], *, step: float, depth: int) -> Tuned:
+def tune(runs: Mapping[str, Run], qrels: Qrels, used: Mapping[str, float], *, step: float, depth: int) -> Tuned:
     """Search one row's weights; the weights in use are measured beside the grid, on or off which they may be.
 
     Args:
-        runs: the row's systems, over the questions of the qrels.
+        runs: of each system, over the questions of the qrels.
         qrels: of the validation split.
-        used: weight of each system in use.
+        used: the weight in use of each of the row's systems.
         step: of the grid.
         depth: of the fused run.
     """
-    candidates = gather(runs)
-    in_use = mean_reciprocal_ranks(candidates, normalize(candidates, "z_score"), qrels, np.array([used]), depth=depth)
-    return Tuned(search_weights(runs, qrels, step=step, depth=depth), float(in_use[0]))
+    ranked, weights = [runs[system] for system in used], np.array([list(used.values())])
+    candidates = gather(ranked)
+    in_use = mean_reciprocal_ranks(candidates, normalize(candidates, "z_score"), qrels, weights, depth=depth)
+    return Tuned(tuple(used), search_weights(ranked, qrels, step=step, depth=depth), float(in_use[0]))
 
 
-def read_used(fused: Path, row: str) -> tuple[list[float], int]:
-    """Weights and depth that a row was fused with; `BadInput` when its record does not fit the row."""
+def read_used(fused: Path, row: str, known: Sequence[str]) -> tuple[dict[str, float], int]:
+    """Weights and depth that a row was fused with; `BadInput` when its record names systems that are not known."""
     path = fused / row / RECORD
     if not path.is_file():
         raise BadInput("no record of the fusion", file=path, expected="the output of stage kvqae-fuse")
     record = read_json(path)
-    systems = ROWS[row]
-    if set(record["weights"]) != set(systems):
-        raise BadInput("weights of other systems", file=path, got=sorted(record["weights"]), choices=systems)
-    return [record["weights"][system] for system in systems], record["depth"]
+    if set(record["weights"]) - set(known):
+        raise BadInput("weights of other systems", file=path, got=sorted(record["weights"]), choices=known)
+    return record["weights"], record["depth"]
 
 
 def write_weightings(path: Path, tuned: Mapping[str, Tuned]) -> None:
     """Write one CSV line a weighting: row, α of each system (empty where the row lacks it), validation MRR."""
+    systems = dict.fromkeys(system for result in tuned.values() for system in result.systems)
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, ["row", *SYSTEMS, "mrr"], lineterminator="\n")
+        lines = csv.DictWriter(out, ["row", *systems, "mrr"], lineterminator="\n")
         lines.writeheader()
         for row, result in tuned.items():
             for weights, value in zip(result.search.weights.tolist(), result.search.values.tolist(), strict=True):
-                lines.writerow({"row": row, **dict(zip(ROWS[row], weights, strict=True)), "mrr": value})
+                lines.writerow({"row": row, **dict(zip(result.systems, weights, strict=True)), "mrr": value})

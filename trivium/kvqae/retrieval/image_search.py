@@ -1,8 +1,8 @@
 """Image search: faces among people, whole images among the rest (kvqae.md §3).
 
-Routing is exclusive. F = 1, a face in the query image: ArcFace on humans with a detected face. F = 0: ImageNet and CLIP
-on non-humans. Humans without a detected face are the third part of the knowledge base, and no image search returns
-them.
+Routing is exclusive. F = 1, a face in the query image: encoders of faces (ArcFace) on humans with a detected face.
+F = 0: encoders of whole pictures (ImageNet, CLIP) on non-humans. Humans without a detected face are the third part of
+the knowledge base, and no image search returns them.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,8 @@ from pydantic import Field
 from trivium.formats.questions import read_questions
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
+from trivium.vision.encoder_registry import SECTION, ImageEncoders, encoder_of
 from trivium.vision.neighbours import exact_search
-
-SYSTEMS = ("arcface", "imagenet", "clip")
-
 
 STEP = 1e-8  # what a passage loses against the one before it in its article
 
@@ -32,16 +30,18 @@ STEP = 1e-8  # what a passage loses against the one before it in its article
 class ImageSearchParameters(Parameters):
     """Section `kvqae.image_search`."""
 
-    depth: int = Field(ge=1, description="Articles, and passages, kept a question and system")
+    elsewhere: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
+    depth: int = Field(ge=1, description="Articles, and passages, kept a question and encoder")
+    image_encoders: ImageEncoders
 
 
 @dataclass(frozen=True)
 class ImageIndex:
-    """What one system searches, opened once for any number of queries.
+    """What is searched by one encoder, opened once for any number of queries.
 
     Attributes:
         matrix: (images, dimension) embeddings, memory-mapped.
-        rows: the rows of `matrix` that belong to the system's part of the knowledge base, ascending.
+        rows: the rows of `matrix` that belong to the encoder's part of the knowledge base, ascending.
         owners: the articles of each of these rows.
         starts: (articles + 1,) first passage of each article.
     """
@@ -52,20 +52,20 @@ class ImageIndex:
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, base: IllustratedBase, system: str) -> Self:
-        """The part of the knowledge base that one of `SYSTEMS` searches."""
-        parts = base.parts()
-        chosen = parts["humans_with_face"] if system == "arcface" else parts["non_humans"] & base.readable()
+    def of(cls, base: IllustratedBase, encoder: str) -> Self:
+        """The part of the knowledge base that an encoder searches, by its route."""
+        parts, faces = base.parts(), encoder_of(encoder).route == "face"
+        chosen = parts["humans_with_face"] if faces else parts["non_humans"] & base.readable()
         owners: dict[int, list[int]] = defaultdict(list)
         for image, article in zip(base.images[chosen].tolist(), base.articles[chosen].tolist(), strict=True):
             owners[image].append(article)
         rows = np.array(sorted(owners), dtype=np.int64)
-        return cls(base.features.matrix(system), rows, owners, base.starts)
+        return cls(base.features.matrix(encoder), rows, owners, base.starts)
 
     def search(
         self, queries: NDArray[np.floating], depth: int
     ) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
-        """Rank articles and passages for query images that the system serves.
+        """Rank articles and passages for query images that the encoder serves.
 
         Args:
             queries: (n, dimension) embeddings.

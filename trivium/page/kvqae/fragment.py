@@ -21,9 +21,10 @@ from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_find
 from trivium.page.kvqae.gallery import Ranking, Spans, face_boxes, gallery_items
 from trivium.page.kvqae.reranking import depths_note, image_note, overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import (
-    RERANKED_LABELS,
     RERANKED_TABLES,
     WITHOUT_RRT,
+    labels_of,
+    reranked_labels_of,
     retrieval_html,
 )
 
@@ -36,7 +37,12 @@ class KvqaeFragmentParameters(Parameters):
     questions: int = Field(ge=1, description="Test questions shown in the gallery")
     passages: int = Field(ge=1, description="Passages of each ranking shown with each of them")
     image_side: int = Field(ge=32, description="Pixels of the gallery's images, stored at this size")
-    seed: int = Field(ge=0, description="Of the draw of questions")
+    seed: int = Field(default=0, ge=0, description="Of the draw of questions")
+
+
+def told(kvqae: Mapping[str, Any], stage: str, name: str, shared: str) -> Any:
+    """A value of a stage: its own, or what the section that it shares says."""
+    return kvqae[stage].get(name, kvqae[shared][name])
 
 
 def section(name: str, title: str, html: str) -> Section:
@@ -63,9 +69,10 @@ def reranking_sections(
         printed: the paper's numbers.
         sample: our numbers are of a sample world.
     """
-    level, confidence = (kvqae["evaluate_reranking"][name] for name in ("significance", "confidence"))
+    names = ("significance", "confidence")
+    level, confidence = (told(kvqae, "evaluate_reranking", name, "statistics") for name in names)
     other = {} if kvqae["rrt"]["use"] else WITHOUT_RRT
-    labels = RERANKED_LABELS | other
+    labels = reranked_labels_of(labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])) | other
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
         asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT

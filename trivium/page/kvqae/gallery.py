@@ -70,7 +70,7 @@ def thumbnail(data: bytes, side: int, box: Box | None = None) -> str | None:
 
 
 def face_boxes(faces: Iterable[Mapping[str, Any]]) -> dict[str, Box]:
-    """The most probable face of every image that has one: rows of `faces.parquet`, boxes in pixels."""
+    """The most probable face of every image that has one: rows of `pictures.parquet`, boxes in pixels."""
     boxes = {}
     for row in faces:
         if row["detected"]:

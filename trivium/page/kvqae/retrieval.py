@@ -1,6 +1,6 @@
 """KVQAE's tables of retrieval and re-ranking, 2 to 6, and Figure 4."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from trivium.kvqae.retrieval.evaluation import BEYOND
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
 from trivium.page.figures import boxes
+from trivium.vision.encoder_registry import by_route, encoder_of
 
 MEASURES = (
     {"name": "mrr", "label": "MRR"},
@@ -18,24 +19,12 @@ MEASURES = (
     {"name": "precision@20", "label": "P@20"},
     {"name": "hits@20", "label": "Hits@20"},
 )
-LABELS = {
-    "arcface": "F·A (ArcFace, face detected)",
-    "imagenet": "(1−F)·I (ImageNet, no face)",
-    "clip": "(1−F)·C (CLIP, no face)",
+TEXT_LABELS = {
     "bm25": "B (BM25, text only)",
     "dpr_zero_shot": "D₀ (DPR zero-shot, text only)",
     "dpr_few_shot": "D_f (DPR few-shot, text only)",
-    "image": "F·A + (1−F)(I + C)",
-    "bm25_image": "B + F·A + (1−F)(I + C)",
-    "dpr_zero_shot_image": "D₀ + F·A + (1−F)(I + C)",
-    "dpr_few_shot_image": "D_f + F·A + (1−F)(I + C)",
-    "bm25_dpr_few_shot": "B + D_f",
-    "bm25_dpr_few_shot_image": "B + D_f + F·A + (1−F)(I + C)",
-    "rrf": "Reciprocal-rank fusion of all",
 }
 RERANKED_LABELS = {
-    "initial": "Initial: D_f + F·A + (1−F)(I + C)",
-    "bm25_image": f"{LABELS['bm25_image']}, not re-ranked",
     "rrt": "RRT (whole image)",
     "arcface": "F·A (ArcFace)",
     "image": "F·A + RRT",
@@ -50,6 +39,44 @@ WITHOUT_RRT = {
     "text_image": "Text + F·A",
     "text_image_initial": "Text + F·A + initial list (beyond the paper)",
 }
+
+
+def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """What tables call the rows of the first stage: texts, image encoders in use, and fusions as their formulae.
+
+    Args:
+        image_encoders: in use.
+        weights: `kvqae.fuse.weights`, whose rows name their systems.
+    """
+    labels = dict(TEXT_LABELS)
+    for name in image_encoders:
+        encoder = encoder_of(name)
+        route, seen = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
+        labels[name] = f"{route}·{encoder.symbol} ({encoder.label}, {seen})"
+    fused = {row: _formula(systems) for row, systems in weights.items()}
+    return labels | fused | {"rrf": "Reciprocal-rank fusion of all"}
+
+
+def reranked_labels_of(first_stage: Mapping[str, str]) -> dict[str, str]:
+    """What tables call the rows of the re-ranking, after those of the first stage as `labels_of` has them."""
+    return {
+        "initial": f"Initial: {first_stage['dpr_few_shot_image']}",
+        "bm25_image": f"{first_stage['bm25_image']}, not re-ranked",
+        **RERANKED_LABELS,
+    }
+
+
+def _formula(systems: Iterable[str]) -> str:
+    """Such as `B + F·A + (1−F)(I + C)`."""
+    names = list(systems)
+    terms = [TEXT_LABELS[name].split(" (")[0] for name in names if name in TEXT_LABELS]
+    routes = by_route(name for name in names if name not in TEXT_LABELS)
+    for encoders, factor in ((routes["face"], "F"), (routes["whole"], "(1−F)")):
+        symbols = [encoder_of(name).symbol for name in encoders]
+        inside = " + ".join(symbols)
+        if symbols:
+            terms.append(f"{factor}·{inside}" if len(symbols) == 1 else f"{factor}({inside})")
+    return " + ".join(terms)
 
 
 @dataclass(frozen=True)
@@ -159,7 +186,7 @@ def overlap_html(table: pa.Table, stems: bool) -> str:
     groups: dict[str, dict[str, list[float]]] = {}
     for system in dict.fromkeys(table["system"].to_pylist()):
         rows = table.filter(pc.equal(table["system"], system))
-        groups[LABELS[system].split(" (")[0]] = {
+        groups[TEXT_LABELS[system].split(" (")[0]] = {
             label: rows.filter(pc.equal(rows["relevant"], relevant))["overlap"].to_pylist()
             for label, relevant in (("relevant", True), ("not relevant", False))
         }

@@ -6,17 +6,13 @@ import torch
 
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.brought import require_files
-from trivium.vision.faces import FaceEncoder
-from trivium.vision.whole_images import load_clip, load_imagenet
+from trivium.vision.encoder_registry import encoder_of
 
+PUBLIC = ("arcface", "clip", "imagenet")  # image encoders whose weights every source gives; others bring their own
 FILES = (
     "text/config.json",
     "text/model.safetensors",
-    "arcface/model.onnx",
-    "clip/open_clip_config.json",
-    "clip/open_clip_model.safetensors",
-    "imagenet/config.json",
-    "imagenet/model.safetensors",
+    *(f"{name}/{file}" for name in PUBLIC for file in encoder_of(name).files),
 )
 
 
@@ -32,7 +28,6 @@ def validate_base_models(base: Path) -> dict[str, float]:
     require_files(base, FILES)
     cpu = torch.device("cpu")
     text, _ = load_text_encoder(base / "text", cpu)
-    FaceEncoder(base / "arcface" / "model.onnx", cpu)
-    load_clip(base / "clip", cpu)
-    load_imagenet(base / "imagenet", cpu)
+    for name in PUBLIC:
+        encoder_of(name).load(base / name, cpu)
     return {"text_parameters": float(sum(weights.numel() for weights in text.parameters()))}

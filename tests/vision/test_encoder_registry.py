@@ -1,0 +1,53 @@
+"""Every image encoder of the folder, with its own tiny model: a new file is tested as it is found."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from trivium.errors import BadInput
+from trivium.vision.align import SIZE
+from trivium.vision.encoder_registry import by_route, encoder_names, encoder_of, encoder_parameters
+from trivium.vision.image_encoder import FaceEncoderParameters
+
+
+def test_members_are_the_modules_of_the_folder() -> None:
+    assert {"arcface", "clip", "imagenet"} <= set(encoder_names())
+    symbols = [encoder_of(name).symbol for name in encoder_names()]
+    assert len(set(symbols)) == len(symbols)
+
+
+@pytest.mark.parametrize("name", encoder_names())
+def test_a_member_bears_what_is_asked_of_it(name: str, tmp_path: Path) -> None:
+    encoder = encoder_of(name)
+    assert encoder.name == name
+    assert encoder.label
+    assert issubclass(encoder.Parameters, FaceEncoderParameters) == (encoder.route == "face")
+    assert by_route([name])[encoder.route] == (name,)
+    encoder.write_tiny(tmp_path / "model")
+    assert all((tmp_path / "model" / file).is_file() for file in encoder.files)
+    embed = encoder.load(tmp_path / "model", torch.device("cpu"))
+    noise = np.random.default_rng(0).integers(0, 256, (2, SIZE, SIZE, 3), dtype=np.uint8)
+    shown = list(noise) if encoder.route == "face" else [Image.fromarray(pixels) for pixels in noise]
+    vectors = embed(shown)
+    assert vectors.shape == (2, embed.dimension)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
+    np.testing.assert_allclose(embed(shown[:1]), vectors[:1], atol=1e-2)
+    assert embed([]).shape == (0, embed.dimension)
+
+
+def test_the_table_in_the_docs_says_what_members_say() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "kvqae.md").read_text(encoding="utf-8")
+    for name in re.findall(r"\| `trivium/vision/encoders/(\w+)\.py` \|", text):
+        encoder = encoder_of(name)
+        assert f"| `{name}` | {encoder.label}, {encoder.symbol} | {encoder.route} |" in text
+
+
+def test_unknown_members_and_entries_are_refused() -> None:
+    with pytest.raises(BadInput, match="no such image encoder; got 'sight'.*choices: arcface, clip, imagenet"):
+        encoder_of("sight")
+    with pytest.raises(BadInput, match=r"kvqae\.image_encoders\.clip\.size: Extra inputs"):
+        encoder_parameters("clip", {"model": "models/clip", "size": 3})

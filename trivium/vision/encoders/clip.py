@@ -1,0 +1,71 @@
+"""The image tower of a CLIP in open_clip's format, with its own preprocessing (kvqae.md §3)."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import BadInput
+from trivium.vision.image_encoder import ImageEncoder
+
+if TYPE_CHECKING:
+    import torch
+
+    from trivium.vision.whole_images import PictureEmbedder
+
+CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+_TINY = {
+    "embed_dim": 16,
+    "vision_cfg": {"image_size": 32, "layers": 1, "width": 64, "patch_size": 8},
+    "text_cfg": {"context_length": 8, "vocab_size": 64, "width": 64, "heads": 1, "layers": 1},
+}
+
+
+class Clip(ImageEncoder):
+    """Whole pictures, as a model of pictures and captions sees them."""
+
+    name, label, symbol, route = "clip", "CLIP", "C", "whole"
+    files = (CONFIG, WEIGHTS)
+
+    @staticmethod
+    def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
+        """See `load_clip`."""
+        return load_clip(folder, device)
+
+    @staticmethod
+    def write_tiny(folder: Path) -> None:
+        """A one-layer ViT with drawn weights."""
+        import open_clip
+        import torch
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True)
+        torch.manual_seed(0)
+        config = {"model_cfg": _TINY, "preprocess_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]}}
+        (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+        model = open_clip.CLIP(**_TINY)
+        save_file({name: weights.contiguous() for name, weights in model.state_dict().items()}, folder / WEIGHTS)
+
+
+def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
+    """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
+
+    Raises:
+        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+    """
+    import open_clip
+    from safetensors import SafetensorError
+
+    from trivium.vision.whole_images import PictureEmbedder, misfit
+
+    if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
+        raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
+    try:
+        model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    except RuntimeError as error:
+        raise misfit(error, folder) from None
+    except (FileNotFoundError, ValueError, TypeError, KeyError, SafetensorError) as error:
+        raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
+    return PictureEmbedder(folder, model.visual, prepare, device)
+
+
+ENCODER = Clip

@@ -1,0 +1,86 @@
+"""A torchvision ResNet trained on ImageNet, its last map max-pooled over positions (kvqae.md §3)."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import BadInput
+from trivium.files.tables import read_json
+from trivium.vision.image_encoder import ImageEncoder
+
+if TYPE_CHECKING:
+    import torch
+
+    from trivium.vision.whole_images import PictureEmbedder
+
+FILES = ("config.json", "model.safetensors")
+
+
+class ImageNet(ImageEncoder):
+    """Whole pictures, as a classifier of objects sees them."""
+
+    name, label, symbol, route = "imagenet", "ImageNet", "I", "whole"
+    files = FILES
+
+    @staticmethod
+    def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
+        """See `load_imagenet`."""
+        return load_imagenet(folder, device)
+
+    @staticmethod
+    def write_tiny(folder: Path) -> None:
+        """A ResNet-18 with drawn weights, for pictures of 56 pixels."""
+        import torch
+        from safetensors.torch import save_file
+        from torchvision import models
+
+        folder.mkdir(parents=True)
+        torch.manual_seed(0)
+        save_file(models.resnet18(num_classes=5).state_dict(), folder / "model.safetensors")
+        (folder / "config.json").write_text(json.dumps({"architecture": "resnet18", "size": 56}), encoding="utf-8")
+
+
+def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
+    """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
+
+    Images are scaled to 8/7 of `size` (256 for 224) on the short side, cropped and standardised as in training.
+
+    Raises:
+        BadInput: no such architecture, a size out of range, or weights that do not fit (the layer is named).
+    """
+    from torchvision import models, transforms
+
+    from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder, misfit, read_weights
+
+    config_file, weights_file = (folder / name for name in FILES)
+    config = read_json(config_file)
+    architectures = models.list_models(include=["resnet*", "resnext*", "wide_resnet*"])
+    if config.get("architecture") not in architectures:
+        raise BadInput(
+            "unknown architecture",
+            file=config_file,
+            field="architecture",
+            got=config.get("architecture"),
+            choices=architectures,
+        )
+    size = config.get("size")
+    if not isinstance(size, int) or size < 32:
+        raise BadInput("bad size", file=config_file, field="size", got=size, expected="pixels, at least 32")
+    weights = read_weights(weights_file)
+    resnet = models.get_model(config["architecture"], weights=None, num_classes=len(weights.get("fc.bias", ())) or 1000)
+    try:
+        resnet.load_state_dict(weights)
+    except RuntimeError as error:
+        raise misfit(error, weights_file) from None
+    prepare = transforms.Compose(
+        [
+            transforms.Resize(round(size * 8 / 7)),
+            transforms.CenterCrop(size),
+            transforms.ToTensor(),
+            transforms.Normalize(MEAN, DEVIATION),
+        ]
+    )
+    return PictureEmbedder(folder, MaxPooled(resnet), prepare, device)
+
+
+ENCODER = ImageNet

@@ -1,0 +1,105 @@
+"""What a frozen image encoder is, whichever file of `trivium/vision/encoders/` it stands in (kvqae.md §3)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from trivium.harness.parameters import Parameters
+
+if TYPE_CHECKING:  # seconds to import, and only who encodes needs it
+    import torch
+
+    from trivium.vision.faces import FaceDetector
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+Route = Literal["face", "whole"]  # the most probable face of a picture, or the whole picture
+
+
+class EncoderParameters(Parameters):
+    """An entry of `kvqae.image_encoders`."""
+
+    model: Path = Field(description="The folder with its weights: models/kvqae/base/<name>, or another like it")
+
+
+class FaceEncoderParameters(EncoderParameters):
+    """An entry whose encoder looks at faces: how MTCNN finds them, too."""
+
+    min_side: int = Field(default=20, ge=1, description="Images with a shorter side, in pixels, are not searched")
+    min_face: int = Field(ge=12, description="MTCNN: smallest face, in pixels")
+    thresholds: tuple[Probability, Probability, Probability] = Field(
+        description="MTCNN: probabilities that its three networks ask for"
+    )
+    factor: float = Field(gt=0, lt=1, description="MTCNN: ratio of two steps of the image pyramid")
+
+    @model_validator(mode="after")
+    def _pyramid_has_a_level(self) -> Self:
+        if self.min_side < self.min_face:
+            raise ValueError(f"min_side {self.min_side} must not be less than min_face {self.min_face}")
+        return self
+
+    def detector(self, device: "torch.device") -> "FaceDetector":
+        """MTCNN with these settings."""
+        from trivium.vision.faces import FaceDetector
+
+        return FaceDetector(
+            min_side=self.min_side,
+            min_face=self.min_face,
+            thresholds=self.thresholds,
+            factor=self.factor,
+            device=device,
+        )
+
+
+class Embedder(Protocol):
+    """An encoder's network, loaded.
+
+    Attributes:
+        path: where it was loaded from, for messages.
+        dimension: of an embedding.
+    """
+
+    path: Path
+    dimension: int
+
+    def __call__(self, images: Sequence[Any], /) -> NDArray[np.float32]:
+        """Embed aligned crops of faces or RGB pictures, by its route; returns (n, dimension), each of length 1."""
+        ...
+
+
+class ImageEncoder(ABC):
+    """A frozen image encoder; its module imports nothing that takes seconds before `load`.
+
+    Attributes:
+        name: of the module, of its entry in `kvqae.image_encoders`, of its runs and of its weights.
+        label: what tables call it.
+        symbol: what stands for it in the formulae of the tables' rows.
+        route: what it looks at.
+        files: of its folder, which must be there.
+        Parameters: of its entry in `kvqae.image_encoders`; `FaceEncoderParameters` where it looks at faces.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    symbol: ClassVar[str]
+    route: ClassVar[Route]
+    files: ClassVar[tuple[str, ...]]
+    Parameters: ClassVar[type[EncoderParameters]] = EncoderParameters
+
+    @staticmethod
+    @abstractmethod
+    def load(folder: Path, device: "torch.device") -> Embedder:
+        """Load the network from its folder.
+
+        Raises:
+            BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def write_tiny(folder: Path) -> None:
+        """Write a model of a few kilobytes with drawn weights, in the format of the real one: for tests."""
