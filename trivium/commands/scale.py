@@ -1,6 +1,6 @@
 """`make scale S=paper`: merge a file of `scales/` into `params.yaml`, keep its comments, show what changed.
 
-    python -m trivium.commands.scale --scale scales/paper.yaml
+    trivium scale --scale scales/paper.yaml
 
 A scale names only the keys that differ; a key that `params.yaml` does not have is refused, except in a matrix, to which
 it adds an entry. An entry of a matrix that the scale sets to null is taken out. `git checkout params.yaml` goes back.
@@ -9,7 +9,7 @@ it adds an entry. An entry of a matrix that the scale sets to null is taken out.
 import argparse
 import io
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +115,12 @@ def _parse(yaml: YAML, text: str, path: Path) -> Any:
         raise BadInput(f"not YAML: {error}", file=path) from None
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Merge, and print each change."""
-    parser = argparse.ArgumentParser(prog="python -m trivium.commands.scale", description=__doc__)
+    parser = argparse.ArgumentParser(prog="trivium scale", description=__doc__)
     parser.add_argument("--scale", type=Path, required=True)
     parser.add_argument("--params", type=Path, default=Path("params.yaml"))
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     try:
         changes = rescale(arguments.params, arguments.scale)
     except BadInput as error:
