@@ -45,10 +45,10 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
 @pytest.mark.parametrize(
     ("arguments", "asked"),
     [
-        (["repro"], ["-m trivium.commands.lanes"]),
-        (["repro", "P=kvqae"], ["-m trivium.commands.lanes kvqae"]),
+        (["repro"], ["-m trivium lanes"]),
+        (["repro", "P=kvqae"], ["-m trivium lanes kvqae"]),
         (["status"], ["-m stages.code", "dvc status"]),
-        (["compare"], ["-m trivium.commands.compare"]),
+        (["compare"], ["-m trivium compare"]),
     ],
 )
 def test_what_a_target_asks_for(project, arguments, asked):

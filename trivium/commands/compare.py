@@ -1,6 +1,6 @@
 """`make compare`: this tree, its commit and the experiments made from it, side by side: what differs, and the headline.
 
-    python -m trivium.commands.compare
+    trivium compare
 
 `dvc exp show` has a column for every parameter, metric, input and output. Here a row is a parameter that differs
 somewhere or a number of the headline that does, and a column is an experiment.
@@ -78,7 +78,7 @@ def _fit(text: str, width: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the comparison."""
-    argparse.ArgumentParser(prog="make compare", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(prog="trivium compare", description=__doc__).parse_args(argv)
     with Repo() as repo:
         folder = Path(repo.root_dir)
         made = repo.experiments.ls()

@@ -1,4 +1,4 @@
-"""`make repro`: run the graph, on a machine without a GPU with stages side by side.
+"""`trivium lanes [PIPELINE]`, `make repro`: run the graph, without a GPU with stages side by side.
 
 Nothing starts where nothing has changed. Much of each pipeline keeps one core busy, so that three lanes for all of
 them, or two for one, end earlier; a GPU's memory is for one stage at a time. Lanes come longest first, and later lanes
@@ -138,7 +138,7 @@ def finish(pipeline: str) -> int:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one pipeline, or all; a step of lanes that did not succeed is the last one."""
-    parser = argparse.ArgumentParser(prog="make repro", description=__doc__)
+    parser = argparse.ArgumentParser(prog="trivium lanes", description=__doc__)
     parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
     pipeline = parser.parse_args(argv).pipeline
     for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them

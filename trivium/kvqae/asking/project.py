@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters, read_parameters, section_of, validate, values_of
+from trivium.harness.parameters import (
+    Parameters,
+    RunParameters,
+    read_parameters,
+    section_of,
+    used_values,
+    validate,
+    values_of,
+)
 from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
@@ -82,7 +90,7 @@ class Project:
             rerank_arcface=section("rerank_arcface", RerankArcfaceParameters),
             rerank_rrt=section("rerank_rrt", RerankRrtParameters),
             read=section("read", ReadParameters),
-            dataset=str(section_of(tree, "kvqae", path)["dataset"]),
+            dataset=str(used_values(path, "kvqae.dataset")),
         )
 
     def made(self, path: str) -> Path:
