@@ -95,8 +95,7 @@ def scripted(scores, states, toy):
     return validate
 
 
-@pytest.mark.parametrize("best", [None, "validation_score"])
-@pytest.mark.parametrize("every", [1, 2, 7])
+@pytest.mark.parametrize(("every", "best"), [(1, None), (2, "validation_score"), (3, None)])
 @pytest.mark.parametrize("stop", range(1, STEPS + 1))
 def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, stop, every, best):
     def run(work, curves):
@@ -127,17 +126,18 @@ def test_killed_at_the_first_checkpoint_after_a_new_best(tmp_path, monkeypatch):
         toy.train(work, validation=validation, checkpoint_every=3)
         return toy.state()
 
-    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+    with monkeypatch.context() as patch:
         patch.setattr(training, "save_checkpoint", lambda *_, **__: 1 / 0)
-        run(tmp_path / "killed")
+        with pytest.raises(ZeroDivisionError):
+            run(tmp_path / "killed")
     assert (tmp_path / "killed" / training.BEST).exists()
     assert same(run(tmp_path / "killed"), run(tmp_path / "whole"))
 
 
 def test_a_finished_training_is_not_done_again(tmp_path):
     first, again, curves = Toy(), Toy(), Curves()
-    done = first.train(tmp_path, checkpoint_every=STEPS)
-    assert again.train(tmp_path, curves, checkpoint_every=STEPS) == done
+    done = first.train(tmp_path, checkpoint_every=100)
+    assert again.train(tmp_path, curves, checkpoint_every=100) == done
     assert curves.points == []
     assert same(first.state(), again.state())
 

@@ -104,7 +104,7 @@ def train(
         unit: what the things are called.
         max_gradient_norm: a longer gradient is shortened to it; None: gradients are left as they are.
         work: folder for the checkpoint and the best weights.
-        checkpoint_every: steps between checkpoints.
+        checkpoint_every: steps between checkpoints; the last step is followed by one, too.
         log: takes the number of steps done and named values: `loss`, `learning_rate`, `gradient_norm` (where it is
             measured), and the validation's scores.
         name: stands beside the bar of progress.
@@ -140,7 +140,7 @@ def train(
         log(done, **values)
         if validation and (validation.at_end if done == steps else done % validation.every == 0):
             _validate(model, validation, progress, work, log)
-        if first and done % checkpoint_every == 0:
+        if first and (done % checkpoint_every == 0 or done == steps):
             extra = asdict(progress)
             save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
     if validation and validation.best:
