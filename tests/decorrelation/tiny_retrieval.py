@@ -30,7 +30,6 @@ class TinyModel:
     augments = False
     dimension = DIMENSION
     plain = PlainPreparation([transforms.Resize((SIDE, SIDE)), transforms.ToTensor(), transforms.Normalize(0, 1)])
-    tokenizer_digest = "letters"
 
     def __init__(self, dropout=0.2):
         self.module = torch.nn.ModuleDict(

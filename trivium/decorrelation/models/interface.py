@@ -70,11 +70,6 @@ class RetrievalModel(Protocol):
         ...
 
     @property
-    def tokenizer_digest(self) -> str:
-        """Of everything that `tokenize` depends on but the texts: models that share it give the same tokens."""
-        ...
-
-    @property
     def contrast(self) -> Contrast | None:
         """`contrast(images, texts, pictures=..., progress=...)`: the loss from a batch's (n, d) unit embeddings.
 
