@@ -72,6 +72,22 @@ def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]
     return node if node is not None else {}
 
 
+def used_values(path: Path, key: str) -> Any:
+    """The value at a dotted key of a parameter file, for whoever reports or asks what stages have used.
+
+    A stage's own section comes checked from the harness; this is for everybody else.
+
+    Raises:
+        BadInput: as `read_parameters`, or nothing stands at the key.
+    """
+    place, _, name = key.rpartition(".")
+    tree = read_parameters(path)
+    section = section_of(tree, place, path) if place else tree
+    if not isinstance(section, dict) or name not in section:
+        raise BadInput("no such key", file=path, field=key, choices=section if isinstance(section, dict) else None)
+    return section[name]
+
+
 def values_of(
     tree: dict[str, Any], section: str, model: type[Parameters], path: Path, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:

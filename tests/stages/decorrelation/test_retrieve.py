@@ -5,7 +5,7 @@ import pytest
 
 from stages.decorrelation import retrieve
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
-from trivium.decorrelation.models.interface import KINDS
+from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
 from trivium.decorrelation.retrieval import answers
@@ -39,7 +39,7 @@ def world(tmp_path_factory):
 
 def register(monkeypatch, kind):
     """Let this class stand in for CLIP."""
-    monkeypatch.setitem(KINDS, "clip", (kind.__module__, kind.__name__))
+    monkeypatch.setattr(Clip, "network", (kind.__module__, kind.__name__))
 
 
 @pytest.fixture(autouse=True)

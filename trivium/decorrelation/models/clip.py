@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from trivium.decorrelation.models.preparation import PlainPreparation
-from trivium.decorrelation.models.settings import ClipSettings
+from trivium.decorrelation.models.settings import ModelSettings
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.nets.device import autocast
@@ -68,7 +68,7 @@ class Clip:
         self._loss = open_clip.ClipLoss()
 
     @classmethod
-    def start(cls, base: Path, settings: ClipSettings, captions: Iterable[str]) -> Self:
+    def start(cls, base: Path, settings: ModelSettings, captions: Iterable[str]) -> Self:
         """The released model; captions are not read."""
         model = cls(base, smallest_crop=settings.smallest_crop)
         model.module.set_grad_checkpointing(settings.gradient_checkpointing)

@@ -92,8 +92,8 @@ def train(
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
         values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
-        if settings.clip is not None:
-            values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, settings.clip))
+        if settings.max_gradient_norm is not None:
+            values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, settings.max_gradient_norm))
         log(step + 1, **values)
         optimizer.step()
         scheduler.step()
