@@ -22,6 +22,10 @@ from trivium.formats.pictures import Removal
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.stage import Context, run_stage
 
+LOADS = {
+    "trivium.decorrelation.painting.fillings": "${item.filling}"
+}  # of these families a cell loads its own member alone
+
 SUBSETS: tuple[Subset, ...] = ("train", "test", "empty")
 
 

@@ -6,6 +6,8 @@ from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.errors import BadInput
 from trivium.harness.stage import Context, run_stage
 
+LOADS = {"trivium.decorrelation.models.kinds": "${item.model}"}  # of these families a cell loads its own member alone
+
 
 def main(
     parameters: RetrieveParameters,

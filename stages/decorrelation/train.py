@@ -1,4 +1,4 @@
-"""Stage `decorrelation-train`. Train one cell of the matrix: a retrieval model on D, D' or both; or leave it as it is (decorrelation.md §4)."""
+"""Stage `decorrelation-train`. A retrieval model on D, D' or both, or left as it is (decorrelation.md §4)."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +17,8 @@ from trivium.harness.parameters import Parameters, validate
 from trivium.harness.stage import Context, run_stage
 from trivium.nets.cards import write_card
 
+# Of these families a cell loads its own members alone.
+LOADS = {"trivium.decorrelation.models.kinds": "${item.model}", "trivium.decorrelation.painting.fillings": "none"}
 _PROVENANCE = "provenance.json"
 ZERO_SHOT = "zero_shot"
 PARAMS = Path("params.yaml")  # where messages look

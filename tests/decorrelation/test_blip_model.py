@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from tests.decorrelation.tiny_models import SETTINGS, CAPTIONS, pictures, write_base
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.decorrelation.models.blip import MATCH, interpolated, read_blip
 from trivium.decorrelation.models.interface import load, start
 from trivium.errors import BadInput

@@ -12,8 +12,8 @@ from typing import Any, Self
 from torch import Tensor
 from torchvision.transforms import InterpolationMode
 
-from trivium.decorrelation.models.preparation import IMAGENET, Preparation
 from trivium.decorrelation.models.kinds.vse import VseSettings
+from trivium.decorrelation.models.preparation import IMAGENET, Preparation
 from trivium.decorrelation.models.vocabulary import Vocabulary
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json

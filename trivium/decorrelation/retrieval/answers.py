@@ -37,7 +37,9 @@ class RetrieveParameters(Parameters):
 
     depth: int = Field(ge=1, description="Captions retrieved for a picture")
     picture_batch: int = Field(ge=1, description="Pictures encoded together; halves itself when GPU memory runs out")
-    caption_batch: int = Field(ge=1, description="Captions encoded together; halves itself when GPU memory runs out")
+    caption_batch: int = Field(
+        default=512, ge=1, description="Captions encoded together; halves itself when GPU memory runs out"
+    )
     threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
     candidates: dict[str, Annotated[int, Field(ge=1)]] = Field(
         description="Captions, or pictures, that BLIP scores again for a query, by data set (k_test)"

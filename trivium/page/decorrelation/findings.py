@@ -7,7 +7,7 @@ from typing import Any
 from trivium.page.common import environment
 from trivium.page.decorrelation.checks import Expected, checks
 from trivium.page.decorrelation.notes import notes
-from trivium.page.decorrelation.results import DATASETS, model_label, Results, points, shown
+from trivium.page.decorrelation.results import DATASETS, Results, model_label, points, shown
 
 Comparison = Mapping[str, Any]
 SHORT = {

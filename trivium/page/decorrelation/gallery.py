@@ -16,7 +16,7 @@ from trivium.files.tables import read_table
 from trivium.formats import masks
 from trivium.page.common import environment
 from trivium.page.decorrelation.pictures import small
-from trivium.page.decorrelation.results import DATASETS, MAIN, model_label, VARIANTS, Results
+from trivium.page.decorrelation.results import DATASETS, MAIN, VARIANTS, Results, model_label
 
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking

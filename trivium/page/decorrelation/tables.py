@@ -14,10 +14,10 @@ from trivium.page.decorrelation.results import (
     DATASETS,
     EVERY_CELL,
     MAIN,
-    model_label,
     VARIANTS,
     Results,
     Value,
+    model_label,
     points,
     recipe,
 )
@@ -117,7 +117,9 @@ def table_1_html(
             level=level,
             matching=matching,
             source=published["source"],
-            painters=sorted({filling(cell.queries).label for cell in results.groups.values() if cell.variant in VARIED}),
+            painters=sorted(
+                {filling(cell.queries).label for cell in results.groups.values() if cell.variant in VARIED}
+            ),
         )
     )
 
@@ -132,7 +134,11 @@ def table_2_html(
             rows = []
             for model, variant in MAIN:
                 group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset][f"{model}_{variant}"]
-                row: dict[str, Any] = {"model": model_label(model), "variant": VARIANTS[variant], "paper": paper[direction]}
+                row: dict[str, Any] = {
+                    "model": model_label(model),
+                    "variant": VARIANTS[variant],
+                    "paper": paper[direction],
+                }
                 if group in results.groups:
                     values = [results.value(group, direction, measure) for measure in RECALL]
                     verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)

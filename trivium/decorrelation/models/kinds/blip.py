@@ -1,5 +1,7 @@
 """BLIP: contrastive with momentum encoders, and matching by a cross-encoder (Li et al. 2022)."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from trivium.decorrelation.models.kind import Kind
@@ -26,4 +28,11 @@ class Blip(Kind):
     label = "BLIP"
     Settings = BlipSettings
     network = ("trivium.decorrelation.models.blip", "Blip")
-    tiny = {"queue": 6, "momentum": 0.5, "alpha": 0.4, "alpha_rises": 0.5, "image_size": 16, "text_tokens": 12}
+    tiny: ClassVar = {
+        "queue": 6,
+        "momentum": 0.5,
+        "alpha": 0.4,
+        "alpha_rises": 0.5,
+        "image_size": 16,
+        "text_tokens": 12,
+    }

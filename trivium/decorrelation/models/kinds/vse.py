@@ -1,5 +1,7 @@
 """VSE++: CNN and GRU, hinge over the hardest negative (Faghri et al. 2018)."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from trivium.decorrelation.models.kind import Kind
@@ -27,7 +29,7 @@ class Vse(Kind):
     Settings = VseSettings
     network = ("trivium.decorrelation.models.vse", "Vse")
     released = False
-    tiny = {
+    tiny: ClassVar = {
         "finetune_cnn": True,
         "embedding_dimension": 6,
         "word_dimension": 5,

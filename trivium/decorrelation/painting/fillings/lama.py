@@ -15,9 +15,7 @@ from trivium.formats.masks import Mask
 class LamaSettings(Settings):
     """Of LaMa's workers."""
 
-    batch: int = Field(
-        default=8, ge=1, description="Pictures of one size together; halved when GPU memory runs out"
-    )
+    batch: int = Field(default=8, ge=1, description="Pictures of one size together; halved when GPU memory runs out")
     workers: int = Field(default=1, ge=1, description="Processes, each with the model; spread over the GPUs")
 
 
@@ -35,9 +33,7 @@ class Lama(Filling[LamaSettings]):
         # Engines number their processes in their names (SpawnProcess-3), which spreads the workers over the GPUs.
         number = multiprocessing.current_process().name.rpartition("-")[2]
         gpu = number if number.isdigit() else "0"
-        self._worker = Inpainter(
-            ["lama", "--file", str(weights), "--batch-size", str(settings.batch), "--gpu", gpu]
-        )
+        self._worker = Inpainter(["lama", "--file", str(weights), "--batch-size", str(settings.batch), "--gpu", gpu])
 
     @classmethod
     def processes(cls, settings: LamaSettings) -> int:
