@@ -37,6 +37,11 @@ PARAMETERS: dict[str, Any] = {
         "resamples": 200,
         "seed": 0,
     },
+    "paintings": {
+        f"{dataset}_{filling}": {"dataset": dataset, "filling": filling}
+        for dataset in ("coco", "flickr30k", "control")
+        for filling in ("none", "cv2")
+    },
     "entities": {"confidence": 0.95},
     "phrases": {"matching": "strict"},
     "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7, "training": "one"},
@@ -359,6 +364,7 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
     """What the stages before evaluate count."""
     for dataset in dict.fromkeys(each["dataset"] for each in cells.values()):
         write_json(folder / f"removals_{dataset}.json", REMOVALS)
+        write_json(folder / f"inpaint_{dataset}_cv2.json", {"train": 60.0, "test": 75.0, "empty": 28.0})
         write_json(folder / f"phrases_{dataset}.json", PHRASES | (CHUNKER if dataset == "flickr30k" else {}))
         corpus = read_corpus(folder.parent / "raw" / dataset)
         write_co_occurrence(folder / f"co_occurrence_{dataset}.csv", count_co_occurrence(corpus))

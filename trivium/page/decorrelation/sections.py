@@ -88,7 +88,9 @@ def sections_html(
         ("entities", "Into KVQAE"): entities_html(entities, level=level, confidence=section["entities"]["confidence"]),
         ("classes", "By removed class"): classes_html(by_class),
         ("co-occurrence", "What stands together"): co_occurrence_html(folder, results.datasets),
-        ("removals", "Removals"): removals_html(folder, results.datasets, results, section["removals"]),
+        ("removals", "Removals"): removals_html(
+            folder, results.datasets, results, section["removals"], section["paintings"]
+        ),
         ("sizes", "Sizes used"): sizes_html(
             {"decorrelation": {name: values for name, values in section.items() if name != MATRIX}},
             published_scale,
