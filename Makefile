@@ -39,7 +39,7 @@ PIPELINES := kvqae|decorrelation|complexity
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
 	@if ! nvidia-smi >/dev/null 2>&1 && { [ ! -d .dvc/cache ] || ! dvc status --quiet; }; then \
-		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; python -m trivium.commands.lanes $(P); \
+		export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; python -m trivium lanes $(P); \
 	fi; \
 	if [ -n "$(P)" ]; then dvc repro --glob '$(P)-*' && dvc repro --single-item headline report; else dvc repro; fi
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
@@ -66,29 +66,29 @@ real: $(BIN)/.ready  ## what a reader reaches on PIAF, real questions (../shared
 	@python -m bench.real.piaf
 
 ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
-	@python -m trivium.commands.ask_page $(if $(PORT),--port $(PORT))
+	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
 	@python -m trivium.harness.tracking_writer --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
 
 readme: $(BIN)/.ready  ## renew the tables in README.md from dvc.yaml and metrics/
-	@python -m trivium.commands.readme
+	@python -m trivium readme
 
 scale: $(BIN)/.ready  ## merge scales/S.yaml into params.yaml: make scale S=workstation
 	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }
-	@python -m trivium.commands.scale --scale "scales/$(S).yaml"
+	@python -m trivium scale --scale "scales/$(S).yaml"
 
 doctor: $(BIN)/.ready  ## what this machine has and lacks, and what each lack means
-	@python -m trivium.commands.doctor
+	@python -m trivium doctor
 
 plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper
-	@python -m trivium.commands.plan $(if $(S),--scale "scales/$(S).yaml")
+	@python -m trivium plan $(if $(S),--scale "scales/$(S).yaml")
 
 thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P=kvqae for one pipeline
-	@python -m trivium.commands.thorough $(if $(P),--pipelines $(P))
+	@python -m trivium thorough $(if $(P),--pipelines $(P))
 
 weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/
-	@python -m trivium.commands.weaker_worlds
+	@python -m trivium weaker-worlds
 
 clean:  ## remove half-done work of killed stages (data, models, caches, downloads, runs for MLflow and `make thorough` stay)
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads -exec rm -rf {} +

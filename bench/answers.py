@@ -18,7 +18,7 @@ import torch
 
 from bench import harness
 from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters, make_stand_ins
-from sample.french import build_french
+from sample.french.french_world import build_french
 from stages.complexity.prompt import PromptParameters
 from tests.complexity.local_server import serving, write_chat_template
 from tests.complexity.loopback_endpoint import Loopback, said

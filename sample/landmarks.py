@@ -14,7 +14,10 @@ from sample.kvqae.entities import Entity
 from sample.kvqae.entity_pictures import give_pictures
 from sample.kvqae.names import Names
 from sample.kvqae.pools import Pools
-from sample.render import THINGS, Difficulty, encode, render
+from sample.render.difficulty import Difficulty
+from sample.render.photo import encode
+from sample.render.photographs import render
+from sample.render.things.kinds import THINGS
 from trivium.harness.engine import Engine
 
 OUTSIDERS = 15 * 10**8  # identities that no world has (below 10⁹), nor the encoders' training (from 10⁹ on)

@@ -51,14 +51,14 @@ def test_lanes_run_first_where_there_is_no_gpu(project, arguments, last):
     done = make(project, *arguments)
     assert done.returncode == 0, done.stderr
     pipeline = "".join(arguments[1:]).removeprefix("P=")
-    lanes = f"1 -m trivium.commands.lanes {pipeline}".strip()
+    lanes = f"1 -m trivium lanes {pipeline}".strip()
     assert (project / "asked").read_text().splitlines() == ["status --quiet", lanes, *last]
 
 
 def test_where_nothing_has_run_dvc_is_not_asked_what_changed(project):
     (project / ".dvc" / "cache").rmdir()
     assert make(project, "repro").returncode == 0
-    assert (project / "asked").read_text().splitlines() == ["1 -m trivium.commands.lanes", "repro"]
+    assert (project / "asked").read_text().splitlines() == ["1 -m trivium lanes", "repro"]
 
 
 def test_nothing_comes_after_lanes_that_were_interrupted(project):

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from bench import harness
-from sample.french import build_french
+from sample.french.french_world import build_french
 from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers.extractive import ExtractiveReader
 from trivium.complexity.readers.interface import Reading

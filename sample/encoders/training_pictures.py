@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sample.render import ENCODER_IDENTITIES, THINGS, Difficulty
 from sample.render.canvas import Dice
+from sample.render.difficulty import Difficulty
 from sample.render.faces import portrait
+from sample.render.photographs import ENCODER_IDENTITIES
 from sample.render.scenes import photograph, thing_of
+from sample.render.things.kinds import THINGS
 from trivium.harness.engine import Engine
 from trivium.vision.align import align
 

@@ -8,7 +8,7 @@ from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
 
 if TYPE_CHECKING:
-    from sample.french import FrenchWorld
+    from sample.french.french_world import FrenchWorld
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from trivium.errors import BadInput
 from trivium.harness.parameters import Parameters
 
 if TYPE_CHECKING:
-    from sample.french import FrenchWorld
+    from sample.french.french_world import FrenchWorld
 
 
 def write_fquad(world: "FrenchWorld", out: Path) -> dict[str, Path]:
@@ -53,7 +53,7 @@ def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
     Raises:
         BadInput: it has fewer questions or texts than asked for.
     """
-    from sample.french import build_french
+    from sample.french.french_world import build_french
 
     world = build_french(**parameters.model_dump())
     made = {

@@ -10,7 +10,7 @@ from sample.kvqae.construction_questions import Candidate, annotate_sentences, a
 from sample.kvqae.construction_wikidata import living, plant
 from sample.kvqae.entities import Entity
 from sample.kvqae.entity_world import build_world
-from sample.render import Difficulty
+from sample.render.difficulty import Difficulty
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json_lines, write_json, write_json_lines

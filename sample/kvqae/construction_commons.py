@@ -12,7 +12,7 @@ from PIL import Image
 
 from sample.kvqae.entities import Entity
 from sample.kvqae.write import Picture, draw
-from sample.render import Difficulty
+from sample.render.difficulty import Difficulty
 from trivium.files.image_shards import Images
 from trivium.harness.engine import Engine
 

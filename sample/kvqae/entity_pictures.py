@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 
 from sample.kvqae.entities import PROPERTIES, Entity
-from sample.render import is_woman
 from sample.render.scenes import thing_of
+from sample.render.traits import is_woman
 
 IDENTITIES_PER_WORLD = 10**6
 _WORDS = {"person": "portrait", "coat_of_arms": "arms"}

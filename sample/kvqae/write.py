@@ -7,7 +7,9 @@ from pathlib import Path
 
 from sample.kvqae.entity_world import World
 from sample.kvqae.raw_records import image_name, triviaqa_record, viquae_record, wikidata_items
-from sample.render import Difficulty, encode, render
+from sample.render.difficulty import Difficulty
+from sample.render.photo import encode
+from sample.render.photographs import render
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json_lines
 from trivium.harness.engine import Engine

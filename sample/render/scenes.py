@@ -7,7 +7,8 @@ from PIL import Image
 from sample.render.canvas import Canvas, Dice, Frame
 from sample.render.difficulty import Difficulty
 from sample.render.photo import develop, occlude, pose
-from sample.render.things import THINGS, Thing
+from sample.render.things.kinds import THINGS
+from sample.render.things.thing import Thing
 
 PAPER = (250, 250, 250)
 

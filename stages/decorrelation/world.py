@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from sample.scenes import ScenesParameters
-from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
+from sample.scenes.scene_world import ScenesParameters
+from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_metrics, write_co_occurrence
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
@@ -14,7 +14,6 @@ from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
 from trivium.harness.stage import Context, run_stage
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
 from trivium.sources.decorrelation.local import take_coco, take_flickr30k
-from trivium.sources.decorrelation.world import describe
 from trivium.sources.requested import refuse_download
 
 SOURCES = {  # of each data set
@@ -81,11 +80,11 @@ def main(
         write_co_occurrence(out_co_occurrence, found)
     if source == "hub":
         drop_coco(context.downloads)
-    return counts | describe(corpus, found)
+    return counts | partner_metrics(corpus, found)
 
 
 def _sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[str, float]:
-    from sample.scenes import write_sample
+    from sample.scenes.scene_world import write_sample
 
     return {f"sample_{name}": float(value) for name, value in write_sample(dataset, parameters, out).items()}
 

@@ -1,12 +1,8 @@
 """Stage `kvqae-annotation_tasks`. A Label Studio project of the generated questions."""
 
-import base64
-import io
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -19,14 +15,9 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.annotation.generated_questions import read_generated
 from trivium.kvqae.annotation.project import annotation_task, instructions, labelling_config
+from trivium.kvqae.annotation.task_pictures import NO_PICTURE, address_of, embedder
 from trivium.kvqae.annotation.tasks import balanced_sample, share_out
 from trivium.kvqae.construction.commons_names import commons_file_name
-from trivium.vision.decoding import Unreadable, decode_picture
-
-_NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown
-
-
-_MAX_PIXELS = 200_000_000
 
 
 class AnnotationTasksParameters(Parameters):
@@ -91,17 +82,17 @@ def main(
     given = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
     counts: Counter[str] = Counter()
     base = Images(references)
-    pictures, reference_pictures = (_embedder(each, parameters.image_side, counts) for each in (Images(images), base))
+    pictures, reference_pictures = (embedder(each, parameters.image_side, counts) for each in (Images(images), base))
     address = parameters.image_address
 
     def candidate(name: str) -> str:
-        return pictures(name) if address is None else _put_in(address, name)
+        return pictures(name) if address is None else address_of(name, address)
 
     def reference(name: str) -> str:
         """The knowledge base's own picture: what Commons shows under its name may have changed."""
-        shown = reference_pictures(name) if name in base else _NO_PICTURE
+        shown = reference_pictures(name) if name in base else NO_PICTURE
         counts["references_not_at_hand"] += name not in base
-        return _put_in(address, commons_file_name(name)) if address and shown == _NO_PICTURE else shown
+        return address_of(commons_file_name(name), address) if address and shown == NO_PICTURE else shown
 
     tasks = [
         annotation_task(question, codes, candidate, reference(question.reference))
@@ -123,34 +114,6 @@ def main(
         "images_broken_exif": float(counts["broken_exif"]),
         "references_not_at_hand": float(counts["references_not_at_hand"]),
     }
-
-
-def _put_in(address: str, name: str) -> str:
-    return address.replace("{name}", quote(name, safe=""))
-
-
-def _embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str], str]:
-    """Image name → address that holds the picture; each is decoded once."""
-    made: dict[str, str] = {}
-
-    def embed(name: str) -> str:
-        if name not in made:
-            made[name] = _embedded(images.read(name), side, counts)
-        return made[name]
-
-    return embed
-
-
-def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
-    try:
-        picture = decode_picture(data, max_side=side, max_pixels=_MAX_PIXELS)
-    except Unreadable:
-        counts["unreadable"] += 1
-        return _NO_PICTURE
-    counts["broken_exif"] += picture.broken_exif
-    out = io.BytesIO()
-    picture.image.save(out, "JPEG", quality=80)
-    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
 
 if __name__ == "__main__":

@@ -10,56 +10,12 @@ from trivium.files.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.rerankers.evaluation import check_pool, split_by_overlap
+from trivium.kvqae.rerankers.evaluation import BLOCKS, COMPARED, OVERLAP_BLOCKS, check_pool, split_by_overlap
 from trivium.kvqae.rerankers.fusion import complete, read_lists
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
-from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters, measure_blocks, subsets
+from trivium.kvqae.retrieval.evaluation import EvaluateParameters, measure_blocks, subsets
 from trivium.measures.articles import best_passages
-
-BLOCKS = {
-    "article_face": Block(
-        "Image re-ranking, article level, face detected", "article", "face", ("rrt", "arcface", "image")
-    ),
-    "article": Block("Image re-ranking, article level, all questions", "article", "all", ("rrt", "image")),
-    "passage": Block(
-        "Re-ranking, passage level, all questions",
-        "passage",
-        "all",
-        ("initial", "text", "text_image", "text_initial", "text_image_initial"),
-    ),
-}
-
-
-_PERSONS = ("bm25_image", "initial", "image", "text", "text_image")
-
-
-_OTHERS = ("initial", "rrt", "image", "text", "text_image")
-
-
-OVERLAP_BLOCKS = {
-    "identities": {
-        "persons_known": Block("Persons whom ArcFace was trained on", "passage", "persons_known", _PERSONS),
-        "persons_unknown": Block("Persons whom ArcFace was not trained on", "passage", "persons_unknown", _PERSONS),
-    },
-    "landmarks": {
-        "landmarks_known": Block("Non-persons that RRT was trained on", "passage", "landmarks_known", _OTHERS),
-        "landmarks_unknown": Block("Non-persons that RRT was not trained on", "passage", "landmarks_unknown", _OTHERS),
-    },
-}
-
-
-# (block, the row that should be better, the other): differences and p-values that are metrics of their own.
-COMPARED = (
-    ("passage", "text", "initial"),
-    ("passage", "text_image", "text"),
-    ("passage", "text_image", "initial"),
-    ("passage", "text_initial", "initial"),
-    ("passage", "text_image_initial", "text_initial"),
-    ("article_face", "image", "arcface"),
-    ("article_face", "image", "rrt"),
-    ("article", "image", "rrt"),
-)
 
 
 def main(

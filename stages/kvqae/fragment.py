@@ -9,18 +9,16 @@ from pyarrow import csv
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.formats.questions import read_questions
-from trivium.harness.parameters import read_parameters
+from trivium.harness.parameters import read_parameters, used_values
 from trivium.harness.stage import Context, run_stage
-from trivium.page.common import environment, sizes_html
+from trivium.page.common import sizes_html
 from trivium.page.kvqae.construction import construction_html, statistics_html
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, reading_findings, retrieval_findings
 from trivium.page.kvqae.fragment import KvqaeFragmentParameters, gallery, reranking_sections, section
-from trivium.page.kvqae.gallery import pictures_missing
+from trivium.page.kvqae.gallery import gallery_html, pictures_missing
 from trivium.page.kvqae.reading import READING_ROWS, difficulty_html, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, depths_note
 from trivium.page.kvqae.retrieval import LABELS, TABLES, overlap_html, retrieval_html
-
-FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
 
 
 def main(
@@ -53,13 +51,9 @@ def main(
     kb_images: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Render KVQAE's sections; `construction` are metrics files named as their stages.
-
-    `cross_encoder` is the metrics file of its fine-tuning.
-    """
+    """Render KVQAE's sections; `construction` are metrics files named as their stages, so is `cross_encoder`."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
-    parameters_used = read_parameters(used)
-    kvqae, world = parameters_used["kvqae"], parameters_used["world"]["kvqae"]
+    kvqae, world = used_values(used, "kvqae"), used_values(used, "world.kvqae")
     sample = world == "sample"
     level = kvqae["evaluate"]["significance"]
     steps = {path.stem: read_json(path) for path in construction}
@@ -105,7 +99,7 @@ def main(
         Images(question_images),
         Images(kb_images),
     )
-    figure_5 = environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=parameters.seed)
+    figure_5 = gallery_html(items, parameters.seed)
     sections.append(section("gallery", "Figure 5: questions and their first results", figure_5))
     confidence = kvqae["difficulty"]["confidence"]
     hard = difficulty_html(csv.read_csv(difficulty).to_pylist(), read_json(difficulty_metrics), confidence)

@@ -1,50 +1,17 @@
 """Stage `kvqae-read`. Table 7: every reader on every list of passages."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import passages_of_articles
 from trivium.kvqae.reader.answered_rows import answer_rows, choose_passages
-from trivium.kvqae.reader.answers import Seed, Values, measure, summarize, write_answers, write_curve, write_per_query
+from trivium.kvqae.reader.answers import Seed, measure, summarize, write_answers, write_curve, write_per_query
 from trivium.kvqae.reader.inputs import retrieved, texts_of
 from trivium.kvqae.reader.rows import select_passages
-from trivium.kvqae.reader.table7 import ReadParameters, measure_initial
-from trivium.measures.significance import fisher_randomization
-
-
-def _compare(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Values]]) -> dict[str, float]:
-    metrics: dict[str, float] = {}
-    for pair in parameters.compared:
-        exact = [np.mean([values["em"] for values in measured[row].values()], axis=0) for row in pair]
-        p = fisher_randomization(exact, permutations=parameters.permutations, seed=parameters.seed)
-        name = "{}_over_{}_em".format(*pair)
-        metrics |= {f"{name}_difference": float(exact[0].mean() - exact[1].mean()), f"{name}_p": float(p[0, 1])}
-    return metrics
-
-
-def _check(parameters: ReadParameters, runs: Collection[str], validation_runs: Collection[str]) -> None:
-    compared = [row for pair in parameters.compared for row in pair]
-    for field, names in (("asked_row", [parameters.asked_row]), ("compared", compared)):
-        for name in names:
-            if name not in parameters.rows:
-                raise BadInput("no such row", field=f"kvqae.read.{field}", got=name, choices=parameters.rows)
-    for name, row in parameters.rows.items():
-        if row.run not in runs:
-            raise BadInput("no such run", field=f"kvqae.read.rows.{name}.run", got=row.run, choices=runs)
-        if row.passages == "validation" and (row.questions != "viquae" or row.run not in validation_runs):
-            raise BadInput(
-                "no validation run about ViQuAE to choose the number of passages on",
-                field=f"kvqae.read.rows.{name}.run", got=row.run, choices=validation_runs,
-            )  # fmt: skip
-    questions = {parameters.rows[name].questions for name in (*compared, parameters.asked_row)}
-    if questions != {"viquae"}:
-        raise BadInput("not a row about ViQuAE", field="kvqae.read.compared and asked_row", got=sorted(questions))
+from trivium.kvqae.reader.table7 import ReadParameters, check_rows, compare_rows, measure_initial
 
 
 def main(
@@ -71,7 +38,7 @@ def main(
     """
     test_runs = {path.parent.name: path for path in runs}
     tuning_runs = {path.parent.name: path for path in validation_runs}
-    _check(parameters, test_runs, tuning_runs)
+    check_rows(parameters, test_runs, tuning_runs)
     folders: dict[str, dict[Seed, Path]] = {
         "zero_shot": {None: zero_shot},
         **{
@@ -121,7 +88,7 @@ def main(
         metrics[f"{name}_questions_without_passage"] = sum(not len(each.passages) for each in selections[name])
     for name, run in initial.items():
         metrics |= measure_initial(run, asked["triviaqa"], texts, prefix=name)
-    return metrics | _compare(parameters, measured)
+    return metrics | compare_rows(parameters, measured)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sample.render import DifficultyParameters
+from sample.render.difficulty import DifficultyParameters
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.harness.parameters import Parameters

@@ -7,7 +7,7 @@ from pydantic import Field
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.world_statistics import statistics
 from sample.kvqae.write import write_world
-from sample.render import DifficultyParameters
+from sample.render.difficulty import DifficultyParameters
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.harness.parameters import Parameters

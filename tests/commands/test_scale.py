@@ -141,3 +141,64 @@ def test_entries_of_a_matrix_come_and_go(tmp_path):
     scale.write_text("decorrelation: {new: {a: 1}}")
     with pytest.raises(BadInput, match=r"decorrelation\.new.*unknown key"):
         rescale(params, scale)
+
+
+LEFT_OUT = """\
+kvqae:
+  dense_search:
+    depth: 100  # documents
+    # Exact, or an inverted file.
+    index: exact
+
+  # What re-ranks.
+  rrt:
+    seed: 0
+"""
+
+
+@pytest.fixture
+def left_out(tmp_path):
+    params, scale = tmp_path / "params.yaml", tmp_path / "scale.yaml"
+    params.write_text(LEFT_OUT)
+
+    def merge_in(text):
+        scale.write_text(text)
+        return rescale(params, scale), params.read_text()
+
+    return merge_in
+
+
+def test_a_key_with_a_default_is_put_in(left_out):
+    changes, text = left_out("kvqae: {dense_search: {probes: 50}}")
+    assert changes == [("kvqae.dense_search.probes", None, 50)]
+    assert text == LEFT_OUT.replace("    depth", "    probes: 50\n    depth")
+    again, _ = left_out("kvqae: {dense_search: {probes: 60}}")
+    assert again == [("kvqae.dense_search.probes", 50, 60)]
+
+
+def test_a_part_of_a_section_is_put_in_with_what_the_scale_sets(left_out):
+    changes, text = left_out("kvqae: {rrt: {training: {steps: 5}, picture_size: 64}}")
+    assert changes == [("kvqae.rrt.training.steps", None, 5), ("kvqae.rrt.picture_size", None, 64)]
+    assert yaml.safe_load(text)["kvqae"]["rrt"] == {"seed": 0, "training": {"steps": 5}, "picture_size": 64}
+
+
+def test_a_section_that_is_left_out_is_put_in(left_out):
+    changes, _ = left_out("run: {workers: 2}\nkvqae: {rerank_text: {depth: 7}}")
+    assert changes == [("run.workers", None, 2), ("kvqae.rerank_text.depth", None, 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "kvqae: {dense_search: {depht: 3}}",
+            r"'kvqae.dense_search.depht': unknown key \(choices: depth, index, .*probes",
+        ),
+        ("kvqae: {rrt: {training: {stepz: 5}}}", r"'kvqae.rrt.training.stepz': unknown key \(choices: .*steps"),
+        ("kvqae: {fusion: {depth: 3}}", r"'kvqae.fusion': unknown key \(choices: dense_search, rrt\)"),
+        ("runs: {workers: 2}", r"'runs': unknown key \(choices: kvqae\)"),
+    ],
+)
+def test_a_key_that_neither_has_is_refused(text, message, left_out):
+    with pytest.raises(BadInput, match=message):
+        left_out(text)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, values_of
+from trivium.harness.parameters import Parameters, used_values, values_of
 
 FILE = Path("params.yaml")
 
@@ -39,3 +39,24 @@ def test_what_is_not_there_is_named():
     tree = {"kvqae": TREE["kvqae"] | {"texts": {"words": 3}}}
     with pytest.raises(BadInput, match=r"no key kvqae.texts.max_tokens; expected a value for kvqae.read.*words"):
         values_of(tree, "kvqae.read", Reading, FILE, {"cell": "a"})
+
+
+@pytest.mark.parametrize(("key", "value"), [("a", {"b": {"c": 3}, "d": None}), ("a.b.c", 3), ("a.d", None)])
+def test_what_others_used_is_found_by_its_key(key, value, tmp_path):
+    (tmp_path / "params.yaml").write_text("a: {b: {c: 3}, d: null}")
+    assert used_values(tmp_path / "params.yaml", key) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("z", r"field 'z': no such key \(choices: a\)"),
+        ("a.z", r"field 'a.z': no such key \(choices: b\)"),
+        ("a.b.c", "no such key"),
+        ("a.y.z", r"no section 'a.y' \(choices: b\)"),
+    ],
+)
+def test_what_nobody_used_is_refused(key, message, tmp_path):
+    (tmp_path / "params.yaml").write_text("a: {b: 3}")
+    with pytest.raises(BadInput, match=message):
+        used_values(tmp_path / "params.yaml", key)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BUILD = {
-    "french": "from sample.french import build_french;"
+    "french": "from sample.french.french_world import build_french;"
     " world = build_french(0, train=40, validation=10, evaluation=60, frame_texts=30);"
     " made = [each.question for each in world.examples] + [text.text for text in world.texts['test']]",
     "kvqae": "from tests.sample.kvqae.conftest import small_world; made = vars(small_world(0))",

@@ -27,7 +27,7 @@ from transformers import (
 
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_world
-from sample.render import Difficulty
+from sample.render.difficulty import Difficulty
 from tests.kvqae.tiny_encoders import write_onnx
 from tests.sources.loopback import Loopback
 from tests.sources.small_hub import lines, parquet, tar_of

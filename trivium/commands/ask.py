@@ -1,6 +1,6 @@
 """Ask a question of your own about a picture of your own (kvqae.md, the whole pipeline on one question).
 
-    python -m trivium.commands.ask --image photo.jpg "Which constituency did this man represent?"
+    trivium ask --image photo.jpg "Which constituency did this man represent?"
 
 Prints the answer, then the passages it was read in and what each re-ranker and each system gave to their scores. Uses
 what the last `make repro` made; exit code 1, with one clear message, on bad input. `make ask` opens the same as a page.
@@ -78,9 +78,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Answer the question of the command line."""
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
-    parser = argparse.ArgumentParser(
-        prog="python -m trivium.commands.ask", description="Answer a question about a picture"
-    )
+    parser = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture")
     parser.add_argument("question", help="such as: Which constituency did this man represent?")
     parser.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
     parser.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")

@@ -1,6 +1,6 @@
 """`make ask`: ask about a picture in the browser; the models stay in memory (gradio, on this machine only).
 
-    python -m trivium.commands.ask_page --port 7860
+    trivium ask-page --port 7860
 
 The page needs no network: no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder,
 for an hour at most, and goes with the server.
@@ -168,9 +168,7 @@ def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Serve until Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m trivium.commands.ask_page", description="Ask about a picture, a page"
-    )
+    parser = argparse.ArgumentParser(prog="trivium ask-page", description="Ask about a picture, a page")
     parser.add_argument("--port", type=int, default=7860, help="of the page (%(default)s)")
     parser.add_argument("--host", default="127.0.0.1", help="address to bind; only this machine sees %(default)s")
     parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")

@@ -1,10 +1,11 @@
 """`make doctor`: what this machine has and lacks, and what each lack means. Takes seconds, changes nothing.
 
-    python -m trivium.commands.doctor
+    trivium doctor
 
 Exit code 1 only if something is missing that even the sample world needs.
 """
 
+import argparse
 import configparser
 import importlib.util
 import os
@@ -14,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
@@ -294,8 +295,9 @@ def _answer(*command: str) -> str:
     return next(iter(done.stdout.splitlines()), "").strip()
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the findings."""
+    argparse.ArgumentParser(prog="trivium doctor", description=__doc__).parse_args(argv)
     try:
         findings = list(examine(Path.cwd()))
     except BadInput as error:

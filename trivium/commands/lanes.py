@@ -1,4 +1,4 @@
-"""`python -m trivium.commands.lanes [PIPELINE]`: run stages side by side on a machine without a GPU, for `make repro`.
+"""`trivium lanes [PIPELINE]`: run stages side by side on a machine without a GPU, for `make repro`.
 
 Much of each pipeline keeps one core busy, so that three lanes for all of them, or two for one, end earlier. Lanes come
 longest first, and the later the less of a core they get: all are to end at about the same time. DVC locks what a stage
@@ -123,7 +123,7 @@ def run(lanes: Sequence[Lane], option: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one pipeline, or all; a step that did not succeed is the last one."""
-    parser = argparse.ArgumentParser(prog="python -m trivium.commands.lanes", description=__doc__)
+    parser = argparse.ArgumentParser(prog="trivium lanes", description=__doc__)
     parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
     pipeline = parser.parse_args(argv).pipeline
     os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -1,6 +1,6 @@
 """`make plan S=paper`: what each stage downloads and costs at a scale, before anything starts.
 
-    python -m trivium.commands.plan --scale scales/paper.yaml
+    trivium plan --scale scales/paper.yaml
 
 The stages come from `dvc.yaml`, formulae from `costs.yaml` beside this file. A formula is arithmetic over the
 quantities of the world (`passages`, `kb_images`, …), `cores`, the parameters (`kvqae.dpr_pretrain.batch_size`) and the
@@ -13,7 +13,7 @@ import math
 import operator
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -201,13 +201,13 @@ def _hours(hours: float) -> str:
     return f"{hours * 60:.1f} min" if hours < 1 else f"{hours:.1f} h"
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the plan."""
-    parser = argparse.ArgumentParser(prog="python -m trivium.commands.plan", description=__doc__)
+    parser = argparse.ArgumentParser(prog="trivium plan", description=__doc__)
     parser.add_argument("--scale", type=Path, help="merged over the parameters; none: as they are")
     parser.add_argument("--params", type=Path, default=Path("params.yaml"))
     parser.add_argument("--graph", type=Path, default=Path("dvc.yaml"))
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     cores = os.cpu_count() or 1
     try:
         costs = plan_files(arguments.params, arguments.graph, arguments.scale, cores)

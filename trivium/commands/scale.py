@@ -1,24 +1,26 @@
 """`make scale S=paper`: merge a file of `scales/` into `params.yaml`, keep its comments, show what changed.
 
-    python -m trivium.commands.scale --scale scales/paper.yaml
+    trivium scale --scale scales/paper.yaml
 
-A scale names only the keys that differ; a key that `params.yaml` does not have is refused, except in a matrix, to which
-it adds an entry. An entry of a matrix that the scale sets to null is taken out. `git checkout params.yaml` goes back.
+A scale names only the keys that differ. A key that `params.yaml` leaves out is put in where the stage of that section
+knows it, and refused where it does not; a matrix takes any entry. An entry of a matrix that the scale sets to null is
+taken out. `git checkout params.yaml` goes back.
 """
 
 import argparse
 import io
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
+from trivium.commands.stage_models import fields_at, models_at
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 
@@ -39,10 +41,11 @@ def merge(
     """Put the values of `scale` into `parameters`, in place.
 
     Yields:
-        (dotted key, old value, new value) for each value that changes; None for an entry of a matrix that is not there.
+        (dotted key, old value, new value) for each value that changes; None for what was not there.
 
     Raises:
-        BadInput: a key that `parameters` does not have, or a section where there is a value, or the other way round.
+        BadInput: a key that neither `parameters` nor the section's stage has, or a section where there is a value, or
+            the other way round.
     """
     for key, new in scale.items():
         name = f"{prefix}{key}"
@@ -53,8 +56,13 @@ def merge(
             if old != new:
                 yield name, old, new
             continue
+        if key not in parameters and prefix.removesuffix(".").rpartition(".")[0] in MATRICES:
+            parameters[key] = new  # a field of an entry, which has a default; who reads the entry refuses it else
+            yield name, None, new
+            continue
         if key not in parameters:
-            raise BadInput("unknown key", file=file, field=name, choices=parameters)
+            yield from _put_in(parameters, key, new, file, prefix)
+            continue
         old = parameters[key]
         if isinstance(old, Mapping) != isinstance(new, Mapping):
             kind = "a section" if isinstance(old, Mapping) else "a value"
@@ -67,6 +75,26 @@ def merge(
                 old[:] = new  # in place: a comment behind a list belongs to the list
             else:
                 parameters[key] = new
+
+
+def _put_in(
+    parameters: MutableMapping[str, Any], key: str, new: Any, file: Path | str, prefix: str
+) -> Iterator[tuple[str, Any, Any]]:
+    """Put in a value that its stage has a default for, and `parameters` leaves out."""
+    name, fields = f"{prefix}{key}", fields_at(prefix.removesuffix("."))
+    if key not in fields and not models_at(name):
+        choices = dict.fromkeys([*parameters, *fields])
+        raise BadInput("unknown key", file=file, field=name, choices=choices)
+    inside = isinstance(new, Mapping) and bool(models_at(name))
+    value: Any = CommentedMap() if inside else new
+    if isinstance(parameters, CommentedMap):
+        parameters.insert(0, key, value)  # a comment behind the last key may belong to what comes after the section
+    else:
+        parameters[key] = value
+    if inside:
+        yield from merge(value, new, file, f"{name}.")
+    else:
+        yield name, None, new
 
 
 def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
@@ -115,12 +143,12 @@ def _parse(yaml: YAML, text: str, path: Path) -> Any:
         raise BadInput(f"not YAML: {error}", file=path) from None
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Merge, and print each change."""
-    parser = argparse.ArgumentParser(prog="python -m trivium.commands.scale", description=__doc__)
+    parser = argparse.ArgumentParser(prog="trivium scale", description=__doc__)
     parser.add_argument("--scale", type=Path, required=True)
     parser.add_argument("--params", type=Path, default=Path("params.yaml"))
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     try:
         changes = rescale(arguments.params, arguments.scale)
     except BadInput as error:

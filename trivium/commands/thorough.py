@@ -126,7 +126,7 @@ def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run every pipeline and seed; results are written after each, so that an interruption loses one at most."""
-    parser = argparse.ArgumentParser(prog="python -m trivium.commands.thorough", description=__doc__)
+    parser = argparse.ArgumentParser(prog="trivium thorough", description=__doc__)
     parser.add_argument("--pipelines", nargs="+", choices=sorted(SEEDS), default=list(SEEDS))
     parser.add_argument("--seeds", type=int, nargs="+", help="world seeds, 3 or more (default: the pipeline's own)")
     arguments = parser.parse_args(argv)

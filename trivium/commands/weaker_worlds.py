@@ -86,7 +86,7 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run every world, as many side by side as there are cores, and write what was found."""
-    argparse.ArgumentParser(prog="python -m trivium.commands.weaker_worlds", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(prog="trivium weaker-worlds", description=__doc__).parse_args(argv)
     root, started = Path.cwd(), time.perf_counter()
     commit = committed(root)
     copies = [root / ".work" / "thorough" / f"{commit[:12]}-weaker-{number}" for number in range(len(WORLDS))]

@@ -82,3 +82,11 @@ def write_co_occurrence(path: Path, found: CoOccurrence) -> None:
                 share = f"{probability[one, other]:.6f}" if alone[one] else ""
                 above = f"{lift[one, other]:.6f}" if alone[one] and alone[other] else ""
                 rows.writerow([name, also, alone[one], found.together[one, other], share, above])
+
+
+def partner_metrics(corpus: Corpus, found: CoOccurrence) -> dict[str, float]:
+    """`partners`, how many classes have a partner, and `partner_probability`, the mean P(partner | class) of these."""
+    position = {name: index for index, name in enumerate(found.classes)}
+    probability = found.probability()
+    shares = [probability[position[name], position[partner]] for name, partner in partners(corpus).items()]
+    return {"partners": float(len(shares)), "partner_probability": float(sum(shares) / max(len(shares), 1))}

@@ -141,6 +141,11 @@ class Qrels:
             if len(ids) and ids[0] < 0:
                 raise ValueError(f"qrels: query {query!r} has a negative document id")
 
+    @classmethod
+    def from_dict(cls, relevant: Mapping[str, Iterable[int]]) -> Self:
+        """The judgements of `{query: relevant documents}`; a query may have none."""
+        return cls(tuple(relevant), tuple(np.array(sorted(ids), dtype=np.int64) for ids in relevant.values()))
+
     def select(self, queries: Iterable[str]) -> "Qrels":
         """The judgements of these queries, in their order.
 

@@ -1,4 +1,4 @@
 """The page that people look at: tables beside the published numbers, figures, galleries.
 
-Who comes in: the stages named `fragment`, and `report`. Read `assembly.py` first, then a pipeline's `fragment.py`.
+Who comes in: the stages named `fragment`, and `report`. Read `assembly.py` first, then `kvqae/retrieval.py`.
 """

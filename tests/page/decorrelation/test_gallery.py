@@ -8,7 +8,7 @@ import pyarrow as pa
 from PIL import Image
 
 from trivium.page.decorrelation.gallery import Piece, draw, pieces, sentence
-from trivium.page.decorrelation.pictures import outline, scaled, small
+from trivium.page.decorrelation.outlined import outline, scaled, small
 
 TEXT = "Two dogs fight over a frisbee near a car"
 PHRASES = [

@@ -15,8 +15,8 @@ from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.training_pictures import draw_faces, draw_things, scaled
 from sample.kvqae.entity_pictures import IDENTITIES_PER_WORLD
 from sample.kvqae.entity_world import build_world
-from sample.render import ENCODER_IDENTITIES
 from sample.render.faces import STRANGERS
+from sample.render.photographs import ENCODER_IDENTITIES
 from stages.kvqae.base_models import main
 from trivium.errors import BadInput
 from trivium.formats.questions import SPLITS

@@ -1,6 +1,6 @@
 import pytest
 
-from sample.french import FrenchWorld, build_french
+from sample.french.french_world import FrenchWorld, build_french
 
 
 @pytest.fixture(scope="session")

@@ -10,14 +10,13 @@ from statistics import fmean
 
 import pytest
 
-from sample.french import FrenchWorld, build_french, statistics
 from sample.french.bank import frames
 from sample.french.cast import draw_names
 from sample.french.design import SHARES, asked_role, balanced, cells, chosen_roles
 from sample.french.events import Event, Filler, Wording
-from sample.french.french_world import Builder
+from sample.french.french_world import Builder, FrenchWorld, build_french
 from sample.french.nominals import noun_phrase
-from sample.french.text_statistics import factor_table
+from sample.french.text_statistics import factor_table, statistics
 from sample.french.tree import write
 from sample.french.verbs import Form, verb_phrase
 from sample.french.verbs import sentence as ended

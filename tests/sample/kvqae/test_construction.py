@@ -14,7 +14,7 @@ from sample.kvqae.construction_questions import _bank, annotate_sentences, ask_c
 from sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_world
-from sample.render import DifficultyParameters
+from sample.render.difficulty import DifficultyParameters
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json_lines

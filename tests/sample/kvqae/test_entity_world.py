@@ -12,7 +12,8 @@ from sample.kvqae.entity_world import World, build_world
 from sample.kvqae.questions import Asked
 from sample.kvqae.raw_records import image_name
 from sample.kvqae.world_statistics import statistics
-from sample.render import ENCODER_IDENTITIES, KINDS, is_woman
+from sample.render.photographs import ENCODER_IDENTITIES, KINDS
+from sample.render.traits import is_woman
 from tests.sample.kvqae.conftest import SIZES, small_world
 from trivium.kvqae.knowledge_base.articles import clean_paragraphs
 from trivium.measures.answers import AnswerMatcher, normalize_answer

@@ -1,6 +1,6 @@
 import pytest
 
-from sample.render import Difficulty
+from sample.render.difficulty import Difficulty
 
 
 @pytest.fixture

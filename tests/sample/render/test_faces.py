@@ -7,8 +7,9 @@ import pytest
 import torch
 from PIL import Image
 
-from sample.render import KINDS, encode, render, shows_face
-from sample.render.faces import portrait
+from sample.render.faces import portrait, shows_face
+from sample.render.photo import encode
+from sample.render.photographs import KINDS, render
 from trivium.vision.faces import FaceDetector
 
 

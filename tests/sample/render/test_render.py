@@ -10,7 +10,11 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from sample.render import KINDS, Difficulty, describe, encode, is_woman, render, shows_face
+from sample.render.difficulty import Difficulty
+from sample.render.faces import shows_face
+from sample.render.photo import encode
+from sample.render.photographs import KINDS, describe, render
+from sample.render.traits import is_woman
 
 # Of the encoded file: identity 7, photograph 1, 96 pixels. They change only when the drawing is changed on purpose.
 SHA256 = {
@@ -35,7 +39,7 @@ def test_bytes_are_the_ones_stored(kind, difficulty):
 
 def test_another_process_draws_the_same_bytes(difficulty):
     script = (
-        "import hashlib; from sample.render import *\n"
+        "import hashlib; from sample.render.photographs import *; from sample.render.photo import encode\n"
         f"d = Difficulty.model_validate_json('{difficulty.model_dump_json()}')\n"
         "print(hashlib.sha256(b''.join(encode(render(k, 3, 2, size=64, difficulty=d)) for k in KINDS)).hexdigest())"
     )

@@ -2,9 +2,8 @@
 
 import pytest
 
-from sample.scenes import ScenesParameters
 from sample.scenes.formats import Shot
-from sample.scenes.scene_world import SplitSizes, make_shots
+from sample.scenes.scene_world import ScenesParameters, SplitSizes, make_shots
 
 
 def small_parameters(**changes: object) -> ScenesParameters:

@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from sample.scenes import DATASETS, write_sample
-from sample.scenes.scene_world import SplitSizes, make_shots
+from sample.scenes.scene_world import DATASETS, SplitSizes, make_shots, write_sample
 from tests.sample.scenes.conftest import small_parameters
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images

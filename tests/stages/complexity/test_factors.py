@@ -7,7 +7,7 @@ from math import log2
 import pyarrow as pa
 import pytest
 
-from sample.french import build_french
+from sample.french.french_world import build_french
 from stages.complexity.factors import main
 from tests.complexity.factor_world import (
     ADAPTATION,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa, kappa_deviation
-from stages.kvqae.annotations import AnnotationsParameters, main, simulate
+from sample.kvqae.simulated_export import AnnotationsParameters, simulate
+from stages.kvqae.annotations import main
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
 from trivium.errors import BadInput
 from trivium.files.tables import read_json

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stages.kvqae.annotations import AnnotationsParameters
+from sample.kvqae.simulated_export import AnnotationsParameters
 from stages.kvqae.annotations import main as annotate
 from stages.kvqae.rebuild import main
 from tests.kvqae.annotated_world import (

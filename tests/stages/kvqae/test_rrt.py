@@ -9,7 +9,7 @@ from torch import nn
 
 from sample.kvqae.entity_world import build_world
 from sample.landmarks import OTHER_VIEWS, choose_photographs, draw_photographs, known_things
-from sample.render import Difficulty
+from sample.render.difficulty import Difficulty
 from stages.kvqae import rrt
 from stages.kvqae.rrt import RrtParameters, main
 from tests.sources.loopback import serve

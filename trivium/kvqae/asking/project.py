@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters, read_parameters, section_of, validate
+from trivium.harness.parameters import Parameters, RunParameters, read_parameters, used_values, validate, values_of
 from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
@@ -65,7 +65,8 @@ class Project:
         tree = read_parameters(path)
 
         def section(name: str, model: type[P]) -> P:
-            return validate(model, section_of(tree, f"kvqae.{name}", path), f"kvqae.{name}", path)
+            values = values_of(tree, f"kvqae.{name}", model, path, {})
+            return validate(model, values, f"kvqae.{name}", path)
 
         run = validate(RunParameters, tree.get("run") or {}, "run", path)
         os.environ[CPU_BF16] = str(int(run.cpu_bf16))
@@ -82,7 +83,7 @@ class Project:
             rerank_arcface=section("rerank_arcface", RerankArcfaceParameters),
             rerank_rrt=section("rerank_rrt", RerankRrtParameters),
             read=section("read", ReadParameters),
-            dataset=str(section_of(tree, "kvqae", path)["dataset"]),
+            dataset=str(used_values(path, "kvqae.dataset")),
         )
 
     def made(self, path: str) -> Path:

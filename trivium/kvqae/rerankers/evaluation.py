@@ -15,7 +15,44 @@ import numpy as np
 
 from trivium.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import read_entities
+from trivium.kvqae.retrieval.evaluation import Block
 from trivium.measures.runs import PADDING, Run
+
+BLOCKS = {
+    "article_face": Block(
+        "Image re-ranking, article level, face detected", "article", "face", ("rrt", "arcface", "image")
+    ),
+    "article": Block("Image re-ranking, article level, all questions", "article", "all", ("rrt", "image")),
+    "passage": Block(
+        "Re-ranking, passage level, all questions",
+        "passage",
+        "all",
+        ("initial", "text", "text_image", "text_initial", "text_image_initial"),
+    ),
+}
+_PERSONS = ("bm25_image", "initial", "image", "text", "text_image")
+_OTHERS = ("initial", "rrt", "image", "text", "text_image")
+OVERLAP_BLOCKS = {
+    "identities": {
+        "persons_known": Block("Persons whom ArcFace was trained on", "passage", "persons_known", _PERSONS),
+        "persons_unknown": Block("Persons whom ArcFace was not trained on", "passage", "persons_unknown", _PERSONS),
+    },
+    "landmarks": {
+        "landmarks_known": Block("Non-persons that RRT was trained on", "passage", "landmarks_known", _OTHERS),
+        "landmarks_unknown": Block("Non-persons that RRT was not trained on", "passage", "landmarks_unknown", _OTHERS),
+    },
+}
+# (block, the row that should be better, the other): differences and p-values that are metrics of their own.
+COMPARED = (
+    ("passage", "text", "initial"),
+    ("passage", "text_image", "text"),
+    ("passage", "text_image", "initial"),
+    ("passage", "text_initial", "initial"),
+    ("passage", "text_image_initial", "text_initial"),
+    ("article_face", "image", "arcface"),
+    ("article_face", "image", "rrt"),
+    ("article", "image", "rrt"),
+)
 
 
 def check_pool(reranked: Run, initial: Run, file: Path) -> None:

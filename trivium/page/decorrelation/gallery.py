@@ -15,7 +15,7 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats import masks
 from trivium.page.common import environment
-from trivium.page.decorrelation.pictures import small
+from trivium.page.decorrelation.outlined import small
 from trivium.page.decorrelation.results import DATASETS, MAIN, VARIANTS, Results, model_label
 
 SENTENCES = 2

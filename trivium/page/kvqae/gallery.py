@@ -22,7 +22,10 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.measures.answers import AnswerMatcher, exact_match, normalize_answer
 from trivium.measures.runs import PADDING, Run
+from trivium.page.common import environment
 from trivium.vision.decoding import Unreadable, decode
+
+FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture's sides
 Spans = Mapping[int, tuple[int, int]]  # passage → characters in `title [SEP] text`
@@ -187,3 +190,8 @@ def pictures_missing(items: Sequence[Mapping[str, Any]]) -> int:
     lists = [ranking["passages"] for item in items for ranking in item["rankings"]]
     of_passages = sum(passage["image"] is None for passages in lists for passage in passages)
     return of_passages + sum(item["image"] == NO_PICTURE for item in items)
+
+
+def gallery_html(items: Sequence[Mapping[str, Any]], seed: int) -> str:
+    """Figure 5; `seed` drew the questions."""
+    return environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=seed)

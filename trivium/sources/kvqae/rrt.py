@@ -4,16 +4,14 @@ Its folder holds `config.json` and `model.safetensors`, `extractor/` (which feat
 `landmarks.txt`, where it is known: the Wikidata ids of the knowledge base's entities that its training showed.
 """
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
 from trivium.nets.cards import write_card
-from trivium.sources.brought import PROVENANCE, bring, require_files
+from trivium.sources.brought import PROVENANCE, bring
 from trivium.sources.pins import Pins
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 
@@ -64,7 +62,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
             save_rrt(model, beside)
             brought = local / "rrt" / EXTRACTOR if local else None
             if brought is not None and brought.is_dir():
-                bring(brought, beside / EXTRACTOR, (file.name for file in brought.iterdir() if file.is_file()))
+                bring_extractor(brought, beside)
             else:
                 extractor = {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
                 write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, extractor)
@@ -77,6 +75,11 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
 
 
+def bring_extractor(folder: Path, out: Path) -> None:
+    """Put what makes the features beside the network that reads them."""
+    bring(folder, out / EXTRACTOR, (file.name for file in folder.iterdir() if file.is_file()))
+
+
 def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
     """Check and bring the user's overlap list; without one nothing is written: unknown is not none."""
     if not (source / LANDMARKS).is_file():
@@ -84,22 +87,3 @@ def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
     listed = read_entities(source / LANDMARKS)
     bring(source, out, [str(LANDMARKS)])
     return {"overlap": float(len(listed))}
-
-
-def read_labels(path: Path) -> dict[str, str]:
-    """The landmark on each photograph, by name.
-
-    Raises:
-        BadInput: no such file, no columns name and landmark, or an empty field.
-    """
-    require_files(path.parent, [path.name])
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        if not {"name", "landmark"} <= set(rows.fieldnames or ()):
-            raise BadInput("missing columns", file=path, row=1, got=rows.fieldnames, expected="name, landmark")
-        labels = {}
-        for row, record in enumerate(rows, 2):
-            if not record["name"] or not record["landmark"]:
-                raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
-            labels[record["name"]] = record["landmark"]
-    return labels

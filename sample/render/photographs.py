@@ -1,0 +1,46 @@
+"""One photograph of one entity, whatever its kind: where the renderer is entered."""
+
+from PIL import Image
+
+from sample.render.difficulty import Difficulty
+from sample.render.faces import faceless, portrait, shows_face
+from sample.render.scenes import photograph, thing_of
+from sample.render.things.kinds import THINGS
+from sample.render.traits import is_woman
+
+KINDS: tuple[str, ...] = ("person", *THINGS)
+
+# Worlds draw identities below this number; those of the stand-in encoders' training begin here.
+ENCODER_IDENTITIES = 10**9
+
+
+def describe(kind: str, identity: int) -> str:
+    """A caption of what an entity looks like."""
+    if kind == "person":
+        return "a woman" if is_woman(identity) else "a man"
+    return thing_of(kind, identity).caption()
+
+
+def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
+    """One photograph of one entity.
+
+    Args:
+        kind: one of `KINDS`.
+        identity: what the entity looks like; people with an even identity look like women (`is_woman`).
+        view: 0 is the knowledge base's reference photograph, others are different photographs of the same entity.
+        size: side of the square picture in pixels.
+        difficulty: how far photographs differ.
+
+    Returns:
+        An RGB picture of `size` × `size` pixels.
+
+    Raises:
+        ValueError: unknown kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind {kind!r} (choices: {', '.join(KINDS)})")
+    if kind != "person":
+        return photograph(kind, identity, view, size=size, difficulty=difficulty)
+    if not shows_face(identity, view, difficulty):
+        return faceless(identity, view, size=size, difficulty=difficulty)
+    return portrait(identity, view, size=size, difficulty=difficulty)[0]

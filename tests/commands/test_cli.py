@@ -1,0 +1,73 @@
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from trivium.commands.cli import COMMANDS, main, module_of, require_project
+from trivium.errors import BadInput
+
+
+def test_help_lists_every_command_and_imports_none():
+    script = (
+        "import sys\n"
+        "from trivium.commands.cli import main\n"
+        "main(['--help'])\n"
+        "heavy = {'numpy', 'torch', 'yaml', 'pydantic', 'trivium.commands.plan'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for command, line in COMMANDS.items():
+        assert f"  {command}" in done.stdout
+        assert line in done.stdout
+
+
+def test_no_command_is_asking_for_help(capsys):
+    main([])
+    assert "commands:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_a_main(command):
+    assert callable(import_module(module_of(command)).main)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"readme"}))
+def test_every_command_explains_itself_outside_a_project(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [])
+    with pytest.raises(SystemExit) as left:
+        main([command, "--help"])
+    assert left.value.code == 0
+    assert f"usage: trivium {command} " in capsys.readouterr().out
+
+
+def test_an_unknown_command_is_named_with_the_choices(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["plans"])
+    assert left.value.code == 2
+    assert "trivium: no such command; got 'plans' (choices: doctor, plan, " in capsys.readouterr().err
+
+
+def test_outside_a_project_a_command_says_what_it_needs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["ask", "who is this?"])
+    said = capsys.readouterr().err
+    assert "dvc.yaml: not a project of Trivium" in said
+    assert "the folder that Git cloned" in said
+
+
+def test_half_a_project_is_none(tmp_path):
+    (tmp_path / "dvc.yaml").touch()
+    with pytest.raises(BadInput, match=r"params.yaml: not a project"):
+        require_project(tmp_path)
+    (tmp_path / "params.yaml").touch()
+    require_project(tmp_path)
+
+
+def test_modules_run_the_command_too():
+    for module in ("trivium", "trivium.commands"):
+        done = subprocess.run([sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True)
+        assert "doctor" in done.stdout
