@@ -119,7 +119,7 @@ def test_no_section_is_unread():
 def test_the_sources_of_worlds_are_read_by_the_graph():
     world = parameters(None)["world"]
     names = [name for name in world if name != "local"] + [f"local.{name}" for name in world["local"]]
-    assert sorted(names) == sorted(set(re.findall(r"(?<![\w.])world\.([\w.]+)", GRAPH)))
+    assert sorted(names) == sorted(set(re.findall(r"(?<![\w./])world\.([\w.]+)", GRAPH)))
 
 
 def test_the_section_of_the_harness():
