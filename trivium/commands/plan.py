@@ -2,43 +2,25 @@
 
     trivium plan --scale scales/paper.yaml
 
-The stages come from `dvc.yaml`, formulae from `costs.yaml` beside this file. A formula is arithmetic over the
-quantities of the world (`passages`, `kb_images`, …), `cores`, the parameters (`kvqae.dpr_pretrain.batch_size`) and the
-functions of `FUNCTIONS`.
+The stages come from `dvc.yaml`, what one cell of each takes from `costs/` beside this file.
 """
 
 import argparse
-import ast
 import math
-import operator
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trivium.commands.costs.project import stage_costs
+from trivium.commands.costs.row import MACHINE, Machine, Row
 from trivium.commands.scale import merge
+from trivium.commands.stage_models import Used
 from trivium.errors import BadInput
 from trivium.harness.parameters import read_parameters
 from trivium.sources.disk import free_space
-
-COSTS = Path(__file__).with_name("costs.yaml")
-COLUMNS = ("downloads", "disk", "memory", "teraflop", "core_hours", "gpu_processes")
-OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "min": min,
-    "max": max,
-    "len": len,
-    "sum": sum,
-    "known": lambda value, otherwise: otherwise if value is None else value,
-}
 
 
 @dataclass(frozen=True)
@@ -49,7 +31,7 @@ class Cost:
         downloads, disk: GB; `disk` counts outputs and what is there on the way.
         memory: GiB at the most.
         with_gpu, without: hours.
-        known: False when `costs.yaml` has no row for the stage.
+        known: False when `costs/` has no row for the stage.
     """
 
     stage: str
@@ -62,78 +44,35 @@ class Cost:
     known: bool = True
 
 
-def evaluate(formula: str | float, names: Mapping[str, Any], where: str) -> Any:
-    """Value of a formula.
-
-    Raises:
-        BadInput: something other than arithmetic, or a name that is neither a quantity nor a parameter.
-    """
-
-    def value(node: ast.expr) -> Any:
-        match node:
-            case ast.Constant(value=int() | float() as number):
-                return number
-            case ast.BinOp(left, symbol, right) if type(symbol) in OPERATORS:
-                return OPERATORS[type(symbol)](value(left), value(right))
-            case ast.Name(name):
-                return _look_up(names, [name], where)
-            case ast.Attribute():
-                return _look_up(names, ast.unparse(node).split("."), where)
-            case ast.Call(ast.Name(name), arguments, []) if name in FUNCTIONS:
-                return FUNCTIONS[name](*map(value, arguments))
-        raise BadInput("not a formula", field=where, got=ast.unparse(node), choices=[*FUNCTIONS, "+ - * / **"])
-
-    try:
-        tree = ast.parse(str(formula), mode="eval").body
-    except SyntaxError as error:
-        raise BadInput(f"not a formula: {error.msg}", field=where, got=formula) from None
-    return value(tree)
-
-
-def _look_up(names: Mapping[str, Any], path: list[str], where: str) -> Any:
-    node: Any = names
-    for key in path:
-        if not isinstance(node, Mapping) or key not in node:
-            choices = sorted(node) if isinstance(node, Mapping) else None
-            raise BadInput("unknown name in a formula", field=where, got=".".join(path), choices=choices)
-        node = node[key]
-    return node
-
-
 def plan(
-    graph: Mapping[str, Any], costs: Mapping[str, Any], parameters: Mapping[str, Any], cores: int
+    graph: Mapping[str, Any], rows: Mapping[str, Row], used: Used, cores: int, machine: Machine = MACHINE
 ) -> Iterator[Cost]:
     """Cost of each stage of a DVC graph.
 
     Args:
         graph: `dvc.yaml`.
-        costs: `costs.yaml`: `machine` (rates), `worlds` (quantities by the value of `world.<source>`), `stages`.
-        parameters: `params.yaml`, with the scale merged in.
+        rows: what one cell of each stage takes; a stage may have none.
+        used: the parameters, which the graph's axes name.
         cores: of this machine.
-
-    Raises:
-        BadInput: `world.<source>` is none of its worlds, or see `evaluate`.
+        machine: its rates.
     """
-    machine = costs["machine"]
-    names = {**parameters, **_quantities(costs, parameters), "cores": cores}
     for stage, definition in graph["stages"].items():
-        cells = math.prod(len(_axis(axis, parameters)) for axis in _axes(definition))
-        row = costs["stages"].get(stage)
+        cells = math.prod(len(_axis(axis, used)) for axis in _axes(definition))
+        row = rows.get(stage)
         if row is None:
             yield Cost(stage, cells, known=False)
             continue
-        one = {name: float(evaluate(row.get(name, 0), names, f"{stage}.{name}")) for name in COLUMNS}
-        transfer = one["downloads"] / (machine["network_mb_a_second"] * 3.6)
-        busy = one["core_hours"] / cores
-        beside_gpu = one["core_hours"] / min(cores, one["gpu_processes"] or cores)
+        transfer = row.downloads / (machine.network_mb_a_second * 3.6)
+        busy = row.core_hours / cores
+        beside_gpu = row.core_hours / min(cores, row.gpu_processes or cores)
         yield Cost(
             stage,
             cells,
-            downloads=cells * one["downloads"],
-            disk=cells * one["disk"],
-            memory=one["memory"],
-            with_gpu=cells * (transfer + beside_gpu + one["teraflop"] / machine["gpu_teraflop_a_second"] / 3600),
-            without=cells * (transfer + busy + one["teraflop"] / (cores * machine["core_teraflop_a_second"]) / 3600),
+            downloads=cells * row.downloads,
+            disk=cells * row.disk,
+            memory=row.memory,
+            with_gpu=cells * (transfer + beside_gpu + row.teraflop / machine.gpu_teraflop_a_second / 3600),
+            without=cells * (transfer + busy + row.teraflop / (cores * machine.core_teraflop_a_second) / 3600),
         )
 
 
@@ -152,30 +91,18 @@ def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> lis
     parameters = read_parameters(params)
     if scale:
         list(merge(parameters, read_parameters(scale), scale))
-    return list(plan(read_parameters(graph), read_parameters(COSTS), parameters, cores))
-
-
-def _quantities(costs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The quantities of every source's world; files of one's own are as large as those of the hub."""
-    values: dict[str, Any] = {}
-    for source, worlds in costs["worlds"].items():
-        chosen = parameters.get("world", {}).get(source)
-        if chosen not in (*worlds, "local"):
-            raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=[*worlds, "local"])
-        chosen = "hub" if chosen == "local" else chosen
-        for name, formula in worlds[chosen].items():  # a later one may use an earlier one
-            values[name] = evaluate(formula, {**parameters, **values}, f"worlds.{source}.{chosen}.{name}")
-    return values
+    used = Used(parameters)
+    return list(plan(read_parameters(graph), stage_costs(used, cores), used, cores))
 
 
 def _axes(definition: Mapping[str, Any]) -> list[Any]:
     return [definition["foreach"]] if "foreach" in definition else list(definition.get("matrix", {}).values())
 
 
-def _axis(axis: Any, parameters: Mapping[str, Any]) -> Any:
+def _axis(axis: Any, used: Used) -> Any:
     """The cells along an axis: written out, or `${section.key}`."""
     if isinstance(axis, str):
-        return _look_up(parameters, axis.strip("${} ").removeprefix("param.").split("."), "dvc.yaml")
+        return used(axis.strip("${} ").removeprefix("param."))
     return axis
 
 
@@ -194,7 +121,7 @@ def show(costs: list[Cost], free: float, cores: int) -> Iterator[str]:
     yield "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format("total (memory: the most)", *total)
     needed = sum(cost.disk for cost in costs)
     yield f"free on this disk: {free:.0f} GB" + ("" if needed <= free else f", {needed - free:.0f} GB too few")
-    yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/costs.yaml."
+    yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/costs."
 
 
 def _hours(hours: float) -> str:

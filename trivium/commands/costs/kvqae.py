@@ -1,0 +1,393 @@
+"""What the stages of KVQAE cost."""
+
+from dataclasses import dataclass
+
+from trivium.commands.costs.row import Row, chosen, known
+from trivium.commands.stage_models import Used
+
+
+@dataclass(frozen=True)
+class KvqaeWorld:
+    """How much there is of everything."""
+
+    articles: float
+    kb_articles: float
+    passages: float
+    kb_passages: float
+    words: float
+    viquae_questions: float
+    triviaqa_questions: float
+    images: float
+    image_gb: float
+    text_parameters: float
+    text_dimension: float
+    image_teraflop: float
+    image_dimensions: float
+    image_gib: float
+
+
+def _sample(used: Used) -> KvqaeWorld:
+    articles = used("kvqae.world.articles") + used("kvqae.world.imageless")
+    kb_articles = used("kvqae.world.articles")
+    questions = sum(used(f"kvqae.world.questions.{split}") for split in ("train", "validation", "test"))
+    images = kb_articles + questions
+    return KvqaeWorld(
+        articles=articles,
+        kb_articles=kb_articles,
+        passages=5 * articles,
+        kb_passages=5 * kb_articles,
+        words=used("kvqae.passages.words"),
+        viquae_questions=questions,
+        triviaqa_questions=used("kvqae.world.triviaqa"),
+        images=images,
+        image_gb=images * 2e-5,
+        text_parameters=10_600_000,  # MiniLM, 6 layers
+        text_dimension=384,
+        image_teraflop=0.002,  # the stand-ins
+        image_dimensions=512,
+        image_gib=1.5,  # measured: a process with all networks
+    )
+
+
+def _hub(used: Used) -> KvqaeWorld:
+    words = used("kvqae.passages.words")
+    return KvqaeWorld(
+        articles=5_903_530,  # KILT
+        kb_articles=1_495_352,  # ViQuAE: 506 237 + 35 736 + 953 379
+        words=words,
+        passages=24_000_000 * 100 / words,  # a guess: as many again outside the KB, where articles are shorter
+        kb_passages=12_000_000 * 100 / words,
+        viquae_questions=3697,
+        triviaqa_questions=47_000,
+        images=1_425_000,  # 95 % of the KB's are unique, and the questions'
+        image_gb=106,
+        text_parameters=85_000_000,  # BERT, base
+        text_dimension=768,
+        image_teraflop=0.033,  # ResNet-50 .008, CLIP RN50 .012, ArcFace .013
+        image_dimensions=3584,  # 512 + 2048 + 1024
+        image_gib=4,  # larger networks, their GPU's libraries, 256 pictures
+    )
+
+
+def kvqae_world(used: Used) -> KvqaeWorld:
+    """The world that `world.kvqae` chooses."""
+    return chosen(used, "kvqae", _sample, _hub)(used)
+
+
+def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
+    """A row a stage."""
+    world = kvqae_world(used)
+    return {
+        "kvqae-world": Row(
+            # the sample downloads nothing; bytes as in world/pins.yaml
+            downloads=max(0, world.articles - 100000) / 5803530 * 157,
+            disk=2.2 * world.image_gb + world.articles * 4e-6,  # archive and images together, then articles of 3.5 kB
+            memory=1 + world.articles * 2e-7,  # ids, to find what stands twice
+            core_hours=0.02 + world.articles / 5000 / 3600 + world.image_gb / 100 * 0.5,
+        ),
+        "kvqae-base_models": Row(
+            downloads=max(0, world.text_parameters - 20000000) / 65000000 * 1.2,
+            disk=world.text_parameters * 1.5e-8,
+            memory=3,
+            core_hours=0.05,  # the sample trains stand-ins
+        ),
+        "kvqae-sources": Row(
+            # TriviaQA .64 GB, then previews of some 10 000 categories × 50 files; a guess
+            downloads=max(0, world.articles - 100000) / 5803530 * 30,
+            disk=0.01 + max(0, world.articles - 100000) / 5803530 * 60,
+            memory=2,
+            core_hours=0.002 + max(0, world.articles - 100000) / 5803530 * 20,  # mostly waiting for the API
+        ),
+        "kvqae-mention_model": Row(
+            disk=0.003,
+            memory=1,
+            core_hours=0.004,
+        ),
+        "kvqae-mentions": Row(
+            disk=0.05,
+            memory=1.5,
+            core_hours=0.0015 + max(0, world.articles - 100000) / 5803530 * 0.1,
+        ),
+        "kvqae-link": Row(
+            disk=0.05,
+            memory=2,
+            core_hours=world.articles / 10000 / 3600,
+        ),
+        "kvqae-subjects": Row(
+            disk=0.05,
+            memory=2,
+            core_hours=0.01,
+        ),
+        "kvqae-candidate_images": Row(
+            disk=0.01,
+            memory=1,
+            core_hours=0.005,
+        ),
+        "kvqae-generate": Row(
+            disk=0.01,
+            memory=1,
+            core_hours=0.001,
+        ),
+        "kvqae-annotation_tasks": Row(
+            memory=1,
+            disk=world.viquae_questions * 6e-5,
+            core_hours=0.01,
+        ),
+        "kvqae-annotations": Row(
+            memory=1,
+            core_hours=0.005,
+        ),
+        "kvqae-rebuild": Row(
+            memory=2,
+            disk=world.viquae_questions * 1e-4,
+            core_hours=0.005 + world.articles * 1e-8,
+        ),
+        "kvqae-knowledge_base": Row(
+            disk=world.articles * 1.5e-6,
+            memory=2 + world.articles * 3e-7,
+            core_hours=world.articles / 4000 / 3600,
+        ),
+        "kvqae-passages": Row(
+            disk=world.passages * world.words * 3e-9,
+            memory=2,
+            # measured: 3 200 articles of 800 words a second, long ones slower
+            core_hours=world.articles / 1500 / 3600,
+        ),
+        "kvqae-bm25_index": Row(
+            disk=world.passages * world.words * 8e-9,
+            memory=4,
+            core_hours=world.passages / 3000 / 3600,
+        ),
+        "kvqae-bm25_search": Row(
+            memory=4,
+            disk=(world.viquae_questions + world.triviaqa_questions) * 5e-6,
+            core_hours=(world.viquae_questions + world.triviaqa_questions) * world.passages**0.5 * 1e-5 / 3600,
+        ),
+        "kvqae-training_pairs": Row(
+            memory=2 + world.passages * world.words * 6e-9,
+            disk=world.triviaqa_questions * 1e-6,
+            core_hours=world.triviaqa_questions * 100 / 20000 / 3600,
+        ),
+        "kvqae-relevance": Row(
+            memory=2 + world.kb_passages * world.words * 6e-9,
+            core_hours=world.viquae_questions * 600 / 20000 / 3600,
+        ),
+        "kvqae-published_checkpoints": Row(
+            downloads=used("kvqae.published_checkpoints.use") * 1.3,
+            disk=used("kvqae.published_checkpoints.use") * 2.7,  # with the downloads, which stay until it is done
+            memory=2,
+            core_hours=0.003,
+        ),
+        "kvqae-dpr_pretrain": Row(
+            # Texts of all passages retrieved, 6 bytes a word; twice, while they are joined. So also for
+            # re-ranker and reader.
+            memory=6
+            + (1 - used("kvqae.published_checkpoints.use"))
+            * 2
+            * min(world.passages, world.triviaqa_questions * used("kvqae.training_pairs.depth"))
+            * world.words
+            * 6e-9,
+            # both encoders with AdamW's moments, twice while one is written
+            disk=2 * world.text_parameters * 1.6e-8 + 1,
+            teraflop=(1 - used("kvqae.published_checkpoints.use"))
+            * min(
+                known(used("kvqae.dpr_pretrain.max_steps"), 1e12),
+                used("kvqae.dpr_pretrain.epochs") * world.triviaqa_questions / used("kvqae.dpr_pretrain.batch_size"),
+            )
+            * used("kvqae.dpr_pretrain.batch_size")
+            * 3
+            * used("kvqae.dpr_pretrain.max_tokens")
+            * 8
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-dpr_finetune": Row(
+            memory=6,
+            disk=2 * world.text_parameters * 1.6e-8 + 1,
+            teraflop=min(
+                known(used("kvqae.dpr_finetune.max_steps"), 1e12),
+                used("kvqae.dpr_finetune.epochs") * world.viquae_questions / 3 / used("kvqae.dpr_finetune.batch_size"),
+            )
+            * used("kvqae.dpr_finetune.batch_size")
+            * 3
+            * used("kvqae.dpr_finetune.max_tokens")
+            * 8
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-dpr_encode": Row(
+            memory=4,
+            disk=world.kb_passages * world.text_dimension * 2e-9,
+            teraflop=world.kb_passages
+            * min(used("kvqae.dpr_encode.max_tokens"), 1.5 * world.words)
+            * 2
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-dense_search": Row(
+            memory=2 + world.kb_passages * world.text_dimension * 4 / 2**30,
+            teraflop=world.kb_passages * world.text_dimension * 2 * world.viquae_questions * 1e-12,
+            core_hours=world.kb_passages / 500000 / 3600,
+        ),
+        "kvqae-image_features": Row(
+            # without a GPU as many processes as run.workers
+            memory=world.image_gib * min(known(used("run.workers"), cores), used("run.gpu_workers")),
+            gpu_processes=used("run.gpu_workers"),
+            disk=world.images * world.image_dimensions * 2e-9,
+            teraflop=world.images * world.image_teraflop,
+            core_hours=world.images * 0.03 / 3600,  # decoding, and MTCNN's pyramid of images
+        ),
+        "kvqae-image_search": Row(
+            memory=2 + world.images * 2048 * 4 / 2**30,
+            core_hours=0.01 + world.images * world.viquae_questions * 3584 * 2e-11 / 3600,
+        ),
+        "kvqae-tune_fusion": Row(
+            memory=2,
+            core_hours=0.02,
+        ),
+        "kvqae-fuse": Row(
+            memory=2,
+            core_hours=0.02,
+        ),
+        "kvqae-evaluate": Row(
+            memory=3,
+            core_hours=0.05,
+        ),
+        "kvqae-lexical_overlap": Row(
+            memory=2 + world.kb_passages * world.words * 6e-9,
+            core_hours=0.02,
+        ),
+        "kvqae-rerank_base": Row(
+            memory=2,
+            disk=world.text_parameters * 4e-9 + 0.1,
+        ),
+        "kvqae-rerank_pretrain": Row(
+            memory=6
+            + 2
+            * min(world.passages, world.triviaqa_questions * used("kvqae.rerank_pretrain.depth"))
+            * world.words
+            * 6e-9,
+            disk=world.text_parameters * 1.6e-8 + 1,
+            teraflop=used("kvqae.rerank_pretrain.steps")
+            * used("kvqae.rerank_pretrain.questions")
+            * used("kvqae.rerank_pretrain.passages")
+            * used("kvqae.rerank_pretrain.max_tokens")
+            * 6
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-rerank_finetune": Row(
+            memory=6,
+            disk=world.text_parameters * 1.6e-8 + 1,
+            teraflop=used("kvqae.rerank_finetune.steps")
+            * used("kvqae.rerank_finetune.questions")
+            * used("kvqae.rerank_finetune.passages")
+            * used("kvqae.rerank_finetune.max_tokens")
+            * 6
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-rerank_text": Row(
+            memory=4,
+            disk=0.1,
+            teraflop=world.viquae_questions
+            * 2
+            / 3
+            * used("kvqae.rerank_text.depth")
+            * used("kvqae.rerank_text.max_tokens")
+            * 2
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-rrt": Row(
+            downloads=used("kvqae.rrt.use") * max(0, world.images - 100000) / 1325000 * 0.03,
+            memory=3,
+            disk=0.1,
+            core_hours=0.02,
+        ),
+        "kvqae-local_features": Row(
+            memory=3,
+            # shards, then joined; float16
+            disk=used("kvqae.rrt.use") * world.images * (used("kvqae.local_features.most") * 130 + 4096) * 2 * 2 / 1e9,
+            core_hours=used("kvqae.rrt.use") * world.images * 0.01 / 3600,
+        ),
+        "kvqae-rerank_rrt": Row(
+            memory=3,
+            # 2 M weights, 1 004 tokens
+            teraflop=used("kvqae.rrt.use")
+            * world.viquae_questions
+            * used("kvqae.rerank_rrt.depth")
+            * (2 * used("kvqae.local_features.most") + 4)
+            * 4e-6,
+            core_hours=0.002,
+        ),
+        "kvqae-rerank_arcface": Row(
+            memory=2 + world.images * 512 * 2 / 2**30,  # the matrix is mapped; its check touches every page
+            core_hours=0.01 + world.images * 512 * 1e-12,
+        ),
+        "kvqae-tune_reranking": Row(
+            memory=2,
+            core_hours=0.01,
+        ),
+        "kvqae-rerank_fuse": Row(
+            memory=2,
+            core_hours=0.01,
+        ),
+        "kvqae-evaluate_reranking": Row(
+            memory=3,
+            core_hours=0.02,
+        ),
+        "kvqae-reader_pretrain": Row(
+            memory=6
+            + (1 - used("kvqae.published_checkpoints.use"))
+            * 2
+            * min(world.passages, world.triviaqa_questions * used("kvqae.reader_pretrain.depth"))
+            * world.words
+            * 6e-9,
+            disk=world.text_parameters * 1.6e-8 + 1,
+            teraflop=(1 - used("kvqae.published_checkpoints.use"))
+            * used("kvqae.reader_pretrain.steps")
+            * used("kvqae.reader_pretrain.questions")
+            * (used("kvqae.reader_pretrain.relevant") + used("kvqae.reader_pretrain.irrelevant"))
+            * used("kvqae.reader_pretrain.max_tokens")
+            * 6
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-reader_finetune": Row(
+            memory=6,
+            disk=world.text_parameters * 1.6e-8 + 1,
+            teraflop=used("kvqae.reader_finetune.steps")
+            * used("kvqae.reader_finetune.questions")
+            * (used("kvqae.reader_finetune.relevant") + used("kvqae.reader_finetune.irrelevant"))
+            * used("kvqae.reader_finetune.max_tokens")
+            * 6
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-read": Row(
+            memory=6,
+            disk=0.1,
+            # A reader encodes a pair once for all rows: 3 lists by the zero-shot one, 4 and 1 by the two
+            # few-shot ones of a seed; and on validation, for the rows whose number of passages is swept, 2 lists by a
+            # few-shot one of each seed.
+            teraflop=(
+                (3 + 5 * len(used("kvqae.read.seeds"))) * world.viquae_questions / 3 * 5
+                + 2
+                * len(used("kvqae.read.seeds"))
+                * used("kvqae.read.sweep_questions")
+                * max(used("kvqae.read.sweep_passages"))
+            )
+            * used("kvqae.read.max_tokens")
+            * 2
+            * world.text_parameters
+            * 1e-12,
+        ),
+        "kvqae-fragment": Row(
+            memory=1,
+        ),
+        "kvqae-difficulty": Row(
+            memory=2,
+            core_hours=0.003,
+        ),
+    }
