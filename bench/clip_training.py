@@ -18,7 +18,7 @@ from bench import harness
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.batches import Batch
-from trivium.decorrelation.training.loop import backward, optimiser_of
+from trivium.decorrelation.training.loop import add_gradient, optimiser_of
 from trivium.files.tables import write_json
 from trivium.nets.device import pick_device
 
@@ -66,7 +66,8 @@ def main() -> None:
     optimizer = optimiser_of(model.module, SETTINGS)
 
     def step() -> None:
-        backward(model, batch, 0.0, size)
+        optimizer.zero_grad(set_to_none=True)
+        add_gradient(model, batch, 0.0, size)
         optimizer.step()
 
     seconds = harness.measure(step, repeats=10)

@@ -8,7 +8,7 @@ import trivium.kvqae.rerankers.cross_encoder_training
 from tests.kvqae.tiny_reader import write_bert, write_world
 from tests.kvqae.tiny_training import Interrupted, context, cross_encoder_training, reader_training, same
 from trivium.errors import BadInput
-from trivium.kvqae.question_training import freeze, questions_of_step, set_dropout
+from trivium.kvqae.question_training import freeze, set_dropout
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.validation import Validation as ReaderValidation
 from trivium.kvqae.rerankers.cross_encoder_validation import Validation as CrossEncoderValidation
@@ -143,14 +143,6 @@ def test_a_loss_that_is_not_finite_stops_the_training(training, tmp_path):
     with pytest.raises(BadInput, match="step .: the loss is not finite"):
         training.train(tmp_path, learning_rate=1e30)
     assert not (tmp_path / "model").exists()
-
-
-@pytest.mark.parametrize(("count", "size"), [(5, 2), (3, 4), (4, 4)])
-def test_every_epoch_sees_every_question_once(count, size):
-    seen = [place for step in range(count) for place in questions_of_step(count, size, step, seed=0)]
-    epochs = [seen[start : start + count] for start in range(0, len(seen), count)]
-    assert all(sorted(epoch) == list(range(count)) for epoch in epochs)
-    assert len({tuple(epoch) for epoch in epochs}) > 1
 
 
 def states(model, ids):

@@ -1,9 +1,7 @@
 """The training that reader and cross-encoder share: on questions, each with passages of its list (kvqae.md §4–5)."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -11,9 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from safetensors.torch import load_model, save_model
 from torch.optim.lr_scheduler import LRScheduler
-from tqdm import tqdm
 from transformers import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -22,18 +18,15 @@ from transformers import (
 )
 
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.harness.parameters import Parameters
-from trivium.harness.resume import load_checkpoint, save_checkpoint
 from trivium.kvqae.reader.inputs import Example, sample_passages
-from trivium.nets.device import halving
+from trivium.nets import training
 
 # linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
 Schedule = Literal["linear", "constant"]
 Model = BertForQuestionAnswering | BertForSequenceClassification
 Sampled = Sequence[tuple[Example, NDArray[np.int64]]]
 LossOf = Callable[[Sampled], tuple[torch.Tensor, Mapping[str, int]]]
-BEST = "best.safetensors"
 
 
 class QuestionTrainingParameters(Parameters):
@@ -57,14 +50,6 @@ class QuestionTrainingParameters(Parameters):
     validation_passages: int = Field(ge=1, description="Best passages of each in validation")
     batch: int = Field(ge=1, description="Pairs read together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-
-
-def questions_of_step(count: int, size: int, step: int, seed: int) -> list[int]:
-    """Which of `count` questions step `step` (from 0) sees: consecutive ones of an endless row of shuffled epochs."""
-    places = range(step * size, (step + 1) * size)
-    epochs = {place // count for place in places}
-    orders = {epoch: np.random.default_rng([seed, 0, epoch]).permutation(count) for epoch in epochs}
-    return [int(orders[place // count][place % count]) for place in places]
 
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:
@@ -96,39 +81,6 @@ def make_scheduler(optimizer: torch.optim.Optimizer, schedule: Schedule, *, warm
     if schedule == "constant":
         return get_constant_schedule(optimizer)
     return get_linear_schedule_with_warmup(optimizer, round(warmup * steps), steps)
-
-
-def keep_weights(
-    schedule: Schedule, score: float, seen: dict[str, float], name: str, *, work: Path, model: torch.nn.Module
-) -> None:
-    """Note a validation's score, at least 0, of the weights to keep; write them to `work` if they are the best so far.
-
-    With a linear schedule the last weights are kept, whatever their score.
-    """
-    if schedule == "linear":
-        seen[name] = score
-    elif score > seen.get(name, -1.0):
-        seen[name] = score
-        with write_atomically(work / BEST) as beside:
-            save_model(model, str(beside))
-
-
-def load_best(work: Path, model: torch.nn.Module) -> None:
-    """Bring the model back to the weights that `keep_weights` wrote last."""
-    load_model(model, str(work / BEST))
-
-
-def _backward(model: Model, loss_of: LossOf, sampled: Sampled, together: int) -> tuple[float, Counter[str]]:
-    """The gradient of the questions' mean loss, so many at a time; returns the loss and the sums of what is counted."""
-    model.zero_grad(set_to_none=True)
-    total, counts = 0.0, Counter[str]()
-    for start in range(0, len(sampled), together):
-        part, part_counts = loss_of(sampled[start : start + together])
-        part = part / len(sampled)
-        part.backward()
-        total += part.item()
-        counts.update(part_counts)
-    return total, counts
 
 
 def train(
@@ -177,34 +129,38 @@ def train(
     freeze(model, word_embeddings=parameters.frozen_embeddings, layers=parameters.frozen_layers)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=weight_decay, fused=True)
-    scheduler = make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps)
-    seen: dict[str, float]
-    first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
-    together = parameters.questions  # halved when GPU memory runs out
-    for step in tqdm(range(first, parameters.steps), desc=name, unit="step", mininterval=5, leave=False):
-        model.train()
+
+    def batch(step: int) -> Sampled:
         rng = np.random.default_rng([seed, 1, step])
-        sampled = [
-            (examples[place], sample_passages(examples[place], relevant, irrelevant, rng))
-            for place in questions_of_step(len(examples), parameters.questions, step, seed)
-        ]
-        attempt = partial(_backward, model, loss_of, sampled)
-        (loss, counts), together = halving(together, attempt, unit="questions")
-        if not math.isfinite(loss):
-            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        norm = torch.nn.utils.clip_grad_norm_(trained, parameters.clip)
-        done = step + 1
-        log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
-        optimizer.step()
-        scheduler.step()
-        sums = {counted: seen.get(counted, 0.0) + count for counted, count in counts.items()}
-        seen = {**seen, **sums, "loss": loss}
-        if done % parameters.validate_every == 0 or done == parameters.steps:
-            reached = validate()
-            log(done, **{score: reached})
-            keep_weights(parameters.schedule, reached, seen, score, work=work, model=model)
-        if done % parameters.checkpoint_every == 0:
-            save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
-    if parameters.schedule == "constant":
-        load_best(work, model)
-    return seen
+        places = training.rows_of_step(len(examples), parameters.questions, step, seed, 0)
+        return [(examples[place], sample_passages(examples[place], relevant, irrelevant, rng)) for place in places]
+
+    def gradient(sampled: Sampled, together: int) -> tuple[float, Counter[str]]:
+        counts = Counter[str]()
+
+        def share(part: slice) -> torch.Tensor:
+            loss, part_counts = loss_of(sampled[part])
+            counts.update(part_counts)
+            return loss / len(sampled)
+
+        return training.add_gradient(len(sampled), together, share), counts
+
+    progress = training.train(
+        model,
+        optimizer,
+        make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps),
+        steps=parameters.steps,
+        batches=lambda first: map(batch, range(first, parameters.steps)),
+        gradient=gradient,
+        together=parameters.questions,
+        unit="questions",
+        max_gradient_norm=parameters.clip,
+        work=work,
+        checkpoint_every=parameters.checkpoint_every,
+        log=log,
+        name=name,
+        validation=training.Validation(
+            lambda: {score: validate()}, parameters.validate_every, score if parameters.schedule == "constant" else None
+        ),
+    )
+    return {**progress.counts, "loss": progress.loss, **progress.scores}

@@ -10,7 +10,14 @@ from trivium.errors import BadInput
 from trivium.kvqae.rerankers import rrt_training
 from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
-from trivium.kvqae.rerankers.rrt_training import Landmarks, nearest_others, rate, split_landmarks, train_rrt, validate
+from trivium.kvqae.rerankers.rrt_training import (
+    Landmarks,
+    mean_loss_gradient,
+    nearest_others,
+    split_landmarks,
+    train_rrt,
+    validate,
+)
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
 PARAMETERS = {
@@ -125,7 +132,7 @@ def test_it_learns(tmp_path: Path) -> None:
 
 def test_resumes_to_the_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, metrics = train(tmp_path / "whole")
-    real = rrt_training._backward
+    real = rrt_training.mean_loss_gradient
     calls = iter(range(100))
 
     def killed(*arguments: object) -> float:
@@ -133,7 +140,7 @@ def test_resumes_to_the_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             raise KeyboardInterrupt
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rrt_training, "_backward", killed)
+    monkeypatch.setattr(rrt_training, "mean_loss_gradient", killed)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "parts")
     monkeypatch.undo()
@@ -160,7 +167,8 @@ def test_the_gradient_does_not_depend_on_how_many_pairs_fit() -> None:
     pairs, same = np.array([[0, 1], [0, 2], [4, 5]]), np.array([1, 0, 1], np.float32)
     gradients = []
     for together in (3, 2):
-        rrt_training._backward(model, features, pairs, same, together)
+        model.zero_grad()
+        mean_loss_gradient(model, features, pairs, same, together)
         gradients.append(model.global_projection.weight.grad.clone())
     torch.testing.assert_close(gradients[0], gradients[1])
 
@@ -172,10 +180,3 @@ def test_unreadable_photographs_are_left_out(tmp_path: Path) -> None:
     unreadable = FeatureFolder(features.names, counts, features.overall, features.local, features.scales)
     _, metrics = train_rrt(unreadable, shown, parameters(), seed=1, work=tmp_path, log=lambda *_, **__: None)
     assert metrics["training_images"] + metrics["held_out_images"] == 22
-
-
-def test_rate_rises_then_falls() -> None:
-    assert [rate(step, warmup=0.25, steps=12) for step in range(13)] == pytest.approx(
-        [1 / 4, 2 / 4, 3 / 4, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9, 0]
-    )
-    assert rate(0, warmup=0, steps=4) == 1

@@ -8,7 +8,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from stages.kvqae import dpr_finetune
+from stages.kvqae import dpr_finetune, dpr_pretrain
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
@@ -16,12 +16,19 @@ from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context, execute
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.retrieval import dpr_pretraining as dpr_pretrain
 from trivium.kvqae.retrieval import dpr_training
-from trivium.kvqae.retrieval.dpr_training import DprParameters, backward, batch_features, train_model, validation_mrr
+from trivium.kvqae.retrieval.dpr_training import (
+    DprParameters,
+    add_in_batch_gradient,
+    batch_features,
+    train_model,
+    validation_mrr,
+)
 from trivium.kvqae.retrieval.pairs import Pairs
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
+from trivium.nets import training
 from trivium.nets.cards import licence_of
+from trivium.nets.device import halving
 from trivium.nets.dual_encoder import DualEncoder
 
 PARAMETERS = {
@@ -118,7 +125,7 @@ def test_pretrain_then_finetune(world):
 @pytest.mark.parametrize("saved", [1, 2])
 def test_killed_and_resumed_is_as_uninterrupted(world, monkeypatch, saved):
     run(dpr_pretrain, world, out="whole", start="bert")
-    save, count = dpr_training.save_checkpoint, 0
+    save, count = training.save_checkpoint, 0
 
     def killed_after(*arguments, **named):
         nonlocal count
@@ -127,12 +134,12 @@ def test_killed_and_resumed_is_as_uninterrupted(world, monkeypatch, saved):
         if count == saved:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(dpr_training, "save_checkpoint", killed_after)
+    monkeypatch.setattr(training, "save_checkpoint", killed_after)
     with pytest.raises(KeyboardInterrupt):
         run(dpr_pretrain, world, out="resumed", start="bert")
     assert not (world / "resumed").exists()
     steps = []
-    monkeypatch.setattr(dpr_training, "save_checkpoint", lambda *a, **n: (steps.append(n["step"]), save(*a, **n)))
+    monkeypatch.setattr(training, "save_checkpoint", lambda *a, **n: (steps.append(n["step"]), save(*a, **n)))
     run(dpr_pretrain, world, out="resumed", start="bert")
     assert steps == [3, 6, 8][saved:]  # went on, did not start again
     expected = weights(world / "whole")
@@ -204,10 +211,17 @@ def features_of(model_and_pairs):
     return batch_features(batch, pairs, texts, tokenizer, 16, model)
 
 
+def backward(model, features, size):
+    def attempt(together):
+        model.zero_grad(set_to_none=True)
+        return add_in_batch_gradient(model, features, together)
+
+    return halving(size, attempt, unit="texts")
+
+
 def test_out_of_memory_halves_the_mini_batch_and_changes_nothing(model_and_pairs, monkeypatch, capsys):
     model, features = model_and_pairs[0].eval(), features_of(model_and_pairs)
-    expected_loss, size = backward(model, features, 100)
-    assert size == 4  # the whole batch
+    expected_loss, _ = backward(model, features, 4)  # the whole batch
     expected = [weights.grad.clone() for weights in model.parameters()]
     model.zero_grad()
     forward, sizes = DualEncoder.forward, []
@@ -219,7 +233,7 @@ def test_out_of_memory_halves_the_mini_batch_and_changes_nothing(model_and_pairs
         return forward(self, column)
 
     monkeypatch.setattr(DualEncoder, "forward", small_memory)
-    loss, size = backward(model, features, 100)
+    loss, size = backward(model, features, 4)
     assert (sizes[0], size) == (4, 2)
     assert "mini-batches of 2 texts" in capsys.readouterr().out
     assert loss == pytest.approx(expected_loss, rel=1e-5)
@@ -285,7 +299,7 @@ def test_towers_with_different_vocabularies(world):
 
 
 def test_loss_that_is_not_finite(world, monkeypatch):
-    monkeypatch.setattr(dpr_training, "backward", lambda model, features, size: (float("nan"), size))
+    monkeypatch.setattr(dpr_training, "add_in_batch_gradient", lambda model, features, size: float("nan"))
     with pytest.raises(BadInput, match="step 1: the loss is not finite"):
         run(dpr_pretrain, world, out="out", start="bert")
 

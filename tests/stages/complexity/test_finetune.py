@@ -1,6 +1,5 @@
 """Fine-tuning: fixed steps, resumable to the bit, the same whatever the mini-batch; the stage from files to files."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,7 +10,7 @@ from tests.complexity.tiny_readers import questions, settings, write_camembert
 from trivium.complexity.readers.extractive import ExtractiveReader
 from trivium.complexity.readers.finetuning import FinetuneParameters, spread
 from trivium.complexity.readers.interface import Reading, load_reader
-from trivium.complexity.readers.reader_training import batch_of, mean_loss, steps_of, train
+from trivium.complexity.readers.reader_training import mean_loss, steps_of, train
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.squad import write_squad
@@ -61,16 +60,6 @@ def run(reader, work, curves=None, every=4, count=40):
 
 def weights(reader):
     return {name: value.clone() for name, value in reader.module.state_dict().items()}
-
-
-def test_an_epoch_sees_every_feature_once_in_another_order_each():
-    seen = [batch_of(10, 4, step, seed=1) for step in range(5)]
-    places = [place for batch in seen for place in batch]
-    assert sorted(places[:10]) == sorted(places[10:]) == list(range(10))
-    assert places[:10] != places[10:]
-    assert batch_of(10, 4, 2, seed=1) == seen[2]
-    assert batch_of(10, 4, 2, seed=2) != seen[2]
-    assert Counter(batch_of(3, 8, 0, seed=0)).most_common(1)[0][1] == 3
 
 
 def test_steps_of_epochs():

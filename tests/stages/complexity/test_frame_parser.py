@@ -15,7 +15,6 @@ from trivium.complexity.frames.baseline import MostFrequentFrame, ambiguous_unit
 from trivium.complexity.frames.frame_parser import FrameParserParameters
 from trivium.complexity.frames.labels import FrameLabels, collect_labels, occurrences
 from trivium.complexity.frames.parser_folder import Asked, load_parser, start_parser
-from trivium.complexity.frames.parser_training import rows_of_step
 from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse, read_tags
 from trivium.complexity.frames.scores import elements_in, frames_in
 from trivium.complexity.frames.training_readings import place_frames, teach
@@ -182,13 +181,6 @@ def test_mini_batches_make_the_same_step(tmp_path, base, corpus):
         parameters = PARAMETERS.model_copy(update={"steps": 1, "mini_batch": size})
         losses.append(run(folder, quiet, corpus, parameters)[0]["loss"])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-
-
-def test_every_row_is_seen_once_an_epoch():
-    rows = [row for step in range(10) for row in rows_of_step(20, 4, step, 7)]
-    assert sorted(rows[:20]) == sorted(rows[20:]) == list(range(20))
-    assert rows[:20] != rows[20:]
-    assert rows_of_step(3, 7, 2, 0) == rows_of_step(3, 7, 2, 0)
 
 
 def test_gold_tags_give_back_triggers_and_elements(base):

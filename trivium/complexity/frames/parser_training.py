@@ -1,22 +1,16 @@
 """Training of the frame parser: both kinds of reading side by side, a fixed number of steps, resumable."""
 
-import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 from pydantic import Field
-from tqdm import tqdm
 from transformers import get_linear_schedule_with_warmup
 
 from trivium.complexity.frames.parser_folder import FrameParser
 from trivium.complexity.frames.training_readings import Taught
-from trivium.errors import BadInput
 from trivium.harness.parameters import Parameters
-from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.nets.device import halving
+from trivium.nets import training
 from trivium.nets.frame_parser import tagging_loss
 
 
@@ -33,13 +27,6 @@ class FrameTrainingParameters(Parameters):
     clip: float = Field(gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps between validations")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-
-
-def rows_of_step(count: int, size: int, step: int, seed: int) -> list[int]:
-    """Which of `count` rows step `step` (from 0) sees: consecutive ones of an endless row of shuffled epochs."""
-    places = range(step * size, (step + 1) * size)
-    orders = {epoch: np.random.default_rng([seed, epoch]).permutation(count) for epoch in {p // count for p in places}}
-    return [int(orders[place // count][place % count]) for place in places]
 
 
 def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
@@ -80,45 +67,35 @@ def train(
     scheduler = get_linear_schedule_with_warmup(
         optimizer, round(parameters.warmup * parameters.steps), parameters.steps
     )
-    first, extra = load_checkpoint(work, model=network, optimizer=optimizer, scheduler=scheduler) or (0, {})
-    together = parameters.mini_batch
-    for step in tqdm(range(first, parameters.steps), desc="frame parser", unit="step", mininterval=5, leave=False):
-        network.train()
-        batches = [
-            [triggers[row] for row in rows_of_step(len(triggers), parameters.windows, step, seed)],
-            [elements[row] for row in rows_of_step(len(elements), parameters.frames, step, seed)],
+
+    def batch(step: int) -> list[list[Taught]]:
+        return [
+            [taught[row] for row in training.rows_of_step(len(taught), size, step, seed)]
+            for taught, size in ((triggers, parameters.windows), (elements, parameters.frames))
         ]
-        loss, together = halving(together, partial(_backward, parser, batches), unit="readings")
-        if not math.isfinite(loss):
-            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), parameters.clip)
-        optimizer.step()
-        done = step + 1
-        log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
-        scheduler.step()
-        extra = {"loss": loss}
-        if done % parameters.validate_every == 0 and done < parameters.steps:
-            network.eval()
-            log(done, **validate())
-        if done % parameters.checkpoint_every == 0:
-            save_checkpoint(work, step=done, model=network, optimizer=optimizer, scheduler=scheduler, extra=extra)
-    network.eval()
-    return extra
+
+    progress = training.train(
+        network,
+        optimizer,
+        scheduler,
+        steps=parameters.steps,
+        batches=lambda first: map(batch, range(first, parameters.steps)),
+        gradient=lambda kinds, together: (sum(_add_gradient(parser, kind, together) for kind in kinds), {}),
+        together=parameters.mini_batch,
+        unit="readings",
+        max_gradient_norm=parameters.clip,
+        work=work,
+        checkpoint_every=parameters.checkpoint_every,
+        log=log,
+        name="frame parser",
+        validation=training.Validation(validate, parameters.validate_every, at_end=False),
+    )
+    return {"loss": progress.loss}
 
 
-def _backward(parser: FrameParser, batches: Sequence[Sequence[Taught]], together: int) -> float:
-    """The gradient of the sum of the batches' losses, so many readings at a time; returns the loss."""
-    parser.network.zero_grad(set_to_none=True)
-    return sum(_add_gradient(parser, batch, together) for batch in batches)
-
-
-def _add_gradient(parser: FrameParser, batch: Sequence[Taught], together: int) -> float:
-    """Add the gradient of a batch's mean loss over words; returns the loss."""
-    words = sum(len(each.tags) for each in batch)
-    total = 0.0
-    for start in range(0, len(batch), together):
-        part = batch[start : start + together]
-        loss = mean_loss(parser, part) * (sum(len(each.tags) for each in part) / words)
-        loss.backward()
-        total += loss.item()
-    return total
+def _add_gradient(parser: FrameParser, taught: Sequence[Taught], together: int) -> float:
+    """Add the gradient of the mean loss over words of readings of one kind; returns the loss."""
+    words = [len(each.tags) for each in taught]
+    return training.add_gradient(
+        len(taught), together, lambda part: mean_loss(parser, taught[part]) * (sum(words[part]) / sum(words))
+    )

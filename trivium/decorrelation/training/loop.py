@@ -1,4 +1,4 @@
-"""One training loop for all retrieval models: fixed steps, halved learning rates, no search (decorrelation.md §4)."""
+"""Training of a retrieval model of any kind: fixed steps, halved learning rates, no search (decorrelation.md §4)."""
 
 import math
 from collections.abc import Callable
@@ -7,15 +7,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
-from tqdm import tqdm
 
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel
 from trivium.decorrelation.models.training_settings import TrainingSettings
 from trivium.decorrelation.training.batches import Batch, Batches, seed_of
 from trivium.decorrelation.training.processes import Place, place
 from trivium.errors import BadInput
-from trivium.harness.resume import load_checkpoint, save_checkpoint
-from trivium.nets.device import halving
+from trivium.nets import training
 
 
 def optimiser_of(module: torch.nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
@@ -76,36 +74,36 @@ def train(
         raise BadInput("does not divide among the processes", field="batch_size", got=settings.batch_size,
                        expected=f"a multiple of {here.count}")  # fmt: skip
     optimizer = optimiser_of(module, settings)
-    scheduler = LambdaLR(optimizer, halved(steps, settings.halve_every))
-    resumed = load_checkpoint(work, model=module, optimizer=optimizer, scheduler=scheduler)
-    first, losses = (resumed[0], resumed[1]["losses"]) if resumed else (0, [])
     trained = optimizer.param_groups[0]["params"]
-    together = settings.mini_batch_size
-    module.train()
-    loader = batches.between(first, steps, workers)
-    bar = tqdm(loader, initial=first, total=steps, desc="train", unit="step", mininterval=5,
-               disable=not here.first)  # fmt: skip
-    for step, batch in enumerate(bar, first):
+
+    def gradient(numbered: tuple[int, Batch], together: int) -> tuple[float, dict[str, float]]:
+        step, batch = numbered
         torch.manual_seed(seed_of(seed, step, here.index))
-        loss, together = backward(model, batch, step / steps, together)
-        loss = _averaged(trained, loss, here)
-        if not math.isfinite(loss):
-            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
-        if settings.max_gradient_norm is not None:
-            values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, settings.max_gradient_norm))
-        log(step + 1, **values)
-        optimizer.step()
-        scheduler.step()
-        losses.append(loss)
-        if (step + 1) % checkpoint_every == 0 and step + 1 < steps:
-            if here.first:
-                save_checkpoint(work, step=step + 1, model=module, optimizer=optimizer, scheduler=scheduler,
-                                extra={"losses": losses})  # fmt: skip
-            here.wait()
-    module.eval()
-    tail = losses[-max(1, steps // 10) :]
-    return {"steps": float(steps), "loss": sum(tail) / len(tail)}
+        try:
+            return _averaged(trained, add_gradient(model, batch, step / steps, together), here), {}
+        except torch.OutOfMemoryError:
+            if model.contrast is not None and here.count == 1:
+                raise  # fewer pairs at a time will do
+            better = "a smaller mini_batch_size (CLIP, VSE++) or batch_size, or gradient_checkpointing"
+            got = f"{len(batch.pictures)} pairs"
+            raise BadInput("a batch does not fit the GPU", got=got, expected=better) from None
+
+    progress = training.train(
+        module,
+        optimizer,
+        LambdaLR(optimizer, halved(steps, settings.halve_every)),
+        steps=steps,
+        batches=lambda first: enumerate(batches.between(first, steps, workers), first),
+        gradient=gradient,
+        together=min(settings.mini_batch_size, settings.batch_size // here.count),
+        unit="pairs",
+        max_gradient_norm=settings.max_gradient_norm,
+        work=work,
+        checkpoint_every=checkpoint_every,
+        log=log,
+        first=here.first,
+    )
+    return {"steps": float(steps), "loss": sum(progress.losses) / len(progress.losses)}
 
 
 def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
@@ -117,46 +115,26 @@ def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
     return float(here.mean(torch.tensor(loss, device=here.device)))
 
 
-def backward(model: RetrievalModel, batch: Batch, progress: float, together: int) -> tuple[float, int]:
-    """Gradient of a batch's loss, in place of any gradient that was there.
+def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together: int) -> float:
+    """Add the gradient of a batch's loss; returns the loss.
 
     A batch larger than `together` is embedded in mini-batches: first without a graph, then, the gradient with respect
-    to each embedding known, once more with it (Gao et al. 2021): the same gradient as at once, in less memory. Where
-    GPU memory runs out the mini-batch is halved.
+    to each embedding known, once more with it (Gao et al. 2021): the same gradient as at once, in less memory. Some
+    losses need more than embeddings; those see the whole batch.
 
     Args:
         model: in training mode.
         batch: pairs of this process.
         progress: share of the steps done.
         together: largest mini-batch.
-
-    Returns:
-        The loss, and the mini-batch size to go on with.
-
-    Raises:
-        BadInput: the batch does not fit, and its loss needs more than embeddings or other processes wait for it.
     """
-    size = len(batch.pictures)
+    if model.contrast is not None and together < len(batch.pictures):
+        return _cached(model, model.contrast, batch, progress, together, torch.initial_seed())
     device = next(model.module.parameters()).device
-    seed = torch.initial_seed()
-
-    def attempt(together: int) -> float:
-        model.module.zero_grad(set_to_none=True)
-        if model.contrast is not None and together < size:
-            return _cached(model, model.contrast, batch, progress, together, seed)
-        pixels, tokens = batch.pixels.to(device, non_blocking=True), _to(batch.tokens, device)
-        loss = model.loss(pixels, tokens, pictures=batch.pictures.to(device), progress=progress)
-        loss.backward()
-        return loss.item()
-
-    together = min(together, size)
-    if model.contrast is not None and place().count == 1:
-        return halving(together, attempt, unit="pairs")
-    try:
-        return attempt(together), together
-    except torch.OutOfMemoryError:
-        better = "a smaller mini_batch_size (CLIP, VSE++) or batch_size, or gradient_checkpointing"
-        raise BadInput("a batch does not fit the GPU", got=f"{size} pairs", expected=better) from None
+    pixels, tokens = batch.pixels.to(device, non_blocking=True), _to(batch.tokens, device)
+    loss = model.loss(pixels, tokens, pictures=batch.pictures.to(device), progress=progress)
+    loss.backward()
+    return loss.item()
 
 
 def _cached(

@@ -5,7 +5,6 @@ nearest: the hard ones. Binary cross-entropy, AdamW. Some landmarks are held out
 landmark that any training pair shows.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,14 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
-from tqdm import tqdm
 
 from trivium.errors import BadInput
-from trivium.harness.resume import load_checkpoint, save_checkpoint
 from trivium.kvqae.rerankers.rrt import build_rrt, describe, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
-from trivium.nets.device import autocast, halving, pick_device
+from trivium.nets.device import autocast, pick_device
 from trivium.nets.reranking_transformer import RerankingTransformer
+from trivium.nets.training import Validation, add_gradient, rise_and_fall, train
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
 Rows = NDArray[np.int64]
@@ -124,28 +122,19 @@ def validate(
     }
 
 
-def rate(step: int, *, warmup: float, steps: int) -> float:
-    """Factor of the learning rate at a step from 0: it rises linearly over a share of the steps, then falls to 0."""
-    rising = round(warmup * steps)
-    return (step + 1) / (rising + 1) if step < rising else (steps - step) / (steps - rising)
-
-
-def _backward(
+def mean_loss_gradient(
     model: RerankingTransformer, features: FeatureFolder, pairs: Rows, same: NDArray[np.float32], together: int
 ) -> float:
-    """The gradient of the pairs' mean loss, so many at a time; returns the loss."""
-    model.zero_grad(set_to_none=True)
+    """Add the gradient of the pairs' mean loss, so many pairs at a time; returns the loss."""
     device = model.classifier.weight.device
-    total = 0.0
-    for start in range(0, len(pairs), together):
-        part = pairs[start : start + together]
+
+    def share(part: slice) -> torch.Tensor:
         with autocast(device):
-            logits = model(describe(features, part[:, 0], device), describe(features, part[:, 1], device))
-        wanted = torch.from_numpy(same[start : start + together]).to(device)
-        loss = functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs)
-        loss.backward()
-        total += loss.item()
-    return total
+            logits = model(describe(features, pairs[part, 0], device), describe(features, pairs[part, 1], device))
+        wanted = torch.from_numpy(same[part]).to(device)
+        return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs)
+
+    return add_gradient(len(pairs), together, share)
 
 
 def train_rrt(
@@ -192,25 +181,31 @@ def train_rrt(
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
     )
-    scheduler = LambdaLR(optimizer, partial(rate, warmup=parameters.warmup, steps=parameters.steps))
-    first, seen = load_checkpoint(work, model=model, optimizer=optimizer, scheduler=scheduler) or (0, {})
-    together = parameters.pairs  # halved when GPU memory runs out
-    for step in tqdm(range(first, parameters.steps), desc="re-ranker", unit="step", mininterval=5, leave=False):
-        model.train()
-        pairs, same = training.draw(parameters.pairs, np.random.default_rng([seed, 1, step]))
-        loss, together = halving(together, partial(_backward, model, features, pairs, same), unit="pairs")
-        if not math.isfinite(loss):
-            raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        done = step + 1
-        log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0])
-        optimizer.step()
-        scheduler.step()
-        seen["loss"] = loss
-        if done % parameters.validate_every == 0 or done == parameters.steps:
-            model.eval()
-            seen |= validate(model, features, *validation, parameters.batch)
-            log(done, **{name: value for name, value in seen.items() if name.startswith("validation")})
-        if done % parameters.checkpoint_every == 0:
-            save_checkpoint(work, step=done, model=model, optimizer=optimizer, scheduler=scheduler, extra=seen)
+    rising = round(parameters.warmup * parameters.steps)
+
+    def gradient(drawn: tuple[Rows, NDArray[np.float32]], together: int) -> tuple[float, dict[str, float]]:
+        return mean_loss_gradient(model, features, *drawn, together), {}
+
+    progress = train(
+        model,
+        optimizer,
+        LambdaLR(optimizer, partial(rise_and_fall, rising=rising, steps=parameters.steps)),
+        steps=parameters.steps,
+        batches=lambda first: (
+            training.draw(parameters.pairs, np.random.default_rng([seed, 1, step]))
+            for step in range(first, parameters.steps)
+        ),
+        gradient=gradient,
+        together=parameters.pairs,
+        unit="pairs",
+        max_gradient_norm=None,
+        work=work,
+        checkpoint_every=parameters.checkpoint_every,
+        log=log,
+        name="re-ranker",
+        validation=Validation(
+            lambda: validate(model, features, *validation, parameters.batch), parameters.validate_every
+        ),
+    )
     counts = {"training_images": float(len(training.rows)), "held_out_images": float(len(held.rows))}
-    return model.eval(), seen | counts
+    return model, {"loss": progress.loss, **progress.scores, **counts}

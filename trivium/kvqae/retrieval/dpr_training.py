@@ -1,7 +1,7 @@
 """Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
 
 import math
-import shutil
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,19 @@ import numpy as np
 import torch
 from pydantic import Field
 from torch.optim.lr_scheduler import LambdaLR
-from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.harness.parameters import Parameters
-from trivium.harness.resume import load_checkpoint, save_checkpoint
 from trivium.harness.stage import Context
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
 from trivium.nets.cards import licence_of, write_card
-from trivium.nets.device import halving, pick_device
+from trivium.nets.device import pick_device
 from trivium.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
+from trivium.nets.training import Validation, rise_and_fall, train
 
 
 class DprParameters(Parameters):
@@ -82,8 +81,8 @@ def train_dual_encoder(
     model = DualEncoder(question, passage)
     progress = train_model(model, tokenizer, train_pairs, validation_pairs, texts, parameters, context)
     with write_atomically(out) as beside:
-        shutil.copytree(context.work / "best", beside)
-        for tower in TOWERS:
+        for tower, encoder in zip(TOWERS, (model.question, model.passage), strict=True):
+            save_text_encoder(beside / tower, encoder, tokenizer)
             write_card(
                 beside / tower,
                 title=f"{card['title']}, {tower} encoder",
@@ -103,54 +102,59 @@ def train_dual_encoder(
 def train_model(
     model: DualEncoder,
     tokenizer: PreTrainedTokenizerBase,
-    train: Pairs,
+    pairs: Pairs,
     validation: Pairs,
     texts: PassageTexts,
     parameters: DprParameters,
     context: Context,
-) -> dict[str, Any]:
-    """Train in place; leave the best encoders in `context.work/best` and go on from the last checkpoint there.
+) -> dict[str, float]:
+    """Train in place, to the weights with the best validation MRR; goes on from the checkpoint in `context.work`.
 
     Returns:
         `steps`, `loss` (of the last step), `questions_a_batch` (mean), `validation_mrr` (best) and `best_step`.
     """
-    steps = parameters.epochs * math.ceil(len(train.questions) / parameters.batch_size)
+    steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:
         steps = min(steps, parameters.max_steps)
     optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=0, fused=True)
-    warmup = parameters.warmup_steps
-    scheduler = LambdaLR(
+    scheduler = LambdaLR(optimizer, partial(rise_and_fall, rising=parameters.warmup_steps, steps=steps))
+
+    def gradient(batch: list[Triple], together: int) -> tuple[float, dict[str, float]]:
+        features = batch_features(batch, pairs, texts, tokenizer, parameters.max_tokens, model)
+        return add_in_batch_gradient(model, features, together), {"questions": len(batch)}
+
+    def log(step: int, **values: float) -> None:
+        values.pop("gradient_norm", None)
+        if "learning_rate" in values:
+            values["learning_rate"] = float(scheduler.get_last_lr()[0])  # of the step to come
+        context.tracker.log(step, **values)
+
+    progress = train(
+        model,
         optimizer,
-        lambda step: (step + 1) / (warmup + 1) if step < warmup else (steps - step) / max(1, steps - warmup),
+        scheduler,
+        steps=steps,
+        batches=lambda first: islice(draw_batches(pairs, parameters.batch_size, parameters.seed), first, steps),
+        gradient=gradient,
+        together=min(parameters.mini_batch_size, parameters.batch_size),
+        unit="texts",
+        max_gradient_norm=parameters.clip,
+        work=context.work,
+        checkpoint_every=parameters.validate_every,
+        log=log,
+        validation=Validation(
+            lambda: {"validation_mrr": validation_mrr(model, tokenizer, validation, texts, parameters)},
+            parameters.validate_every,
+            best="validation_mrr",
+        ),
     )
-    state: dict[str, Any] = {"steps": 0, "questions": 0, "validation_mrr": -1.0}
-    resumed = load_checkpoint(context.work, model=model, optimizer=optimizer, scheduler=scheduler)
-    state = resumed[1] if resumed else state
-    mini_batch_size = parameters.mini_batch_size
-    batches = draw_batches(train, parameters.batch_size, parameters.seed)
-    remaining = islice(batches, state["steps"], steps)
-    for batch in tqdm(remaining, initial=state["steps"], total=steps, desc="train", unit="step", mininterval=5):
-        features = batch_features(batch, train, texts, tokenizer, parameters.max_tokens, model)
-        model.train()
-        loss, mini_batch_size = backward(model, features, mini_batch_size)
-        if not math.isfinite(loss):
-            raise BadInput("the loss is not finite; try a lower learning rate", row=f"step {state['steps'] + 1}")
-        torch.nn.utils.clip_grad_norm_(model.parameters(), parameters.clip)
-        optimizer.step()
-        scheduler.step()
-        state = {**state, "steps": state["steps"] + 1, "questions": state["questions"] + len(batch), "loss": loss}
-        context.tracker.log(state["steps"], loss=loss, learning_rate=float(scheduler.get_last_lr()[0]))
-        if state["steps"] % parameters.validate_every == 0 or state["steps"] == steps:
-            mrr = validation_mrr(model, tokenizer, validation, texts, parameters)
-            context.tracker.log(state["steps"], validation_mrr=mrr)
-            if mrr > state["validation_mrr"]:
-                state |= {"validation_mrr": mrr, "best_step": state["steps"]}
-                _save(model, tokenizer, context.work / "best")
-            save_checkpoint(
-                context.work, step=state["steps"], model=model, optimizer=optimizer, scheduler=scheduler, extra=state
-            )
-    questions = state.pop("questions")
-    return {**state, "questions_a_batch": questions / state["steps"]}
+    return {
+        "steps": steps,
+        "loss": progress.loss,
+        "best_step": progress.kept,
+        "questions_a_batch": progress.counts["questions"] / steps,
+        **progress.scores,
+    }
 
 
 def batch_features(
@@ -171,24 +175,14 @@ def batch_features(
     return [{"tower": tower, **pad(ids, tokenizer, device)} for tower, ids in zip(towers, columns, strict=True)]
 
 
-def backward(model: DualEncoder, features: list[dict[str, Any]], mini_batch_size: int) -> tuple[float, int]:
-    """Loss of a batch, its gradient added to the model's; a mini-batch that does not fit the GPU is halved.
+def add_in_batch_gradient(model: DualEncoder, features: list[dict[str, Any]], mini_batch_size: int) -> float:
+    """Loss of a batch, its gradient added to the model's.
 
-    Returns:
-        The loss, and the mini-batch size to go on with; it changes memory and dropout's draws, nothing else.
-
-    Raises:
-        torch.OutOfMemoryError: a single text does not fit.
+    The mini-batch size changes memory and dropout's draws, nothing else.
     """
-    batch_size = len(features[0]["input_ids"])
-
-    def attempt(together: int) -> float:
-        model.zero_grad(set_to_none=True)
-        loss = in_batch_loss(model, together, batch_size)(features, None)
-        loss.backward()
-        return loss.item()
-
-    return halving(min(mini_batch_size, batch_size), attempt, unit="texts")
+    loss = in_batch_loss(model, mini_batch_size, len(features[0]["input_ids"]))(features, None)
+    loss.backward()
+    return float(loss.item())
 
 
 def validation_mrr(
@@ -218,9 +212,3 @@ def validation_mrr(
     for row, positives in enumerate(pairs.positives):
         scores[row, np.isin(pool, positives)] = -np.inf
     return float(np.mean(1 / (1 + (scores >= own[:, None]).sum(axis=1))))
-
-
-def _save(model: DualEncoder, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    with write_atomically(folder) as beside:
-        for name, tower in zip(TOWERS, (model.question, model.passage), strict=True):
-            save_text_encoder(beside / name, tower, tokenizer)

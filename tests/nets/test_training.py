@@ -1,0 +1,296 @@
+"""The one loop: goes on to the bit wherever it was killed, halves, stops, clips, validates, keeps the last or best."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from trivium.errors import BadInput
+from trivium.nets import training
+from trivium.nets.training import Validation, add_gradient, rise_and_fall, rows_of_step
+
+STEPS, SIZE = 7, 6
+INPUTS, TARGETS = torch.randn(20, 4, generator=torch.Generator().manual_seed(0)).split([3, 1], dim=1)
+
+
+@dataclass
+class Curves:
+    """Keeps what is logged; raises at a step to play a kill."""
+
+    stop: int | None = None
+    points: list[tuple[int, dict[str, float]]] = field(default_factory=list)
+
+    def __call__(self, step, **values):
+        if step == self.stop and "loss" in values:
+            raise KeyboardInterrupt
+        self.points.append((step, values))
+
+    def curve(self, name):
+        return [(step, values[name]) for step, values in self.points if name in values]
+
+
+class Toy:
+    """A network with dropout and batch normalisation, whose loss fits so many rows at a time."""
+
+    def __init__(self, *, fits=SIZE, dropout=0.5, seed=0):
+        torch.manual_seed(seed)
+        layers = torch.nn.Linear(3, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(dropout), torch.nn.Linear(8, 1)
+        self.model = torch.nn.Sequential(*layers)
+        self.fits, self.sizes = fits, []
+
+    def gradient(self, batch, together):
+        def share(part):
+            rows = batch[part]
+            self.sizes.append(len(rows))
+            assert self.model.training
+            if len(rows) > self.fits:
+                raise torch.OutOfMemoryError
+            return (self.model(INPUTS[rows]) - TARGETS[rows]).square().sum() / len(batch)
+
+        return add_gradient(len(batch), together, share), {"rows": len(batch)}
+
+    def train(self, work, log=None, **changes):
+        optimizer = torch.optim.AdamW([w for w in self.model.parameters() if w.requires_grad], lr=0.01)
+        rate = partial(rise_and_fall, rising=2, steps=STEPS)
+        options = {
+            "steps": STEPS,
+            "batches": lambda first: (rows_of_step(20, SIZE, step, 5) for step in range(first, STEPS)),
+            "gradient": self.gradient,
+            "together": SIZE,
+            "unit": "rows",
+            "max_gradient_norm": 0.5,
+            "work": work,
+            "checkpoint_every": 2,
+            "log": log or Curves(),
+        }
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+        return training.train(self.model, optimizer, scheduler, **options | changes)
+
+    def state(self):
+        return {name: value.clone() for name, value in self.model.state_dict().items()}
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def scored(toy):
+    """The loss on all rows, turned: no draw, but of the state of the network; needs evaluation mode."""
+    assert not toy.model.training
+    with torch.no_grad():
+        return {"validation_score": -float((toy.model(INPUTS) - TARGETS).square().mean())}
+
+
+def scripted(scores, states, toy):
+    left = iter(scores)
+
+    def validate():
+        states.append(toy.state())
+        return {"validation_score": next(left), "beside": float(len(states))}
+
+    return validate
+
+
+@pytest.mark.parametrize(("every", "best"), [(1, None), (2, "validation_score"), (3, None)])
+@pytest.mark.parametrize("stop", range(1, STEPS + 1))
+def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, stop, every, best):
+    def run(work, curves):
+        toy = Toy()
+        validation = Validation(lambda: scored(toy), every=2, best=best)
+        done = toy.train(work, curves, checkpoint_every=every, validation=validation)
+        return toy.state(), done, torch.get_rng_state()
+
+    whole = Curves()
+    weights, progress, drawn = run(tmp_path / "whole", whole)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "killed", Curves(stop))
+    again = Curves()
+    resumed, gone_on, drawn_again = run(tmp_path / "killed", again)
+    assert same(weights, resumed)
+    assert progress == gone_on
+    assert torch.equal(drawn, drawn_again)
+    first = (stop - 1) // every * every + 1  # after the last checkpoint
+    assert again.points == [point for point in whole.points if point[0] >= first]
+
+
+def test_killed_at_the_first_checkpoint_after_a_new_best(tmp_path, monkeypatch):
+    """The best weights are ahead of the checkpoint then."""
+
+    def run(work):
+        toy = Toy()
+        validation = Validation(lambda: scored(toy), every=1, best="validation_score")
+        toy.train(work, validation=validation, checkpoint_every=3)
+        return toy.state()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "save_checkpoint", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(tmp_path / "killed")
+    assert (tmp_path / "killed" / training.BEST).exists()
+    assert same(run(tmp_path / "killed"), run(tmp_path / "whole"))
+
+
+def test_a_finished_training_is_not_done_again(tmp_path):
+    first, again, curves = Toy(), Toy(), Curves()
+    done = first.train(tmp_path, checkpoint_every=100)
+    assert again.train(tmp_path, curves, checkpoint_every=100) == done
+    assert curves.points == []
+    assert same(first.state(), again.state())
+
+
+def test_out_of_memory_halves_and_starts_the_step_again(tmp_path, capsys):
+    small, wanted = Toy(fits=2, dropout=0.0), Toy(dropout=0.0)
+    progress = small.train(tmp_path / "small")
+    assert small.sizes[:5] == [6, 3, 2, 2, 2]
+    assert set(small.sizes[5:]) == {2}
+    assert progress.together == 2
+    assert "mini-batches of 2 rows" in capsys.readouterr().out
+    wanted.train(tmp_path / "wanted", together=2)
+    parameters = [dict(toy.model.named_parameters()) for toy in (small, wanted)]
+    assert all(torch.equal(value, parameters[1][name]) for name, value in parameters[0].items())
+
+
+def test_what_did_not_fit_before_a_kill_is_not_tried_after_it(tmp_path):
+    toy, again = Toy(fits=3), Toy()
+    with pytest.raises(KeyboardInterrupt):
+        toy.train(tmp_path, Curves(stop=4))
+    again.train(tmp_path)
+    assert set(again.sizes) == {3}
+
+
+def test_one_row_that_does_not_fit_is_an_error(tmp_path):
+    with pytest.raises(torch.OutOfMemoryError):
+        Toy(fits=0).train(tmp_path)
+
+
+def test_a_loss_that_is_not_finite_names_the_step(tmp_path):
+    toy = Toy()
+
+    def broken(batch, together):
+        loss, counts = toy.gradient(batch, together)
+        return (float("nan") if len(toy.sizes) == 3 else loss), counts
+
+    with pytest.raises(BadInput, match="step 3: the loss is not finite; got nan; expected a lower learning rate"):
+        toy.train(tmp_path, gradient=broken)
+
+
+def test_gradients_are_clipped_and_their_norm_before_is_logged(tmp_path):
+    curves, norms = Curves(), []
+    toy = Toy()
+
+    def long(batch, together):
+        found = toy.gradient(batch, together)
+        for weights in toy.model.parameters():
+            weights.grad *= 100
+        norms.append(torch.nn.utils.get_total_norm([weights.grad for weights in toy.model.parameters()]).item())
+        return found
+
+    seen = []
+    step = torch.optim.AdamW.step
+
+    def watched(self, *rest):
+        seen.append(torch.nn.utils.get_total_norm([w.grad for w in self.param_groups[0]["params"]]).item())
+        return step(self, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.optim.AdamW, "step", watched)
+        toy.train(tmp_path, curves, gradient=long)
+    assert [norm for _, norm in curves.curve("gradient_norm")] == norms
+    assert min(norms) > 0.5
+    assert seen == pytest.approx([0.5] * STEPS, rel=1e-4)
+    without = Curves()
+    Toy().train(tmp_path / "without", without, max_gradient_norm=None)
+    assert without.curve("gradient_norm") == []
+
+
+def test_curves_tell_each_steps_own_rate(tmp_path):
+    curves = Curves()
+    progress = Toy().train(tmp_path, curves)
+    assert curves.curve("learning_rate") == [
+        (step + 1, pytest.approx(0.01 * rise_and_fall(step, rising=2, steps=STEPS))) for step in range(STEPS)
+    ]
+    assert progress.loss == curves.curve("loss")[-1][1]
+    assert progress.counts == {"rows": STEPS * SIZE}
+    assert (progress.steps, len(progress.losses)) == (STEPS, 1)
+
+
+@pytest.mark.parametrize(
+    ("best", "kept", "scores"),
+    [(None, 7, {"validation_score": 0.2, "beside": 4.0}), ("validation_score", 4, {"validation_score": 0.5, "beside": 2.0})],
+)  # fmt: skip
+def test_the_last_or_the_first_best_weights_are_kept(tmp_path, best, kept, scores):
+    toy, states, curves = Toy(), [], Curves()
+    validate = scripted([0.1, 0.5, 0.5, 0.2], states, toy)
+    progress = toy.train(tmp_path, curves, validation=Validation(validate, every=2, best=best))
+    assert curves.curve("validation_score") == [(2, 0.1), (4, 0.5), (6, 0.5), (7, 0.2)]
+    assert (progress.kept, progress.scores) == (kept, scores)
+    assert same(toy.state(), states[{7: 3, 4: 1}[kept]])
+    assert not toy.model.training
+
+
+def test_the_last_step_may_go_without_validation(tmp_path):
+    toy, curves = Toy(), Curves()
+    toy.train(tmp_path, curves, validation=Validation(lambda: scored(toy), every=1, at_end=False))
+    assert [step for step, _ in curves.curve("validation_score")] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_checkpoint_may_hold_a_part_and_only_the_first_process_writes_one(tmp_path):
+    toy = Toy()
+    toy.model[0].requires_grad_(False)
+    toy.train(tmp_path / "part", saved=toy.model[3])
+    assert load_file(tmp_path / "part" / "checkpoint" / "model.safetensors").keys() == {"weight", "bias"}
+    Toy().train(tmp_path / "second", first=False)
+    assert not (tmp_path / "second").exists()
+
+
+def test_a_checkpoint_of_another_network(tmp_path):
+    Toy().train(tmp_path)
+    other = Toy()
+    other.model[3] = torch.nn.Linear(8, 2)
+    with pytest.raises(BadInput, match="checkpoint does not fit"):
+        other.train(tmp_path)
+
+
+@pytest.mark.parametrize(("count", "size"), [(5, 2), (3, 4), (4, 4), (20, 4)])
+def test_every_epoch_sees_every_row_once_in_another_order_each(count, size):
+    seen = [row for step in range(count) for row in rows_of_step(count, size, step, 7)]
+    epochs = [seen[start : start + count] for start in range(0, len(seen), count)]
+    assert all(sorted(epoch) == list(range(count)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) > 1
+    assert rows_of_step(count, size, 2, 7) == seen[2 * size : 3 * size]
+
+
+def test_rows_follow_from_the_seed():
+    assert rows_of_step(10, 4, 2, 1) != rows_of_step(10, 4, 2, 2)
+    assert rows_of_step(10, 4, 2, 1) != rows_of_step(10, 4, 2, 1, 0)
+    assert Counter(rows_of_step(3, 8, 0, 0)).most_common(1)[0][1] == 3
+
+
+def test_the_rate_rises_then_falls():
+    assert [rise_and_fall(step, rising=3, steps=12) for step in range(13)] == pytest.approx(
+        [1 / 4, 2 / 4, 3 / 4, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9, 0]
+    )
+    assert rise_and_fall(0, rising=0, steps=4) == 1
+    assert rise_and_fall(4, rising=4, steps=4) == 0
+
+
+def test_parts_add_up_to_the_whole_batchs_gradient():
+    gradients = []
+    for together in (6, 4, 1):
+        weights = torch.ones(3, 1, requires_grad=True)
+        loss = add_gradient(
+            6, together, lambda part, weights=weights: ((INPUTS[:6] @ weights) - TARGETS[:6])[part].square().sum() / 6
+        )
+        gradients.append((loss, *weights.grad.flatten().tolist()))
+    assert gradients[1] == pytest.approx(gradients[0])
+    assert gradients[2] == pytest.approx(gradients[0])
+
+
+def test_work_is_made_where_it_is_written(tmp_path):
+    work: Path = tmp_path / "new"
+    Toy().train(work)
+    assert (work / "checkpoint").is_dir()

@@ -1,0 +1,204 @@
+"""The one training loop: all networks of the three papers are trained here, and go on here after a kill, to the bit.
+
+A training brings its network, optimiser and schedule, its batches, and the gradient of a batch. The rest is the same
+for all: halve what is computed at once when GPU memory runs out, stop at a loss that is not finite, clip, step, log,
+validate, write a checkpoint. What is drawn in a step follows from the step's number or from torch's random state, which
+a checkpoint holds: so a training that was killed gives the weights of one that was not.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import torch
+from safetensors.torch import load_model, save_model
+from torch.optim.lr_scheduler import LRScheduler
+from tqdm import tqdm
+
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.nets.device import halving
+
+B = TypeVar("B")
+BEST = "best.safetensors"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How a training is validated, and which weights it keeps.
+
+    Attributes:
+        scores: gives named scores of the network, which is in evaluation mode.
+        every: steps between validations.
+        best: the score whose best weights are kept, the first at equality; None: the last weights are.
+        at_end: whether the last step is followed by a validation, too.
+    """
+
+    scores: Callable[[], Mapping[str, float]]
+    every: int
+    best: str | None = None
+    at_end: bool = True
+
+
+@dataclass
+class Progress:
+    """How far a training has come; every checkpoint holds it.
+
+    Attributes:
+        together: how much is computed at once; it falls when GPU memory runs out.
+        steps: optimiser steps done.
+        losses: of the last steps, a tenth of all or one.
+        counts: sums over all steps of what the gradient counts beside the loss.
+        scores: the validation's, of the weights that are kept.
+        kept: the step after which the weights were those.
+    """
+
+    together: int
+    steps: int = 0
+    losses: list[float] = field(default_factory=list)
+    counts: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)
+    kept: int = 0
+
+    @property
+    def loss(self) -> float:
+        """Of the last step."""
+        return self.losses[-1]
+
+
+def train(
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scheduler: LRScheduler,
+    *,
+    steps: int,
+    batches: Callable[[int], Iterable[B]],
+    gradient: Callable[[B, int], tuple[float, Mapping[str, float]]],
+    together: int,
+    unit: str,
+    max_gradient_norm: float | None,
+    work: Path,
+    checkpoint_every: int,
+    log: Callable[..., None],
+    name: str = "train",
+    validation: Validation | None = None,
+    saved: torch.nn.Module | None = None,
+    first: bool = True,
+) -> Progress:
+    """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
+
+    Args:
+        model: is in training mode when `gradient` is called, and in evaluation mode at the end.
+        optimizer: over the weights that are trained.
+        scheduler: steps after each step of the optimiser.
+        steps: of the optimiser.
+        batches: gives the batches from some step (from 0) to the last.
+        gradient: adds the gradient of a batch's loss to the network's, computing so many things at a time; returns the
+            loss, and by name what else is to be summed up over all steps. It may be called again with fewer things.
+        together: how many things at a time at first.
+        unit: what the things are called.
+        max_gradient_norm: a longer gradient is shortened to it; None: gradients are left as they are.
+        work: folder for the checkpoint and the best weights.
+        checkpoint_every: steps between checkpoints; the last step is followed by one, too.
+        log: takes the number of steps done and named values: `loss`, `learning_rate`, `gradient_norm` (where it is
+            measured), and the validation's scores.
+        name: stands beside the bar of progress.
+        validation: None: none, and the last weights are kept.
+        saved: what a checkpoint holds, where this is not all of `model`.
+        first: whether this is the first of several processes, the one that writes and shows a bar.
+
+    Raises:
+        BadInput: the loss is not finite, or the checkpoint is of another model.
+        torch.OutOfMemoryError: a single thing does not fit.
+    """
+    saved = model if saved is None else saved
+    resumed = load_checkpoint(work, model=saved, optimizer=optimizer, scheduler=scheduler)
+    progress = Progress(**resumed[1]) if resumed else Progress(together)
+    trained = [weights for group in optimizer.param_groups for weights in group["params"]]
+    bar = tqdm(batches(progress.steps), desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5,
+               leave=False, disable=not first)  # fmt: skip
+    for batch in bar:
+        model.train()
+        attempt = partial(_from_zero, model, gradient, batch)
+        (loss, counts), progress.together = halving(progress.together, attempt, unit=unit)
+        done = progress.steps + 1
+        if not math.isfinite(loss):
+            raise BadInput("the loss is not finite", row=f"step {done}", got=loss, expected="a lower learning rate")
+        values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
+        if max_gradient_norm is not None:
+            values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, max_gradient_norm))
+        optimizer.step()
+        scheduler.step()
+        progress.steps = done
+        progress.losses = [*progress.losses, loss][-max(1, steps // 10) :]
+        progress.counts |= {each: progress.counts.get(each, 0.0) + count for each, count in counts.items()}
+        log(done, **values)
+        if validation and (validation.at_end if done == steps else done % validation.every == 0):
+            _validate(model, validation, progress, work, log)
+        if first and (done % checkpoint_every == 0 or done == steps):
+            extra = asdict(progress)
+            save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
+    if validation and validation.best:
+        load_model(model, str(work / BEST))
+    model.eval()
+    return progress
+
+
+def _from_zero(
+    model: torch.nn.Module,
+    gradient: Callable[[B, int], tuple[float, Mapping[str, float]]],
+    batch: B,
+    together: int,
+) -> tuple[float, Mapping[str, float]]:
+    model.zero_grad(set_to_none=True)
+    return gradient(batch, together)
+
+
+def _validate(
+    model: torch.nn.Module, validation: Validation, progress: Progress, work: Path, log: Callable[..., None]
+) -> None:
+    """Log the scores; note them, and write the weights, if these are the ones to keep so far."""
+    model.eval()
+    scores = dict(validation.scores())
+    log(progress.steps, **scores)
+    best = validation.best
+    if best and progress.scores and scores[best] <= progress.scores[best]:
+        return
+    progress.scores, progress.kept = scores, progress.steps
+    if best:
+        with write_atomically(work / BEST) as beside:
+            save_model(model, str(beside))
+
+
+def add_gradient(size: int, together: int, loss_of: Callable[[slice], torch.Tensor]) -> float:
+    """Add the gradient of a batch's loss, so many things at a time; returns the loss.
+
+    Args:
+        size: of the batch.
+        together: how many things at a time.
+        loss_of: the share that a part of the batch has in the batch's loss.
+    """
+    total = 0.0
+    for start in range(0, size, together):
+        loss = loss_of(slice(start, start + together))
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def rows_of_step(count: int, size: int, step: int, *seed: int) -> list[int]:
+    """Which of `count` rows step `step` (from 0) sees: `size` consecutive ones of an endless row of shuffled epochs."""
+    places = range(step * size, (step + 1) * size)
+    epochs = {place // count for place in places}
+    orders = {epoch: np.random.default_rng([*seed, epoch]).permutation(count) for epoch in epochs}
+    return [int(orders[place // count][place % count]) for place in places]
+
+
+def rise_and_fall(step: int, *, rising: int, steps: int) -> float:
+    """Factor of the learning rate at a step from 0: it rises over `rising` of the steps, then falls to 0."""
+    return (step + 1) / (rising + 1) if step < rising else (steps - step) / max(1, steps - rising)
