@@ -21,7 +21,7 @@ def sections_html(
     section: Mapping[str, Any],
     *,
     printed: Mapping[str, Any],
-    published_scale: Mapping[str, Any],
+    published_scale: dict[str, Any],
     by_class: Sequence[Mapping[str, Any]],
     gallery: str,
     entities: Mapping[str, Any],
