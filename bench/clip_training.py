@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from bench import harness
 from trivium.decorrelation.models.interface import start
-from trivium.decorrelation.models.settings import ClipSettings
+from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.batches import Batch
 from trivium.decorrelation.training.loop import add_gradient, optimiser_of
 from trivium.files.tables import write_json
@@ -32,8 +32,7 @@ SMALL: dict[str, Any] = {
     "vision_cfg": {"image_size": 48, "layers": [1, 1, 1, 1], "width": 12, "patch_size": None},
     "text_cfg": {"context_length": 28, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 1},
 }
-SETTINGS = ClipSettings(
-    kind="clip",
+SETTINGS = ModelSettings(
     base="clip",
     batch_size=256,
     mini_batch_size=256,
@@ -42,7 +41,7 @@ SETTINGS = ClipSettings(
     learning_rate=2e-6,
     weight_decay=0,
     halve_every=0.2,
-    clip=None,
+    max_gradient_norm=None,
     gradient_checkpointing=False,
     synthetic_share=None,
     smallest_crop=1.0,

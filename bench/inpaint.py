@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from bench import harness
-from trivium.decorrelation.painting.fillings import composite
+from trivium.decorrelation.painting.filling import composite
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.formats.masks import Mask

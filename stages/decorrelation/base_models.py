@@ -1,26 +1,32 @@
 """Stage `decorrelation-base_models`. Where models start: small stand-ins of the released ones, or those."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import ClassVar
+
+from pydantic import Field
 
 from sample.scene_models.stand_ins import DecorrelationBaseModelsParameters, make_stand_ins
 from trivium.errors import BadInput
 from trivium.harness.stage import Context, run_stage
 
-if TYPE_CHECKING:
-    pass
-
-
 SOURCES = ("sample", "hub", "local")
 
 
-def main(
-    parameters: DecorrelationBaseModelsParameters, context: Context, *, source: str, out: Path, local: str = ""
-) -> dict[str, float]:
+class BaseModelsParameters(DecorrelationBaseModelsParameters):
+    """Section `decorrelation.base_models`, and where the models come from."""
+
+    source: str = Field(default="sample", description="Where the models come from")
+    local: str = Field(default="", description="Folder of your own models, for source local")
+
+    elsewhere: ClassVar = {"source": "world.decorrelation_models", "local": "world.local.decorrelation_models"}
+
+
+def main(parameters: BaseModelsParameters, context: Context, *, out: Path) -> dict[str, float]:
     """Write a folder a model to --out.
 
-    --source sample trains small ones, hub downloads the public models, local checks and takes those of --local.
+    Source sample trains small ones, hub downloads the public models, local checks and takes those of your own folder.
     """
+    source, local = parameters.source, parameters.local
     if source == "sample":
         return make_stand_ins(parameters, context, out)
     if source == "hub":
@@ -32,11 +38,13 @@ def main(
 
         if not local:
             raise BadInput(
-                "no folder given", field="--local", expected="a folder laid out as models/decorrelation/base"
+                "no folder given",
+                field="world.local.decorrelation_models",
+                expected="a folder laid out as models/decorrelation/base",
             )
         return check_models(parameters.models, Path(local), out)
     raise BadInput("no such source", field="world.decorrelation_models", got=source, choices=SOURCES)
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.base_models", DecorrelationBaseModelsParameters)
+    run_stage(main, "decorrelation.base_models", BaseModelsParameters)

@@ -4,24 +4,27 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from trivium.decorrelation.painting.fillings import FILLINGS
+from trivium.decorrelation.painting.filling import filling as member
 from trivium.decorrelation.painting.inpainting import (
     InpaintParameters,
     Subset,
     _decoded,
     _images,
-    lama_file,
-    load_inpainter,
+    load_filling,
     paint_shard,
     shards,
     subsets,
+    weights_file,
 )
-from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.pictures import Removal
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.stage import Context, run_stage
+
+LOADS = {
+    "trivium.decorrelation.painting.fillings": "${item.filling}"
+}  # of these families a cell loads its own member alone
 
 SUBSETS: tuple[Subset, ...] = ("train", "test", "empty")
 
@@ -42,29 +45,35 @@ def main(
     filling: str,
     raw: Path,
     removals: Path,
+    base: Path,
     out: Path,
-    lama: str = "",
 ) -> dict[str, float]:
-    """Paint what --removals says out of the pictures of --raw; --lama is the folder of LaMa's weights.
+    """Paint what --removals says out of the pictures of --raw; --base holds the weights of fillings that have some.
 
     Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts. Filling `none`
-    paints nothing. Only filling `lama` looks at --lama: the sample has no such folder.
+    paints nothing.
     """
-    if filling not in FILLINGS:
-        raise BadInput("no such filling", field="--filling", got=filling, choices=FILLINGS)
-    chosen: dict[Subset, list[Removal]] = subsets(removals) if filling != "none" else {each: [] for each in SUBSETS}
+    kind, settings = member(filling), parameters.told(filling)
+    chosen: dict[Subset, list[Removal]] = subsets(removals) if kind.paints else {each: [] for each in SUBSETS}
     counts = {subset: len(each) for subset, each in chosen.items()}
-    weights = lama_file(lama) if filling == "lama" else None
+    weights = weights_file(base / kind.weights) if kind.weights else None
     work = context.work / _version(weights) if weights else context.work
-    engine: Engine = LocalEngine(parameters.lama_workers) if weights else context.engine
+    processes = kind.processes(settings)
+    engine: Engine = LocalEngine(processes) if processes else context.engine
     paint = partial(
-        paint_shard, images=raw / "images", filling=filling, parameters=parameters, weights=weights, work=work
+        paint_shard,
+        images=raw / "images",
+        name=filling,
+        settings=settings,
+        dilate=parameters.dilate,
+        weights=weights,
+        work=work,
     )
     waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
     try:
         painted = list(engine.map(paint, waiting, description=f"in-painting, {filling}"))
     finally:
-        for cache in (load_inpainter, _images, _decoded):
+        for cache in (load_filling, _images, _decoded):
             cache.cache_clear()
     with write_atomically(out) as beside:
         beside.mkdir()

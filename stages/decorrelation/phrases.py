@@ -27,7 +27,7 @@ class PhrasesParameters(Parameters):
         description="Who finds noun phrases where none are annotated; auto: spacy where its model is there"
     )
     spacy_model: str = Field(min_length=1, description="English pipeline, for chunker: spacy or auto")
-    chunk: int = Field(ge=1, description="Captions a shard")
+    chunk: int = Field(default=4096, ge=1, description="Captions a shard")
 
 
 def main(

@@ -28,8 +28,10 @@ class RemovalsParameters(Parameters):
     delta2: float = Field(ge=0, le=1, description="δ2: a class of which more than this share is covered goes too")
     delta3: float = Field(gt=0, le=1, description="δ3: less than this share of the picture is covered")
     training: Literal["one", "all"] = Field(description="Removals of a training picture that are used")
-    prefer_named: bool = Field(description="Of a training picture, draw a class that one of its captions names")
-    empty_tries: int = Field(ge=1, description="Places tried for a test picture's box without any object")
+    prefer_named: bool = Field(
+        default=True, description="Of a training picture, draw a class that one of its captions names"
+    )
+    empty_tries: int = Field(default=1000, ge=1, description="Places tried for a test picture's box without any object")
     seed: int = Field(ge=0, description="Of the draws, together with the picture's id")
 
 

@@ -1,22 +1,27 @@
-"""Train one cell of the matrix: a retrieval model on D, D' or both; or leave it as it is (decorrelation.md §4)."""
+"""Stage `decorrelation-train`. A retrieval model on D, D' or both, or left as it is (decorrelation.md §4)."""
 
 from pathlib import Path
+from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from trivium.decorrelation.models.settings import AnyModelSettings
+from trivium.decorrelation.matrix import parse_cell
+from trivium.decorrelation.models.kind import kind_of
+from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.job import TrainJob, run_training
 from trivium.decorrelation.training.processes import processes_here, run_in_processes
-from trivium.decorrelation.training.training_pairs import ORIGINALS
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters
+from trivium.harness.parameters import Parameters, validate
 from trivium.harness.stage import Context, run_stage
 from trivium.nets.cards import write_card
 
+# Of these families a cell loads its own members alone.
+LOADS = {"trivium.decorrelation.models.kinds": "${item.model}", "trivium.decorrelation.painting.fillings": "none"}
 _PROVENANCE = "provenance.json"
 ZERO_SHOT = "zero_shot"
+PARAMS = Path("params.yaml")  # where messages look
 
 
 class TrainParameters(Parameters):
@@ -29,56 +34,51 @@ class TrainParameters(Parameters):
     processes: int | None = Field(ge=1, description="Training processes, null: one a GPU, one without any")
     validation_pictures: int = Field(ge=0, description="Validation pictures asked at the end, with their captions")
     validation_batch: int = Field(ge=1, description="Pictures or captions encoded together in validation")
-    models: dict[str, AnyModelSettings] = Field(min_length=1, description="What each model is told, by its kind")
+    models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by its kind")
+    cell: dict[str, Any] = Field(default={}, description="The cell's fields, from `decorrelation.cells`")
 
-    @model_validator(mode="after")
-    def _named_by_kind(self) -> "TrainParameters":
-        for name, settings in self.models.items():
-            if name != settings.kind:
-                raise ValueError(f"models.{name}: is of kind {settings.kind}; a model is named by its kind")
-        return self
+    elsewhere: ClassVar = {"cell": "decorrelation.cells.{cell}"}
+
+    def told(self, kind: str) -> ModelSettings:
+        """What a model is told.
+
+        Raises:
+            BadInput: no such kind, no settings of it, or settings that are not its own.
+        """
+        section, settings = f"decorrelation.train.models.{kind}", kind_of(kind).Settings
+        if kind not in self.models:
+            raise BadInput("no such model", field=section, choices=self.models)
+        return validate(settings, self.models[kind], section, PARAMS)
 
 
 def main(
     parameters: TrainParameters,
     context: Context,
     *,
-    model: str,
-    variant: str,
-    original: str,
-    share: float,
-    steps: float,
-    seed: int,
+    cell: str,
     raw: Path,
     pairs: Path,
     painted: Path,
     base: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Train --model on --original of D and --share of D' (--pairs, --painted); export it with a card.
+    """Train the model of --cell on its part of D and of D' (--pairs, --painted); export it with a card.
 
-    --variant zero_shot exports it untouched; --steps multiplies the model's steps.
+    Variant zero_shot exports it untouched.
     """
-    settings = parameters.models.get(model)
-    if settings is None:
-        raise BadInput("no such model", field="--model", got=model, choices=parameters.models)
-    if original not in ORIGINALS:
-        raise BadInput("no such part of D", field="--original", got=original, choices=ORIGINALS)
-    if not 0 <= share <= 1:
-        raise BadInput("not a share", field="--share", got=share, expected="a number from 0 to 1")
-    if not steps > 0:
-        raise BadInput("not a multiple", field="--steps", got=steps, expected="a number above 0")
+    said = parse_cell(cell, parameters.cell, PARAMS)
+    settings = parameters.told(said.model)
     folder = base / settings.base
     if not folder.is_dir():
-        raise BadInput("no such base model", file=folder, field=f"models.{model}.base",
+        raise BadInput("no such base model", file=folder, field=f"models.{said.model}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
     job = TrainJob(
-        kind=model,
+        kind=said.model,
         settings=settings,
-        steps=0 if variant == ZERO_SHOT else max(1, round(steps * settings.steps)),
-        original=original,
-        share=share,
-        seed=seed,
+        steps=0 if said.variant == ZERO_SHOT else max(1, round(said.steps * settings.steps)),
+        original=said.original,
+        share=said.share,
+        seed=said.seed,
         raw=raw,
         pairs=pairs,
         painted=painted,
@@ -96,7 +96,7 @@ def main(
     metrics = run_in_processes(run_training, job, context.tracker.log, processes)
     with write_atomically(out) as beside:
         job.trained.replace(beside)
-        _card(beside, job, variant, metrics)
+        _card(beside, job, said.variant, metrics)
     return metrics
 
 

@@ -1,7 +1,7 @@
 """Stage `decorrelation-world`. Pictures with objects and captions: made here, downloaded, or your own."""
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -29,9 +29,13 @@ EntityType = Literal["people", "clothing", "bodyparts", "animals", "vehicles", "
 class DecorrelationWorldParameters(ScenesParameters):
     """The sample world, of which `hub` and `local` read nothing, and what Flickr30k's classes are in any world."""
 
+    source: str = Field(default="sample", description="Where the data set comes from; the control is always made here")
+    local: str = Field(default="", description="Folder of your own files, for source local")
     entity_types: tuple[EntityType, ...] = Field(
         min_length=2, description="Flickr30k Entities' types that count as classes of objects"
     )
+
+    elsewhere: ClassVar = {"source": "world.{dataset}", "local": "world.local.{dataset}"}
 
     @field_validator("entity_types")
     @classmethod
@@ -46,15 +50,14 @@ def main(
     context: Context,
     *,
     dataset: str,
-    source: str,
     out: Path,
     out_co_occurrence: Path,
-    local: str = "",
 ) -> dict[str, float]:
     """Write `karpathy.json`, `instances.json` or `entities.zip`, and `images/` to --out; co-occurrence as CSV.
 
-    --source sample makes them, hub downloads them, local checks and takes those of the folder --local.
+    Source sample makes them, hub downloads them, local checks and takes those of your own folder.
     """
+    source, local = parameters.source, parameters.local
     _check(dataset, source, local)
     if source == "hub":
         from trivium.sources.decorrelation.hub import drop_coco, fetch_coco
@@ -95,7 +98,7 @@ def _check(dataset: str, source: str, local: str) -> None:
         raise refuse_download(dataset, folders=(IMAGES,))
     if source == "local" and not local:
         expected = f"a folder laid out as data/decorrelation/raw/{dataset}"
-        raise BadInput("no folder given", field="--local", expected=expected)
+        raise BadInput("no folder given", field=f"world.local.{dataset}", expected=expected)
 
 
 if __name__ == "__main__":

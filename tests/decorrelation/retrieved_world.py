@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 from stages.decorrelation import evaluate
 from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
 from trivium.decorrelation.evaluation import tables
-from trivium.decorrelation.matrix import Cell
+from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json, write_table
@@ -36,6 +36,11 @@ PARAMETERS: dict[str, Any] = {
         "confidence": 0.95,
         "resamples": 200,
         "seed": 0,
+    },
+    "paintings": {
+        f"{dataset}_{filling}": {"dataset": dataset, "filling": filling}
+        for dataset in ("coco", "flickr30k", "control")
+        for filling in ("none", "cv2")
     },
     "entities": {"confidence": 0.95},
     "phrases": {"matching": "strict"},
@@ -60,49 +65,55 @@ PARAMETERS: dict[str, Any] = {
 EVALUATE = tables.EvaluateParameters(**PARAMETERS["evaluate"])
 
 
-def cell(dataset: str, model: str, variant: str, seed: int, **changes: Any) -> dict[str, Any]:
+def cell(dataset: str, model: str, variant: str, **changes: Any) -> dict[str, Any]:
     """A cell's fields: those of `ours`, without D' for the variants trained on D alone."""
     alone = variant in ("zero_shot", "finetune", "longer")
     fields = {
         "dataset": dataset,
         "model": model,
-        "variant": variant,
         "filling": "none" if alone else "cv2",
         "captions": "none" if alone else "noun_phrase",
         "queries": "cv2",
-        "original": "all",
-        "share": 1.0,
-        "steps": 2 if variant == "longer" else 1,
-        "seed": seed,
     }
-    return fields | changes
+    return fields | ({"steps": 2} if variant == "longer" else {}) | changes
+
+
+Row = tuple[str, str, str, int, dict[str, Any]]
+
+
+def named(rows: list[Row]) -> dict[str, dict[str, Any]]:
+    """Cells by name, of data set, model, variant, seed and what else they say."""
+    return {
+        f"{dataset}_{model}_{variant}_{seed}": cell(dataset, model, variant, **changes)
+        for dataset, model, variant, seed, changes in rows
+    }
 
 
 def default_cells() -> dict[str, dict[str, Any]]:
     """The matrix of the sample, in small."""
-    every = [cell("coco", "clip", "zero_shot", 0)]
-    every += [cell("coco", "clip", variant, seed) for variant in ("finetune", "ours") for seed in range(3)]
-    every += [
-        cell("coco", "clip", "longer", 0),
-        cell("coco", "clip", "zero", 0, filling="zero", queries="zero"),
-        *(cell("coco", "vse", variant, 0) for variant in ("finetune", "ours")),
-        *(cell("coco", "blip", variant, 0) for variant in ("zero_shot", "finetune", "ours")),
-        *(cell("control", "clip", variant, 0) for variant in ("finetune", "ours")),
-        *(cell("flickr30k", "clip", variant, 0) for variant in ("zero_shot", "finetune", "ours")),
+    rows: list[Row] = [("coco", "clip", "zero_shot", 0, {})]
+    rows += [("coco", "clip", variant, seed, {}) for variant in ("finetune", "ours") for seed in range(3)]
+    rows += [
+        ("coco", "clip", "longer", 0, {}),
+        ("coco", "clip", "zero", 0, {"filling": "zero", "queries": "zero"}),
+        *(("coco", "vse", variant, 0, {}) for variant in ("finetune", "ours")),
+        *(("coco", "blip", variant, 0, {}) for variant in ("zero_shot", "finetune", "ours")),
+        *(("control", "clip", variant, 0, {}) for variant in ("finetune", "ours")),
+        *(("flickr30k", "clip", variant, 0, {}) for variant in ("zero_shot", "finetune", "ours")),
     ]
-    return {f"{each['dataset']}_{each['model']}_{each['variant']}_{each['seed']}": each for each in every}
+    return named(rows)
 
 
 def grid_cells() -> dict[str, dict[str, Any]]:
     """Table 3, figure 4 and appendix B."""
-    every = [
-        *(cell("coco", "clip", f"noun_phrase_{filling}", 0, filling=filling) for filling in ("blur", "zero", "mean")),
-        *(cell("coco", "clip", f"{captions}_inpaint", 0, captions=captions) for captions in ("captioner", "prompt")),
-        *(cell("coco", "clip", f"share{share}", seed, share=share / 100) for share in (25, 50) for seed in range(3)),
-        cell("coco", "clip", "subset", 0, original="subset"),
-        cell("coco", "clip", "synthetic", 0, original="none"),
+    rows: list[Row] = [
+        *(("coco", "clip", f"noun_phrase_{name}", 0, {"filling": name}) for name in ("blur", "zero", "mean")),
+        *(("coco", "clip", f"{captions}_inpaint", 0, {"captions": captions}) for captions in ("captioner", "prompt")),
+        *(("coco", "clip", f"share{share}", seed, {"share": share / 100}) for share in (25, 50) for seed in range(3)),
+        ("coco", "clip", "subset", 0, {"original": "subset"}),
+        ("coco", "clip", "synthetic", 0, {"original": "none"}),
     ]
-    return {f"{each['dataset']}_{each['model']}_{each['variant']}_{each['seed']}": each for each in every}
+    return named(rows)
 
 
 def pictures_of(planted: bool, pictures: int, seed: int) -> list[dict[str, Any]]:
@@ -268,7 +279,7 @@ def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
 
 def write_retrieved(folder: Path, name: str, fields: dict[str, Any], pictures: int = 60, depth: int = 12) -> None:
     """What a model that says what usually stands together, more or less so by its variant, would retrieve."""
-    each = Cell.model_validate(fields)
+    each = parse_cell(name, fields, Path("params.yaml"))
     made = pictures_of(each.dataset != "control", pictures, seed=len(each.dataset))
     found, empty = removals_of(made)
     rng = np.random.default_rng([each.seed, sum(map(ord, name))])
@@ -353,6 +364,7 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
     """What the stages before evaluate count."""
     for dataset in dict.fromkeys(each["dataset"] for each in cells.values()):
         write_json(folder / f"removals_{dataset}.json", REMOVALS)
+        write_json(folder / f"inpaint_{dataset}_cv2.json", {"train": 60.0, "test": 75.0, "empty": 28.0})
         write_json(folder / f"phrases_{dataset}.json", PHRASES | (CHUNKER if dataset == "flickr30k" else {}))
         corpus = read_corpus(folder.parent / "raw" / dataset)
         write_co_occurrence(folder / f"co_occurrence_{dataset}.csv", count_co_occurrence(corpus))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from tests.decorrelation.tiny_models import BLIP_SETTINGS, CAPTIONS, pictures, write_base
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.decorrelation.models.blip import MATCH, interpolated, read_blip
 from trivium.decorrelation.models.interface import load, start
 from trivium.errors import BadInput
@@ -22,7 +22,7 @@ def base(tmp_path_factory):
 @pytest.fixture
 def model(base):
     torch.manual_seed(0)
-    return start("blip", base, BLIP_SETTINGS, [])
+    return start("blip", base, SETTINGS["blip"], [])
 
 
 def test_match_is_transformers_matching_head_with_the_mark_of_matching(model, base):
@@ -67,7 +67,7 @@ def test_the_temperature_comes_back(model, tmp_path):
     with torch.no_grad():
         model.module.temperature.fill_(0.123)
     model.save(tmp_path / "saved")
-    again = start("blip", tmp_path / "saved", BLIP_SETTINGS, [])
+    again = start("blip", tmp_path / "saved", SETTINGS["blip"], [])
     assert again.module.temperature.item() == pytest.approx(0.123)
 
 
@@ -80,7 +80,7 @@ def test_a_loaded_model_cannot_train(model, tmp_path):
 
 
 def test_another_image_size_interpolates_position_embeddings(base):
-    settings = BLIP_SETTINGS.model_copy(update={"image_size": 32})
+    settings = SETTINGS["blip"].model_copy(update={"image_size": 32})
     model = start("blip", base, settings, [])
     pixels = model.prepare(pictures(1)[0], training=False)
     assert pixels.shape == (3, 32, 32)

@@ -7,7 +7,7 @@ import open_clip
 import pytest
 import torch
 
-from tests.decorrelation.tiny_models import CAPTIONS, CLIP_SETTINGS, pictures, write_base
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.interface import start
 from trivium.errors import BadInput
@@ -20,7 +20,7 @@ def base(tmp_path_factory):
 
 
 def test_symmetric_contrastive_loss_by_hand(base):
-    model = start("clip", base, CLIP_SETTINGS, [])
+    model = start("clip", base, SETTINGS["clip"], [])
     images, texts = (np.array(rows, np.float32) for rows in ([[1, 0], [0.6, 0.8]], [[0.8, 0.6], [0, 1]]))
     scale = float(model.module.logit_scale.exp())
     logits = scale * images @ texts.T
@@ -31,7 +31,7 @@ def test_symmetric_contrastive_loss_by_hand(base):
 
 
 def test_the_scale_is_learned_up_to_a_hundred(base):
-    model = start("clip", base, CLIP_SETTINGS, [])
+    model = start("clip", base, SETTINGS["clip"], [])
     embeddings = torch.eye(2, 6)
 
     def loss(log_scale):
@@ -45,7 +45,7 @@ def test_the_scale_is_learned_up_to_a_hundred(base):
 
 
 def test_the_saved_folder_is_an_open_clip_model(base, tmp_path):
-    model = start("clip", base, CLIP_SETTINGS, [])
+    model = start("clip", base, SETTINGS["clip"], [])
     model.save(tmp_path / "saved")
     theirs, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'saved'}")
     tokenizer = open_clip.get_tokenizer(f"local-dir:{tmp_path / 'saved'}")
@@ -59,7 +59,7 @@ def test_the_saved_folder_is_an_open_clip_model(base, tmp_path):
 
 
 def test_the_saved_folder_is_an_image_encoder_of_kvqae(base, tmp_path):
-    model = start("clip", base, CLIP_SETTINGS, [])
+    model = start("clip", base, SETTINGS["clip"], [])
     model.save(tmp_path / "saved")
     images = [pictures(1, 40)[0], pictures(1, 64)[0]]
     expected = model.encode_images(torch.stack([model.prepare(image, training=False) for image in images]))

@@ -22,7 +22,7 @@ def test_what_a_cell_is_trained_on():
     cells = parse_cells(default_cells(), FILE)
     assert cells["coco_clip_ours_0"].synthetic
     assert not cells["coco_clip_longer_0"].synthetic
-    without = parse_cells({"coco_clip_share0_0": cell("coco", "clip", "share0", 0, share=0.0)}, FILE)
+    without = parse_cells({"coco_clip_share0_0": cell("coco", "clip", "share0", share=0.0)}, FILE)
     assert not without["coco_clip_share0_0"].synthetic
     grid = parse_cells(grid_cells(), FILE)
     assert not grid["coco_clip_subset_0"].synthetic  # as many pairs as D', none of them
@@ -39,14 +39,22 @@ def test_cells_are_read_from_the_parameter_file(tmp_path):
     ("cells", "message"),
     [
         ({}, "no cell"),
-        ({"ours": cell("coco", "clip", "ours", 0)}, "wrong name; got 'ours'; expected coco_clip_ours_0"),
-        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"filling": "paint"}}, "filling: Input should be"),
-        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"colour": 1}}, "colour: Extra inputs"),
-        ({"coco_clip_ours_0": {"dataset": "coco"}}, "model: Field required"),
-        ({"coco_clip_ours_0": cell("coco", "clip", "ours", 0) | {"filling": "none"}}, "both are none, or neither"),
-        ({"coco_vse_zero_shot_0": cell("coco", "vse", "zero_shot", 0)}, "VSE.. is not released"),
+        ({"ours": cell("coco", "clip", "ours")}, r"wrong name; got 'ours'; expected coco_clip_\{variant\}_\{seed\}"),
         (
-            {f"coco_clip_ours_{seed}": cell("coco", "clip", "ours", seed, share=1 / (1 + seed)) for seed in (0, 1)},
+            {"coco_clip_ours_0": cell("coco", "clip", "ours") | {"filling": "paint"}},
+            "filling: Value error, no such filling .choices: blur, cv2, lama, mean, none, zero",
+        ),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"colour": 1}}, "colour: Extra inputs"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"seed": 0}}, "seed: Extra inputs"),
+        ({"coco_vse_ours_0": cell("coco", "clip", "ours")}, "wrong name; got 'coco_vse_ours_0'"),
+        ({"coco_clip_ours": cell("coco", "clip", "ours")}, "wrong name; got 'coco_clip_ours'"),
+        ({"coco_clip_ours_0": {"dataset": "coco"}}, "model: Field required"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"model": "siglip"}}, "choices: blip, clip, vse"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"queries": "none"}}, "none is no filling of theirs"),
+        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"filling": "none"}}, "both are none, or neither"),
+        ({"coco_vse_zero_shot_0": cell("coco", "vse", "zero_shot")}, "VSE.. is not released"),
+        (
+            {f"coco_clip_ours_{seed}": cell("coco", "clip", "ours", share=1 / (1 + seed)) for seed in (0, 1)},
             r"differ in more than their seed; got \['share'\]",
         ),
     ],

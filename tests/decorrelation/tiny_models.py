@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
 from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
-from trivium.decorrelation.models.settings import BlipSettings, ClipSettings, VseSettings
+from trivium.decorrelation.models.kind import kind_names, kind_of
 from trivium.nets.vgg import Vgg
 
 CAPTIONS = ["A dog and a frisbee.", "Two dogs share a frisbee.", "A cat sits on a chair.", "A red bus on the street."]
@@ -24,26 +24,12 @@ TRAINING = {
     "learning_rate": 1e-3,
     "weight_decay": 0.0,
     "halve_every": 0.5,
-    "clip": None,
+    "max_gradient_norm": None,
     "gradient_checkpointing": False,
     "synthetic_share": None,
     "smallest_crop": 1.0,
 }
-CLIP_SETTINGS = ClipSettings(kind="clip", **TRAINING)
-VSE_SETTINGS = VseSettings(
-    kind="vse",
-    finetune_cnn=True,
-    embedding_dimension=6,
-    word_dimension=5,
-    minimum_count=1,
-    margin=0.2,
-    warm_up=0.5,
-    **TRAINING,
-)
-BLIP_SETTINGS = BlipSettings(
-    kind="blip", queue=6, momentum=0.5, alpha=0.4, alpha_rises=0.5, image_size=16, text_tokens=12, **TRAINING
-)
-SETTINGS = {"clip": CLIP_SETTINGS, "vse": VSE_SETTINGS, "blip": BLIP_SETTINGS}
+SETTINGS = {name: kind_of(name).Settings.model_validate(TRAINING | kind_of(name).tiny) for name in kind_names()}
 BLIP_CONFIG = {
     "image_text_hidden_size": 6,
     "vision_config": {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,

@@ -11,7 +11,7 @@ from torchvision import transforms
 
 from tests.decorrelation.tiny_corpus import write_coco
 from trivium.decorrelation.models.preparation import PlainPreparation
-from trivium.decorrelation.models.settings import ClipSettings
+from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json, write_table
@@ -30,7 +30,6 @@ class TinyModel:
     augments = False
     dimension = DIMENSION
     plain = PlainPreparation([transforms.Resize((SIDE, SIDE)), transforms.ToTensor(), transforms.Normalize(0, 1)])
-    tokenizer_digest = "letters"
 
     def __init__(self, dropout=0.2):
         self.module = torch.nn.ModuleDict(
@@ -88,11 +87,11 @@ class TinyModel:
 
 def settings(**changes):
     values = {
-        "kind": "clip", "base": "tiny", "batch_size": 4, "mini_batch_size": 4, "steps": 8, "optimiser": "adam",
-        "learning_rate": 0.01, "weight_decay": 0, "halve_every": 0.25, "clip": 1.0, "gradient_checkpointing": False,
+        "base": "tiny", "batch_size": 4, "mini_batch_size": 4, "steps": 8, "optimiser": "adam",
+        "learning_rate": 0.01, "weight_decay": 0, "halve_every": 0.25, "max_gradient_norm": 1.0, "gradient_checkpointing": False,
         "synthetic_share": None, "smallest_crop": 1.0,
     }  # fmt: skip
-    return ClipSettings.model_validate(values | changes)
+    return ModelSettings.model_validate(values | changes)
 
 
 def png(image):

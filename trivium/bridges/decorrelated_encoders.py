@@ -31,14 +31,16 @@ class EntitiesParameters(Parameters):
     """Section `decorrelation.entities`."""
 
     encoders: dict[str, Path] = Field(min_length=2, description="CLIP folders in open_clip's format, by row")
-    batch_size: int = Field(ge=1, description="Images decoded and encoded together; halved when GPU memory runs out")
-    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
-    max_pixels: int = Field(ge=1, description="Images with more pixels are refused")
-    depth: int = Field(ge=HITS, description="Entities ranked for a question")
-    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's randomization test")
+    batch_size: int = Field(
+        default=64, ge=1, description="Images decoded and encoded together; halved when GPU memory runs out"
+    )
+    max_side: int = Field(default=1024, ge=32, description="Longer side, in pixels, to which larger images are reduced")
+    max_pixels: int = Field(default=100_000_000, ge=1, description="Images with more pixels are refused")
+    depth: int = Field(default=100, ge=HITS, description="Entities ranked for a question")
+    permutations: int = Field(default=100_000, ge=100, description="Sign vectors drawn by Fisher's randomization test")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
-    resamples: int = Field(ge=100, description="Bootstrap samples of an interval")
-    seed: int = Field(ge=0, description="Of the test's and the bootstrap's draws")
+    resamples: int = Field(default=2000, ge=100, description="Bootstrap samples of an interval")
+    seed: int = Field(default=0, ge=0, description="Of the test's and the bootstrap's draws")
 
 
 def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list[str], list[str]]:

@@ -41,8 +41,8 @@ STEPS: dict[str, Sequence[Sequence[Lane]]] = {
         [["decorrelation-base_models"], ["decorrelation-removals@*", "kvqae-passages"]],
         [["decorrelation-pairs@coco_*"], ["decorrelation-pairs@flickr30k_*", "decorrelation-pairs@control_*"]],
         [
-            [f"decorrelation-train@{data}_clip_*" for data in ("coco", "flickr30k", "control")],
-            ["decorrelation-train@*", "kvqae-image_search"],
+            [f"decorrelation-retrieve@{data}_clip_*" for data in ("coco", "flickr30k", "control")],
+            ["decorrelation-retrieve@*", "kvqae-image_search"],
         ],
     ],
     "complexity": [

@@ -56,6 +56,10 @@ def merge(
             if old != new:
                 yield name, old, new
             continue
+        if key not in parameters and prefix.removesuffix(".").rpartition(".")[0] in MATRICES:
+            parameters[key] = new  # a field of an entry, which has a default; who reads the entry refuses it else
+            yield name, None, new
+            continue
         if key not in parameters:
             yield from _put_in(parameters, key, new, file, prefix)
             continue

@@ -13,39 +13,55 @@ called `{dataset}_{model}_{variant}`. Names of variants:
 The report finds the rows of a table by what a cell is, not by its name.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from trivium.decorrelation.models.kind import KindName, kind_of
+from trivium.decorrelation.painting.filling import FillingName, filling
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, read_parameters, section_of
+from trivium.harness.parameters import Parameters, used_values
 
 SECTION = "decorrelation.cells"
-INPAINTING = ("cv2", "lama")
+NAME = re.compile(r"(?P<variant>[a-z][a-z0-9_]*)_(?P<seed>\d+)")
 
 
-class Cell(Parameters):
-    """One training, and the queries that its model is asked."""
+class Fields(Parameters):
+    """What a cell says beside its name; the graph is wired with the first five, so each cell has them."""
 
     dataset: Literal["coco", "flickr30k", "control"] = Field(description="Data set of pairs, queries and gallery")
-    model: Literal["clip", "vse", "blip"] = Field(description="Kind of model")
-    variant: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="What it is trained on; see the module")
-    filling: Literal["none", "zero", "mean", "blur", "cv2", "lama"] = Field(description="Paints the pictures of D'")
+    model: KindName = Field(description="Kind of model")
+    filling: FillingName = Field(description="Paints the pictures of D'")
     captions: Literal["none", "noun_phrase", "prompt", "captioner"] = Field(description="Makes the captions of D'")
-    queries: Literal["zero", "mean", "blur", "cv2", "lama"] = Field(description="Paints the test queries")
-    original: Literal["all", "subset", "none"] = Field(description="D, as many of its pairs as D' has, or none")
-    share: float = Field(ge=0, le=1, description="Part of D' that is used (figure 4)")
-    steps: float = Field(gt=0, description="Multiple of the model's steps")
+    queries: FillingName = Field(description="Paints the test queries")
+    original: Literal["all", "subset", "none"] = Field(
+        default="all", description="D, as many of its pairs as D' has, or none"
+    )
+    share: float = Field(default=1.0, ge=0, le=1, description="Part of D' that is used (figure 4)")
+    steps: float = Field(default=1.0, gt=0, description="Multiple of the model's steps")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Fields":
+        if (self.filling == "none") != (self.captions == "none"):
+            raise ValueError("filling and captions make D' together: both are none, or neither")
+        if self.queries == "none":
+            raise ValueError("queries are painted: none is no filling of theirs")
+        return self
+
+
+class Cell(Fields):
+    """One training, and the queries that its model is asked."""
+
+    variant: str = Field(description="What it is trained on; see the module")
     seed: int = Field(ge=0, description="Of the training")
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Cell":
-        if (self.filling == "none") != (self.captions == "none"):
-            raise ValueError("filling and captions make D' together: both are none, or neither")
-        if self.variant == "zero_shot" and self.model == "vse":
-            raise ValueError("VSE++ is not released: it has no zero_shot row")
+    def _released(self) -> "Cell":
+        if self.variant == "zero_shot" and not (kind := kind_of(self.model)).released:
+            raise ValueError(f"{kind.label} is not released: it has no zero_shot row")
         return self
 
     @property
@@ -58,31 +74,45 @@ class Cell(Parameters):
         """Whether it is trained on pairs of D'; a subset of D only takes the number of its pairs from there."""
         return self.captions != "none" and self.share > 0 and self.original != "subset"
 
+    @property
+    def recipe(self) -> str:
+        """What makes D', in words of table 3: `{captions}_{filling}`, all that in-paint under one name."""
+        return f"{self.captions}_{'inpaint' if filling(self.filling).inpaints else self.filling}"
+
     def differs(self, other: "Cell") -> list[str]:
         """The fields, seed aside, in which two cells differ."""
         mine, theirs = self.model_dump(exclude={"seed"}), other.model_dump(exclude={"seed"})
         return [name for name, value in mine.items() if theirs[name] != value]
 
 
+def parse_cell(name: str, values: Mapping[str, Any], file: Path) -> Cell:
+    """Check one cell; variant and seed are said by its name, which begins with its data set and model.
+
+    Raises:
+        BadInput: a field that is wrong, or a name that does not fit.
+    """
+    try:
+        fields = Fields.model_validate(values)
+        prefix = f"{fields.dataset}_{fields.model}_"
+        found = NAME.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if found is None:
+            raise BadInput("wrong name", file=file, field=SECTION, got=name, expected=f"{prefix}{{variant}}_{{seed}}")
+        return Cell.model_validate({**values, **found.groupdict()})
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise BadInput(wrong, file=file, field=f"{SECTION}.{name}", choices=Fields.model_fields) from None
+
+
 def parse_cells(values: Mapping[str, Any], file: Path) -> dict[str, Cell]:
     """Check the mapping of cells.
 
     Raises:
-        BadInput: no cell, a field that is wrong, a name that does not fit its cell, or cells of one group that differ
-            in more than their seed.
+        BadInput: no cell, one that is wrong (see `parse_cell`), or cells of one group that differ in more than their
+            seed.
     """
     if not values:
         raise BadInput("no cell", file=file, field=SECTION)
-    cells = {}
-    for name, fields in values.items():
-        try:
-            cell = Cell.model_validate(fields)
-        except ValidationError as error:
-            wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-            raise BadInput(wrong, file=file, field=f"{SECTION}.{name}", choices=Cell.model_fields) from None
-        if name != f"{cell.group}_{cell.seed}":
-            raise BadInput("wrong name", file=file, field=SECTION, got=name, expected=f"{cell.group}_{cell.seed}")
-        cells[name] = cell
+    cells = {name: parse_cell(name, fields, file) for name, fields in values.items()}
     for group, members in groups(cells).items():
         first, *others = members.values()
         for other in others:
@@ -95,7 +125,7 @@ def parse_cells(values: Mapping[str, Any], file: Path) -> dict[str, Cell]:
 
 def read_cells(file: Path) -> dict[str, Cell]:
     """The cells of a params.yaml, in its order; raises as `parse_cells`."""
-    return parse_cells(section_of(read_parameters(file), SECTION, file), file)
+    return parse_cells(used_values(file, SECTION), file)
 
 
 def groups(cells: Mapping[str, Cell]) -> dict[str, dict[str, Cell]]:

@@ -21,7 +21,7 @@ class Parameters(pydantic.BaseModel):
     Attributes:
         elsewhere: fields whose value several stages share, and where it stands, so that it is said once: field to
             dotted key of `params.yaml`. The key may name arguments of the stage, as `decorrelation.cells.{cell}` does.
-            What the stage's own section says comes first.
+            What the stage's own section says comes first; a field with a default may be absent in either place.
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -101,6 +101,8 @@ def values_of(
         if field not in values:
             place, _, name = key.format(**arguments).rpartition(".")
             shared = section_of(tree, place, path)
+            if name not in shared and not model.model_fields[field].is_required():
+                continue
             if name not in shared:
                 raise BadInput(f"no key {place}.{name}", file=path, expected=f"a value for {section}", choices=shared)
             values[field] = shared[name]

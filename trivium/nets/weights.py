@@ -1,6 +1,5 @@
 """Weights of retrieval models: safetensors in, a clear message when they belong to another architecture."""
 
-import hashlib
 import pickle
 from pathlib import Path
 from typing import Any
@@ -25,16 +24,6 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         return load_file(path)
     except (SafetensorError, OSError) as error:
         raise BadInput(f"not readable as safetensors: {error}", file=path) from None
-
-
-def settings_digest(folder: Path) -> str:
-    """Of the names and bytes of all files of a model's folder but its weights and its card: of its tokenizer too."""
-    digest = hashlib.sha256()
-    for file in sorted(folder.iterdir()):
-        if file.is_file() and file.suffix not in (".safetensors", ".bin", ".pt", ".md"):
-            content = file.read_bytes()
-            digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
 
 
 def read_plain_tensors(path: Path) -> Any:

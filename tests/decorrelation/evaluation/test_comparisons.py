@@ -10,7 +10,7 @@ from trivium.decorrelation.evaluation.comparisons import Measured, comparable, c
 from trivium.decorrelation.matrix import parse_cells
 
 SETTINGS = {"permutations": 1000, "confidence": 0.95, "resamples": 500, "seed": 0}
-CELL = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours", 0)}, Path("p"))["coco_clip_ours_0"]
+CELL = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours")}, Path("p"))["coco_clip_ours_0"]
 
 
 def measured(values, queries, pictures, seeds=(0,), member=None):

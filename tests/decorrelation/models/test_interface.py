@@ -8,11 +8,12 @@ import torch
 from PIL import Image
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
-from trivium.decorrelation.models.interface import KINDS, load, start
+from trivium.decorrelation.models.interface import load, start
+from trivium.decorrelation.models.kind import kind_names
 from trivium.errors import BadInput
 
 
-@pytest.fixture(scope="module", params=sorted(KINDS))
+@pytest.fixture(scope="module", params=kind_names())
 def kind(request):
     return request.param
 
@@ -126,17 +127,6 @@ def test_plain_preparation_in_two_steps_changes_no_bit(model):
     assert torch.equal(model.plain.standardised(scaled), pixels_of(model, images))
 
 
-def test_digests_name_what_is_the_same(model, kind, base, tmp_path):
-    model.save(tmp_path / "saved")
-    one, two = load(tmp_path / "saved"), load(tmp_path / "saved")
-    assert one.plain.scaling_digest == two.plain.scaling_digest == model.plain.scaling_digest
-    assert one.tokenizer_digest == two.tokenizer_digest
-    name = "vocabulary.json" if kind == "vse" else "tokenizer.json"
-    text = (tmp_path / "saved" / name).read_text()
-    (tmp_path / "saved" / name).write_text(text.replace('"dog', '"dug'))
-    assert load(tmp_path / "saved").tokenizer_digest != one.tokenizer_digest
-
-
 def test_crops_are_drawn_in_training_only(kind, base):
     settings = SETTINGS[kind].model_copy(update={"smallest_crop": 0.3})
     model = start(kind, base, settings, CAPTIONS)
@@ -168,12 +158,12 @@ def test_gradient_checkpointing_changes_no_gradient(kind, base):
 def test_a_checkpoint_of_another_architecture_is_refused(model, kind, tmp_path):
     model.save(tmp_path / "saved")
     config = json.loads((tmp_path / "saved" / "config.json").read_text())
-    other = {"clip": "vse", "vse": "blip", "blip": "clip"}[kind]
+    other = next(name for name in kind_names() if name != kind)
     (tmp_path / "saved" / "config.json").write_text(json.dumps(config | {"kind": other}))
     with pytest.raises(BadInput):
         load(tmp_path / "saved")
     (tmp_path / "saved" / "config.json").write_text(json.dumps(config | {"kind": "siglip"}))
-    with pytest.raises(BadInput, match=r"no such kind.*siglip.*choices: clip, vse, blip"):
+    with pytest.raises(BadInput, match=r"no such kind.*siglip.*choices: blip, clip, vse"):
         load(tmp_path / "saved")
 
 

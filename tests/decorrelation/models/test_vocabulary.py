@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from tests.decorrelation.tiny_models import VSE_SETTINGS, write_base
+from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.models.vocabulary import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, words_of
 from trivium.errors import BadInput
@@ -52,7 +52,7 @@ def test_written_and_read(tmp_path):
 
 def test_the_model_knows_the_training_captions_words_only(tmp_path):
     base = write_base("vse", tmp_path / "vse")
-    settings = VSE_SETTINGS.model_copy(update={"minimum_count": 2})
+    settings = SETTINGS["vse"].model_copy(update={"minimum_count": 2})
     model = start("vse", base, settings, iter(["a dog", "a dog", "a cat"]))
     model.save(tmp_path / "saved")
     assert json.loads((tmp_path / "saved" / "vocabulary.json").read_text()) == [*SPECIAL, "a", "dog"]

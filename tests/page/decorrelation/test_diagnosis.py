@@ -72,7 +72,7 @@ def comparison(difference, low, high, kind, measure):
 
 def recalls(finetune, ours, fit):
     cells = {
-        f"coco_{model}_{variant}_0": cell("coco", model, variant, 0)
+        f"coco_{model}_{variant}_0": cell("coco", model, variant)
         for model in ("clip", "vse")
         for variant in ("finetune", "ours")
     }
@@ -102,7 +102,7 @@ def test_a_model_half_as_good_as_clip_is_not():
 def trained(folder, losses):
     cells = {}
     for seed, loss in enumerate(losses):
-        cells[f"coco_vse_ours_{seed}"] = cell("coco", "vse", "ours", seed)
+        cells[f"coco_vse_ours_{seed}"] = cell("coco", "vse", "ours")
         write_json(folder / f"train_coco_vse_ours_{seed}.json", {"steps": 10.0, "loss": loss})
     return Results(parse_cells(cells, "params.yaml"), {}, [])
 
@@ -125,5 +125,5 @@ def test_a_training_without_metrics_is_an_error(tmp_path):
 
 
 def test_other_models_have_no_margin(tmp_path):
-    cells = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours", 0)}, "params.yaml")
+    cells = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours")}, "params.yaml")
     assert unlearnt(Results(cells, {}, []), TRAIN, tmp_path) == []

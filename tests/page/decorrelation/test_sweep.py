@@ -12,9 +12,9 @@ PUBLISHED = {"figure_4": {"steep_until": 0.1, "saturated_after": 0.2}}
 
 def html(ratio, synthetic_share, captions=1):
     cells = {
-        "coco_clip_finetune_0": cell("coco", "clip", "finetune", 0),
-        "coco_clip_share50_0": cell("coco", "clip", "share50", 0, share=0.5),
-        "coco_clip_ours_0": cell("coco", "clip", "ours", 0),
+        "coco_clip_finetune_0": cell("coco", "clip", "finetune"),
+        "coco_clip_share50_0": cell("coco", "clip", "share50", share=0.5),
+        "coco_clip_ours_0": cell("coco", "clip", "ours"),
     }
     metrics = {}
     for name, part in zip(cells, (0.0, 0.5, 1.0), strict=True):

@@ -10,8 +10,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from sample.scene_models.scene_pictures import KINDS, draw_scenes
-from sample.scene_models.stand_ins import DecorrelationBaseModelsParameters
-from stages.decorrelation.base_models import main
+from stages.decorrelation.base_models import BaseModelsParameters, main
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.decorrelation.models.interface import start
 from trivium.errors import BadInput
@@ -40,7 +39,11 @@ PARAMETERS = {
 
 
 def parameters(**changes):
-    return DecorrelationBaseModelsParameters.model_validate(PARAMETERS | changes)
+    return BaseModelsParameters.model_validate(PARAMETERS | changes)
+
+
+def from_folder(own, folder):
+    return own.model_copy(update={"source": "local", "local": str(folder)})
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def context(tmp_path_factory):
 @pytest.fixture(scope="module")
 def sample(context, tmp_path_factory):
     out = tmp_path_factory.mktemp("models") / "base"
-    return out, main(parameters(), context, source="sample", out=out)
+    return out, main(parameters(), context, out=out)
 
 
 def test_scenes_say_what_each_square_shows():
@@ -99,7 +102,7 @@ def test_the_samples_captioner_writes_words_of_its_captions(sample):
 )
 def test_a_sample_that_cannot_be_is_refused(context, tmp_path, changes, message):
     with pytest.raises(BadInput, match=message):
-        main(parameters(**changes), context, source="sample", out=tmp_path / "base")
+        main(parameters(**changes), context, out=tmp_path / "base")
     assert not (tmp_path / "base").exists()
 
 
@@ -107,7 +110,7 @@ def test_models_of_your_own_are_checked_and_taken(context, tmp_path):
     for kind in ("clip", "vse", "blip"):
         write_base(kind, tmp_path / "mine" / kind)
     own = parameters(models=["clip", "vse", "blip"])
-    counts = main(own, context, source="local", out=tmp_path / "base", local=str(tmp_path / "mine"))
+    counts = main(from_folder(own, tmp_path / "mine"), context, out=tmp_path / "base")
     assert counts["blip_bytes"] > 0
     origin = json.loads((tmp_path / "base" / "blip" / PROVENANCE).read_text())
     assert set(origin["sha256"]) >= {"config.json", "model.safetensors"}
@@ -117,28 +120,28 @@ def test_models_of_your_own_are_checked_and_taken(context, tmp_path):
 def test_models_of_your_own_that_do_not_fit_are_refused(context, tmp_path):
     mine, own = tmp_path / "mine", parameters(models=["blip"])
     with pytest.raises(BadInput, match="no folder of this model"):
-        main(own, context, source="local", out=tmp_path / "base", local=str(mine))
+        main(from_folder(own, mine), context, out=tmp_path / "base")
     write_base("blip", mine / "blip")
     weights = load_file(mine / "blip" / "model.safetensors")
     del weights["itm_head.bias"]
     save_file(weights, mine / "blip" / "model.safetensors")
     with pytest.raises(BadInput, match=r"do not fit.*itm_head\.bias"):
-        main(own, context, source="local", out=tmp_path / "base", local=str(mine))
+        main(from_folder(own, mine), context, out=tmp_path / "base")
     shutil.rmtree(mine / "blip")
     write_base("clip", mine / "blip")
     with pytest.raises(BadInput):
-        main(own, context, source="local", out=tmp_path / "base", local=str(mine))
+        main(from_folder(own, mine), context, out=tmp_path / "base")
     (mine / "lama").mkdir()
     (mine / "lama" / "big-lama.pt").write_bytes(b"nothing")
     with pytest.raises(BadInput, match="TorchScript"):
-        main(parameters(models=["lama"]), context, source="local", out=tmp_path / "base", local=str(mine))
+        main(from_folder(parameters(models=["lama"]), mine), context, out=tmp_path / "base")
     assert not (tmp_path / "base").exists()
 
 
 @pytest.mark.parametrize(("source", "message"), [("local", "no folder given"), ("web", "no such source")])
 def test_sources_that_cannot_be_are_refused(context, tmp_path, source, message):
     with pytest.raises(BadInput, match=message):
-        main(parameters(), context, source=source, out=tmp_path / "base")
+        main(parameters(source=source), context, out=tmp_path / "base")
 
 
 def test_a_models_card_can_name_where_downloaded_weights_are_from():

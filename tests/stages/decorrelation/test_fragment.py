@@ -10,11 +10,14 @@ import yaml
 from stages.decorrelation.fragment import DecorrelationFragmentParameters, main
 from tests.decorrelation import retrieved_world as world
 from tests.stages.complexity.test_fragment import Outline
+from trivium.decorrelation.evaluation.lists import ODMAP
+from trivium.decorrelation.matrix import parse_cells
 from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.files.tables import read_json, write_json
 from trivium.page.assembly import page
+from trivium.page.decorrelation.results import Results
 from trivium.page.decorrelation.sweep import seed_interval
-from trivium.page.decorrelation.tables import judged
+from trivium.page.decorrelation.tables import judged, table_3_html
 
 SECTIONS = (
     *("table-1", "findings", "table-2", "gallery", "table-3", "figure-4", "appendix-b", "entities", "classes"),
@@ -194,6 +197,28 @@ def test_removals_and_what_stands_together(sections):
     assert sections["removals"].count("The chunker against annotated phrases: precision 75.0 %") == 1
     assert sections["removals"].count("in 93.8 % of the cases") == 3
     assert row_of(sections["co-occurrence"], "frisbee")[1] == "dog"
+
+
+def test_every_painting_has_a_row(sections):
+    assert sections["removals"].count("Pictures painted over") == 3
+    assert row_of(sections["removals"], "OpenCV (cv2)")[-3:] == ["60", "75", "28"]
+
+
+def test_a_filling_that_the_paper_has_not_is_a_row_of_table_3_all_the_same(tmp_path):
+    cells = {"coco_clip_ours_0": world.cell("coco", "clip", "ours")}
+    cells["coco_clip_own_0"] = world.cell("coco", "clip", "own", filling="mean", captions="captioner")
+    metrics = {
+        f"coco_clip_{name}_synthetic_{measure}": 0.5
+        for name in ("ours", "own")
+        for measure in (*ODMAP, "removed_named")
+    }
+    metrics |= {f"coco_clip_{name}_0_synthetic_k_skew@10": 1.0 for name in ("ours", "own")}
+    for name in ("noun_phrase", "captioner"):
+        filling = "cv2" if name == "noun_phrase" else "mean"
+        write_json(tmp_path / f"pairs_coco_{filling}_{name}.json", {"pairs": 9, "different_captions": 9})
+    html = table_3_html(Results(parse_cells(cells, "params.yaml"), metrics, []), PUBLISHED, tmp_path)
+    assert "captioning model × the mean" in html
+    assert html.count("not in the paper") == 1
 
 
 def test_the_method_is_named_as_it_is(sections):

@@ -12,7 +12,6 @@ import torch
 from PIL import Image
 
 from stages.decorrelation import inpaint
-from trivium.decorrelation.painting import inpainting
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters, shards
 from trivium.decorrelation.regions.removal_table import write_removals
@@ -76,8 +75,7 @@ def world(tmp_path):
 
 def parameters(**changes):
     values = {
-        "dilate": 0, "blur_sigma": 0.05, "cv2_method": "telea", "cv2_radius": 4, "lama_batch": 2, "lama_workers": 1,
-        "shard_size": 2,
+        "dilate": 0, "shard_size": 2, "fillings": {"lama": {"batch": 2}},
     }  # fmt: skip
     return InpaintParameters.model_validate(values | changes)
 
@@ -91,7 +89,7 @@ def stage(world, filling, own=None, out=None, engine=None):
         filling=filling,
         raw=world / "raw",
         removals=world / "removals",
-        lama=str(world / "lama"),
+        base=world,
         out=out or world / "out",
     )
 
@@ -208,7 +206,7 @@ def test_other_weights_do_not_go_on_with_what_was_painted(world, monkeypatch):
             asked.append(len(pictures))
             return [np.full_like(pixels, 128) for pixels, _ in pictures]
 
-    monkeypatch.setattr(inpainting, "Inpainter", Grey)
+    monkeypatch.setattr("trivium.decorrelation.painting.fillings.lama.Inpainter", Grey)
     with pytest.raises(KeyboardInterrupt):
         stage(world, "lama")
     (world / "lama" / "big-lama.pt").write_bytes(b"better ones")
@@ -267,7 +265,7 @@ def test_grey_cmyk_and_rotated_pictures_are_painted_as_they_are_shown(mode, worl
 
 
 def test_wrong_arguments_list_what_there_is(world):
-    with pytest.raises(BadInput, match="no such filling; got 'grey'.*none, zero, mean, blur, cv2, lama"):
+    with pytest.raises(BadInput, match="no such filling; got 'grey'.*blur, cv2, lama, mean, none, zero"):
         stage(world, "grey")
     (world / "lama" / "another.pt").touch()
     with pytest.raises(BadInput, match=r"not one \.pt file; got \['another.pt', 'big-lama.pt'\]"):

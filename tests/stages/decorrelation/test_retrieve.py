@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
-import yaml
 
 from stages.decorrelation import retrieve
-from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
-from trivium.decorrelation.models.interface import KINDS
+from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
 from trivium.decorrelation.retrieval import answers
 from trivium.decorrelation.retrieval import gallery as gallery_module
-from trivium.decorrelation.retrieval.answers import Order, RetrieveParameters
+from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
@@ -39,9 +37,14 @@ def world(tmp_path_factory):
     return write_world(tmp_path_factory.mktemp("world"))
 
 
+def register(monkeypatch, kind):
+    """Let this class stand in for CLIP."""
+    monkeypatch.setattr(Clip, "network", (kind.__module__, kind.__name__))
+
+
 @pytest.fixture(autouse=True)
 def tiny_is_clip(monkeypatch):
-    monkeypatch.setitem(KINDS, "clip", ("tests.decorrelation.tiny_retrieval", "TinyModel"))
+    register(monkeypatch, TinyModel)
 
 
 def parameters(**changes):
@@ -53,8 +56,7 @@ def ask(world, out, own=None, **changes):
     own = own or parameters()
     places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
     places |= {"painted": world / "painted", "work": out.parent / f"work_{out.name}", "out": out}
-    places |= {"kept": places["work"] / "kept"}
-    return answers.ask(Order(own, own.candidates["coco"], **(places | changes)))
+    return answers.ask(own, candidates=own.candidates["coco"], **(places | changes))
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +125,7 @@ def test_the_gallery_goes_on_where_it_was_killed(model, tmp_path, monkeypatch):
     monkeypatch.setattr(gallery_module, "_CHUNK", 4)
     encoded = []
 
-    def counting(model, part, batch_size, tokenize):
+    def counting(model, part, batch_size):
         if len(encoded) == 1 and not (tmp_path / "again").exists():
             (tmp_path / "again").touch()
             raise KeyboardInterrupt
@@ -176,7 +178,7 @@ def test_ranks_in_two_stages():
 
 
 def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
-    monkeypatch.setitem(KINDS, "clip", ("tests.stages.decorrelation.test_retrieve", "Matching"))
+    register(monkeypatch, Matching)
     ask(world, tmp_path / "out", parameters(candidates={"coco": 60}))
     captions = captions_of(read_corpus(world / "raw"))
     longest = max(map(len, captions.texts))
@@ -209,70 +211,54 @@ def test_what_cannot_be_asked(world, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-CELLS = {f"coco_clip_{name}_0": cell("coco", "clip", name, 0) for name in ("zero_shot", "ours")}
+def stage(world, tmp_path, own=None, **changes):
+    (tmp_path / "work").mkdir(exist_ok=True)
+    context = Context(tracker=Tracker(), work=tmp_path / "work", engine=LocalEngine(1))
+    places = {name: world / name for name in ("raw", "removals", "painted")}
+    places |= {"model": world / "base" / "tiny", "out": tmp_path / "out", "dataset": "coco"}
+    return retrieve.main(own or parameters(), context, **(places | changes))
 
 
-@pytest.fixture
-def cells(world, tmp_path):
-    """Two cells of one model, as the stages before leave them."""
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump({"decorrelation": {"cells": CELLS}}, sort_keys=False))
-    for name in CELLS:
-        (tmp_path / "models").mkdir(exist_ok=True)
-        (tmp_path / "models" / name).symlink_to(world / "base" / "tiny")
-    for folder, source in (("raw/coco", "raw"), ("removals/coco", "removals"), ("painted/coco/cv2", "painted")):
-        (tmp_path / folder).parent.mkdir(parents=True)
-        (tmp_path / folder).symlink_to(world / source)
-    return tmp_path
+def test_the_stage_asks_one_model(world, tmp_path):
+    assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
+    files = sorted(file.name for file in (tmp_path / "alone").iterdir())
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == files
+    for file in files:
+        assert read_table(tmp_path / "out" / file) == read_table(tmp_path / "alone" / file)
 
 
-def stage(cells, own=None):
-    (cells / "work").mkdir(exist_ok=True)
-    context = Context(tracker=Tracker(), work=cells / "work", engine=LocalEngine(1))
-    places = {name: cells / name for name in ("models", "raw", "removals", "painted", "out")}
-    return retrieve.main(own or parameters(), context, used=cells / "params.yaml", **places)
-
-
-def test_every_cell_has_its_folder_and_its_metrics(world, cells, tmp_path):
-    metrics = stage(cells)
-    alone = ask(world, tmp_path / "alone")
-    assert metrics == {f"{name}_{key}": value for name in CELLS for key, value in alone.items()}
-    for name in CELLS:
-        files = sorted(file.name for file in (tmp_path / "alone").iterdir())
-        assert sorted(file.name for file in (cells / "out" / name).iterdir()) == files
-        for file in files:
-            assert read_table(cells / "out" / name / file) == read_table(tmp_path / "alone" / file)
-
-
-def test_cells_share_what_they_read(cells, monkeypatch):
-    decoded, tokenised, scaled, tokenize = [], [], PlainPreparation.scaled, TinyModel.tokenize
+@pytest.mark.parametrize("kind", [TinyModel, Matching])
+def test_every_picture_is_decoded_and_every_sentence_read_once(world, tmp_path, monkeypatch, kind):
+    register(monkeypatch, kind)
+    decoded, tokenised, scaled, tokenize = [], [], PlainPreparation.scaled, kind.tokenize
     monkeypatch.setattr(PlainPreparation, "scaled", lambda *of: (decoded.append(of), scaled(*of))[1])
-    monkeypatch.setattr(TinyModel, "tokenize", lambda *of: (tokenised.append(of), tokenize(*of))[1])
-    metrics = stage(cells)
-    asked = ("original", "synthetic", "empty", "rendered")
-    pictures = sum(metrics[f"coco_clip_ours_0_{name}_queries"] for name in asked)
-    shapes = len(CELLS) * len(asked)  # each is learnt from one empty picture
-    assert len(decoded) == pictures + shapes
-    assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(cells / "raw/coco")).texts))
+    monkeypatch.setattr(kind, "tokenize", lambda *of: (tokenised.append(of), tokenize(*of))[1])
+    metrics = stage(world, tmp_path)
+    pictures = sum(metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered"))
+    assert len([of for of in decoded if of[1].size != (1, 1)]) == pictures  # a shape is learnt from one empty picture
+    assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(world / "raw")).texts))
 
 
-def test_a_killed_stage_keeps_the_cells_that_were_asked(cells, monkeypatch):
-    asked, load = [], answers.load
+def test_a_killed_stage_goes_on_where_it_was(world, tmp_path, monkeypatch):
+    made, once = [], answers._once
 
-    def killed(folder):
-        asked.append(folder.name)
-        if len(asked) == 2:
+    def killed(path, make):
+        if len(made) == 2:
             raise KeyboardInterrupt
-        return load(folder)
+        made.append(path.name)
+        once(path, make)
 
-    monkeypatch.setattr(answers, "load", killed)
-    with pytest.raises(KeyboardInterrupt):
-        stage(cells)
-    assert not (cells / "out").exists()
-    metrics = stage(cells)
-    assert asked == ["coco_clip_zero_shot_0", "coco_clip_ours_0", "coco_clip_ours_0"]
-    assert {name for name in CELLS if f"{name}_captions" in metrics} == set(CELLS)
+    with monkeypatch.context() as patched:
+        patched.setattr(answers, "_once", killed)
+        with pytest.raises(KeyboardInterrupt):
+            stage(world, tmp_path)
+    assert not (tmp_path / "out").exists()
+    before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "work" / "made").iterdir()}
+    assert sorted(before) == sorted(made)
+    assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
+    assert all((tmp_path / "out" / name).stat().st_mtime_ns == at for name, at in before.items())
 
 
-def test_a_data_set_without_candidates_is_refused(cells):
+def test_a_data_set_without_candidates_is_refused(world, tmp_path):
     with pytest.raises(BadInput, match=r"number of candidates.*got 'coco' \(choices: control\)"):
-        stage(cells, parameters(candidates={"control": 6}))
+        stage(world, tmp_path, parameters(candidates={"control": 6}))

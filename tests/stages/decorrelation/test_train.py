@@ -5,8 +5,10 @@ import torch
 
 from stages.decorrelation import train
 from stages.decorrelation.train import TrainParameters
+from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import settings, write_world
-from trivium.decorrelation.models.interface import KINDS, load
+from trivium.decorrelation.models.interface import load
+from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.errors import BadInput
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
@@ -20,7 +22,7 @@ def world(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def tiny_is_clip(monkeypatch):
-    monkeypatch.setitem(KINDS, "clip", ("tests.decorrelation.tiny_retrieval", "TinyModel"))
+    monkeypatch.setattr(Clip, "network", ("tests.decorrelation.tiny_retrieval", "TinyModel"))
 
 
 def parameters(**changes):
@@ -31,15 +33,15 @@ def parameters(**changes):
     return TrainParameters.model_validate(values | changes)
 
 
-def stage(world, out, own=None, **changes):
+def stage(world, out, own=None, variant="ours", seed=0, **changes):
     work = out.parent / f"work_{out.name}"
     work.mkdir()
-    arguments = {
-        "model": "clip", "variant": "ours", "original": "all", "share": 1.0, "steps": 1.0, "seed": 0,
-        "raw": world / "raw", "pairs": world / "pairs.parquet", "painted": world / "painted", "base": world / "base",
-    }  # fmt: skip
+    places = {"raw": world / "raw", "pairs": world / "pairs.parquet", "painted": world / "painted"}
+    places |= {"base": world / "base", **{name: changes.pop(name) for name in ("painted",) if name in changes}}
+    said = cell("coco", "clip", "ours") | changes
     context = Context(tracker=Tracker(), work=work, engine=LocalEngine(1))
-    return train.main(own or parameters(), context, out=out, **arguments | changes)
+    own = (own or parameters()).model_copy(update={"cell": said})
+    return train.main(own, context, cell=f"coco_{said['model']}_{variant}_{seed}", out=out, **places)
 
 
 def weights(folder):
@@ -87,10 +89,12 @@ def test_a_training_without_d_prime_needs_no_painted_pictures(world, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "bert"}, r"--model'.*no such model; got 'bert' \(choices: clip\)"),
-        ({"original": "most"}, r"--original'.*\(choices: all, subset, none\)"),
-        ({"share": 1.5}, "--share.*from 0 to 1"),
-        ({"steps": 0.0}, "--steps.*above 0"),
+        ({"model": "bert"}, r"coco_bert_ours_0.*no such kind of retrieval model \(choices: blip, clip, vse\)"),
+        ({"model": "vse"}, r"models\.vse'.*no such model \(choices: clip\)"),
+        ({"original": "most"}, "original: Input should be 'all', 'subset' or 'none'"),
+        ({"share": 1.5}, "share: Input should be less than or equal to 1"),
+        ({"steps": 0.0}, "steps: Input should be greater than 0"),
+        ({"own": {"models": {"clip": settings().model_dump() | {"colour": 1}}}}, r"models\.clip\.colour: Extra inputs"),
         ({"own": {"models": {"clip": settings(base="large").model_dump()}}}, r"no such base model.*choices: tiny"),
     ],
 )
@@ -99,11 +103,6 @@ def test_wrong_arguments_say_what_there_is(world, tmp_path, changes, message):
     with pytest.raises(BadInput, match=message):
         stage(world, tmp_path / "out", own, **changes)
     assert not (tmp_path / "out").exists()
-
-
-def test_models_are_named_by_their_kind():
-    with pytest.raises(ValueError, match=r"models\.vse: is of kind clip"):
-        parameters(models={"vse": settings().model_dump()})
 
 
 @pytest.mark.parametrize(("share", "seen"), [(1.0, 16), (0.5, 8)])

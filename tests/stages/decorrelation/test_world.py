@@ -46,10 +46,10 @@ def _scratch(tmp_path, monkeypatch):
 
 def run(dataset, source, local=None, **world):
     """The stage, as the command line runs it."""
-    tree = {"run": {"workers": 1, "mlflow": False}, "decorrelation": {"world": WORLD | world}}
+    sources = {dataset: source, "local": {dataset: str(local)} if local else {}}
+    tree = {"run": {"workers": 1, "mlflow": False}, "world": sources, "decorrelation": {"world": WORLD | world}}
     Path("params.yaml").write_text(yaml.safe_dump(tree))
-    arguments = ["--dataset", dataset, "--source", source, "--out", f"raw/{dataset}"]
-    arguments += ["--out-co-occurrence", f"metrics/{dataset}.csv"] + (["--local", str(local)] if local else [])
+    arguments = ["--dataset", dataset, "--out", f"raw/{dataset}", "--out-co-occurrence", f"metrics/{dataset}.csv"]
     return execute(main, "decorrelation.world", DecorrelationWorldParameters, arguments)
 
 
@@ -316,7 +316,11 @@ def test_flickr30k_cannot_be_downloaded_and_the_message_says_what_to_do():
         ("imagenet", "sample", r"--dataset.*no such data set.*coco, flickr30k, control"),
         ("coco", "moon", r"world\.coco.*no such source; got 'moon' \(choices: sample, hub, local\)"),
         ("control", "local", r"world\.control.*no such source; got 'local' \(choices: sample\)"),
-        ("coco", "local", r"--local.*no folder given; expected a folder laid out as data/decorrelation/raw/coco"),
+        (
+            "coco",
+            "local",
+            r"world\.local\.coco.*no folder given; expected a folder laid out as data/decorrelation/raw/coco",
+        ),
     ],
 )
 def test_wrong_choices(dataset, source, message):

@@ -90,13 +90,12 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             * models.clip_teraflop,
             core_hours=0.004,
         ),
-        # all cells; pictures scaled for three kinds of networks take five times their files
+        # counted with CLIP; BLIP keeps its scaled pictures besides
         "decorrelation-retrieve": Row(
-            disk=cells * world.pictures * 5 * 1024 * 1e-9
-            + 6 * world.test_pictures * 5 * world.picture_gb / world.pictures,
+            disk=world.pictures * 5 * 1024 * 1e-9,
             memory=2 + world.pictures * 6e-5,
-            teraflop=cells * (world.pictures * 5 / 3 + 6 * world.test_pictures) * models.clip_teraflop,
-            core_hours=0.003 + cells * (0.001 + world.pictures * 5 * 3e-4 / 3600),
+            teraflop=(world.pictures * 5 / 3 + 6 * world.test_pictures) * models.clip_teraflop,
+            core_hours=0.004 + world.pictures * 5 * 3e-4 / 3600,
         ),
         "decorrelation-evaluate": Row(
             memory=1 + world.pictures * 3e-5,

@@ -39,7 +39,7 @@ class PairsParameters(Parameters):
 
     captions_an_image: int = Field(ge=1, le=5, description="Captions used of each painted picture")
     beams: int = Field(ge=1, description="Beams of the captioner; 1 is greedy")
-    max_tokens: int = Field(ge=1, description="Longest caption of the captioner, tokens")
+    max_tokens: int = Field(default=20, ge=1, description="Longest caption of the captioner, tokens")
     batch: int = Field(ge=1, description="Pictures that the captioner sees together")
     seed: int = Field(ge=0, description="Which captions and templates are drawn")
 

@@ -18,12 +18,12 @@ from torch.nn.utils.rnn import pad_sequence
 from torchvision.transforms import InterpolationMode
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, PreTrainedTokenizerBase
 
+from trivium.decorrelation.models.kinds.blip import BlipSettings
 from trivium.decorrelation.models.preparation import CLIP, Preparation
-from trivium.decorrelation.models.settings import BlipSettings
 from trivium.errors import BadInput
 from trivium.nets.blip import BlipEncoders, BlipTraining
 from trivium.nets.device import halving_batches
-from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_tokenizer, settings_digest
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_tokenizer
 
 MATCH = "[ENC]"
 TEMPERATURE = 0.07  # where pretraining begins
@@ -38,7 +38,6 @@ class Blip:
         encoders: the network.
         tokenizer: a BERT's with [ENC].
         text_tokens: longest text.
-        tokenizer_digest: see `RetrievalModel`.
         settings: as it was started with; None in a loaded model, which cannot train.
     """
 
@@ -50,7 +49,6 @@ class Blip:
         encoders: BlipEncoders,
         tokenizer: PreTrainedTokenizerBase,
         text_tokens: int,
-        tokenizer_digest: str,
         settings: BlipSettings | None,
     ) -> None:
         config: Any = encoders.network.config
@@ -73,7 +71,6 @@ class Blip:
             smallest_crop=settings.smallest_crop if settings else 1.0,
         )
         self.augments, self.plain = self.prepare.augments, self.prepare.plain
-        self.tokenizer_digest = f"{text_tokens} {tokenizer_digest}"
 
     @classmethod
     def start(cls, base: Path, settings: BlipSettings, captions: Iterable[str]) -> Self:
@@ -81,7 +78,7 @@ class Blip:
         encoders, tokenizer = read_blip(base, image_size=settings.image_size)
         if settings.gradient_checkpointing:
             encoders.network.gradient_checkpointing_enable()
-        return cls(encoders, tokenizer, settings.text_tokens, settings_digest(base), settings)
+        return cls(encoders, tokenizer, settings.text_tokens, settings)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -91,7 +88,7 @@ class Blip:
         kind = getattr(config, "kind", None)
         if kind != cls.kind:
             raise BadInput("checkpoint of another architecture", file=folder, got=kind, expected=cls.kind)
-        return cls(encoders.eval(), tokenizer, config.text_tokens, settings_digest(folder), None)
+        return cls(encoders.eval(), tokenizer, config.text_tokens, None)
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""

@@ -20,12 +20,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from trivium.decorrelation.models.preparation import PlainPreparation
-from trivium.decorrelation.models.settings import ClipSettings
+from trivium.decorrelation.models.settings import ModelSettings
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.nets.device import autocast
 from trivium.nets.gathering import gathered
-from trivium.nets.weights import misfit, save_tokenizer, save_weights, settings_digest
+from trivium.nets.weights import misfit, save_tokenizer, save_weights
 
 _CONFIG, _OPEN_CLIP, _WEIGHTS = "config.json", "open_clip_config.json", "open_clip_model.safetensors"
 _HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharper softmax makes it unstable
@@ -64,12 +64,11 @@ class Clip:
         self.augments = smallest_crop < 1
         self._drawn, self._plain = drawn, plain
         self.plain = PlainPreparation(plain.transforms)
-        self.tokenizer_digest = settings_digest(folder)
         self._config: dict[str, Any] = read_json(folder / _OPEN_CLIP)
         self._loss = open_clip.ClipLoss()
 
     @classmethod
-    def start(cls, base: Path, settings: ClipSettings, captions: Iterable[str]) -> Self:
+    def start(cls, base: Path, settings: ModelSettings, captions: Iterable[str]) -> Self:
         """The released model; captions are not read."""
         model = cls(base, smallest_crop=settings.smallest_crop)
         model.module.set_grad_checkpointing(settings.gradient_checkpointing)

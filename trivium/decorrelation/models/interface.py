@@ -1,6 +1,6 @@
 """One interface for the retrieval models, whatever their kind (decorrelation.md §4).
 
-A kind is a class found by its name; `train` trains it and `retrieve` asks it, knowing nothing else of it:
+A kind is found by its name (`kind.py`); `train` trains it and `retrieve` asks it, knowing nothing else of it:
 
     model = start("clip", base / "clip", settings, captions)      # from public weights
     loss = model.loss(pixels, model.tokenize(texts), pictures=ids, progress=0.1)
@@ -9,7 +9,6 @@ A kind is a class found by its name; `train` trains it and `retrieve` asks it, k
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -19,15 +18,11 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from trivium.decorrelation.models.kind import kind_names, kind_of
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 
-KINDS = {  # module and class, imported when asked for
-    "clip": ("trivium.decorrelation.models.clip", "Clip"),
-    "vse": ("trivium.decorrelation.models.vse", "Vse"),
-    "blip": ("trivium.decorrelation.models.blip", "Blip"),
-}
 CONFIG = "config.json"  # of a saved model; its "kind" says which class reads it
 
 Contrast = Callable[..., Tensor]
@@ -43,7 +38,7 @@ class RetrievalModel(Protocol):
 
     @property
     def kind(self) -> str:
-        """A key of `KINDS`."""
+        """Name of a module of `kinds/`."""
         ...
 
     @property
@@ -67,11 +62,6 @@ class RetrievalModel(Protocol):
     @property
     def plain(self) -> PlainPreparation:
         """What `prepare` does outside training, in two steps."""
-        ...
-
-    @property
-    def tokenizer_digest(self) -> str:
-        """Of everything that `tokenize` depends on but the texts: models that share it give the same tokens."""
         ...
 
     @property
@@ -145,15 +135,16 @@ def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> Retr
     """A model as it starts to train.
 
     Args:
-        kind: a key of `KINDS`.
+        kind: name of a module of `kinds/`.
         base: folder of public weights, such as `models/decorrelation/base/clip`.
-        settings: this kind's class of `settings.py`.
+        settings: this kind's.
         captions: the training captions, which VSE++'s vocabulary is built from; the others read none of them.
 
     Raises:
         BadInput: no such kind, not such a folder, or weights that do not fit.
     """
-    return _class_of(kind).start(base, settings, captions)
+    model: RetrievalModel = kind_of(kind).model().start(base, settings, captions)
+    return model
 
 
 def load(folder: Path) -> RetrievalModel:
@@ -164,13 +155,6 @@ def load(folder: Path) -> RetrievalModel:
     """
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or "kind" not in config:
-        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", choices=KINDS)
-    return _class_of(config["kind"]).load(folder)
-
-
-def _class_of(kind: str) -> type[RetrievalModel]:
-    if kind not in KINDS:
-        raise BadInput("no such kind of retrieval model", field="kind", got=kind, choices=KINDS)
-    module, name = KINDS[kind]
-    found: type[RetrievalModel] = getattr(import_module(module), name)
-    return found
+        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", choices=kind_names())
+    model: RetrievalModel = kind_of(config["kind"]).model().load(folder)
+    return model

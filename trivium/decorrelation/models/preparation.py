@@ -1,7 +1,5 @@
 """From a picture of any size and mode to a network's input."""
 
-import hashlib
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,14 +15,10 @@ CLIP = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
 class PlainPreparation:
-    """What is done to a picture outside training, in two steps, so that models can share what the first leaves.
+    """What is done to a picture outside training, in two steps, so that what the first leaves can be kept.
 
     Args:
         steps: what is done, in its order; the last two make a tensor of an RGB picture and standardise it.
-
-    Attributes:
-        scaling_digest: of all steps before these two with all their settings: where it is the same, so is what `scaled`
-            gives.
     """
 
     def __init__(self, steps: Sequence[Any]) -> None:
@@ -32,8 +26,6 @@ class PlainPreparation:
         if not (isinstance(tensor, transforms.ToTensor) and isinstance(standardise, transforms.Normalize)):
             raise TypeError(f"a preparation that does not end in a tensor and its standardisation: {steps}")
         self._scale, self._standardise = transforms.Compose(scaling), standardise
-        # The steps themselves and not their names: some of open_clip's do not show their settings.
-        self.scaling_digest = hashlib.sha256(pickle.dumps(scaling)).hexdigest()
 
     def scaled(self, image: Image.Image) -> NDArray[np.uint8]:
         """One picture → (h, w, 3), scaled and cropped."""

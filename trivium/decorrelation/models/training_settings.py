@@ -23,7 +23,7 @@ class TrainingSettings(Parameters):
     halve_every: float = Field(
         gt=0, le=1, description="Share of the steps after which the learning rate is halved, again and again"
     )
-    clip: float | None = Field(gt=0, description="Largest norm of the gradient, null: not clipped")
+    max_gradient_norm: float | None = Field(gt=0, description="Largest norm of the gradient, null: not clipped")
     gradient_checkpointing: bool = Field(description="Compute activations twice instead of keeping them: less memory")
     synthetic_share: float | None = Field(
         gt=0, lt=1, description="Share of a batch from D' when training on D and D', null: as large as in their union"

@@ -5,7 +5,6 @@ Base: a CNN trained to classify, `config.json` and torchvision's state dict as `
 "grid" and "hidden".
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -13,8 +12,8 @@ from typing import Any, Self
 from torch import Tensor
 from torchvision.transforms import InterpolationMode
 
+from trivium.decorrelation.models.kinds.vse import VseSettings
 from trivium.decorrelation.models.preparation import IMAGENET, Preparation
-from trivium.decorrelation.models.settings import VseSettings
 from trivium.decorrelation.models.vocabulary import Vocabulary
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
@@ -92,7 +91,6 @@ class Vse:
             smallest_crop=settings.smallest_crop if settings else 1.0,
         )
         self.augments, self.plain = self.prepare.augments, self.prepare.plain
-        self.tokenizer_digest = hashlib.sha256(repr(vocabulary.words).encode()).hexdigest()
 
     @classmethod
     def start(cls, base: Path, settings: VseSettings, captions: Iterable[str]) -> Self:

@@ -2,37 +2,33 @@
 
 The paper fills with Yu et al. 2018 ("Generative image inpainting with contextual attention"); LaMa (Suvorov et al.
 2022) stands here in its place, as was asked for. The sample uses OpenCV's filling, which has no weights. Both run
-through lama-cleaner, in an environment of its own (`inpainter`); zero, mean and blur are the paper's baselines.
+through lama-cleaner, in an environment of its own (`inpainter`); zero, mean and blur are the paper's baselines. All
+are modules of `fillings/`.
 """
 
 import io
-import multiprocessing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from trivium.decorrelation.painting.fillings import BASELINES, Filling, composite, dilated
+from trivium.decorrelation.painting.filling import Filling, Settings, composite, dilated, filling
 from trivium.decorrelation.painting.frames import Pixels
-from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.formats import masks
 from trivium.formats.masks import Mask
 from trivium.formats.pictures import Removal
-from trivium.harness.parameters import Parameters
+from trivium.harness.parameters import Parameters, validate
 from trivium.vision.decoding import Unreadable, decode
 
 Subset = Literal["train", "test", "empty"]
-
-
-_FLAGS = {"telea": "INPAINT_TELEA", "navier_stokes": "INPAINT_NS"}
 
 
 _LONGEST = 65_500  # pixels, of a JPEG's side: pictures are never reduced
@@ -45,12 +41,19 @@ class InpaintParameters(Parameters):
         ge=0,
         description="Pixels by which the mask, on which δ1 to δ3 were decided, grows before it is painted; paper: 0",
     )
-    blur_sigma: float = Field(gt=0, le=1, description="Blur: the Gaussian's deviation, a share of the longer side")
-    cv2_method: Literal["telea", "navier_stokes"] = Field(description="cv2: OpenCV's algorithm")
-    cv2_radius: int = Field(ge=1, description="cv2: pixels around a point that its colour comes from")
-    lama_batch: int = Field(ge=1, description="LaMa: pictures of one size together; halved when GPU memory runs out")
-    lama_workers: int = Field(ge=1, description="LaMa: workers, each with the model; spread over the GPUs")
-    shard_size: int = Field(ge=1, description="Pictures painted and kept together; a killed stage goes on from there")
+    fillings: dict[str, dict[str, Any]] = Field(default={}, description="What each filling is told, by its name")
+    shard_size: int = Field(
+        default=256, ge=1, description="Pictures painted and kept together; a killed stage goes on from there"
+    )
+
+    def told(self, name: str) -> Settings:
+        """What a filling is told.
+
+        Raises:
+            BadInput: no such filling, or settings that are not its own.
+        """
+        section = f"decorrelation.inpaint.fillings.{name}"
+        return validate(filling(name).Settings, self.fillings.get(name, {}), section, Path("params.yaml"))
 
 
 @dataclass(frozen=True)
@@ -121,37 +124,24 @@ def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, M
 
 
 @lru_cache(maxsize=1)
-def load_inpainter(filling: Filling, parameters: InpaintParameters, weights: Path | None) -> Inpainter:
-    """Start this process's worker; it is kept from shard to shard."""
-    if filling == "cv2":
-        return Inpainter(["cv2", "--flag", _FLAGS[parameters.cv2_method], "--radius", str(parameters.cv2_radius)])
-    # Engines number their processes in their names (SpawnProcess-3), which spreads the workers over the GPUs.
-    number = multiprocessing.current_process().name.rpartition("-")[2]
-    gpu = number if number.isdigit() else "0"
-    return Inpainter(["lama", "--file", str(weights), "--batch-size", str(parameters.lama_batch), "--gpu", gpu])
-
-
-def fill(
-    filling: Filling, pictures: Sequence[tuple[Pixels, Mask]], parameters: InpaintParameters, weights: Path | None
-) -> list[Pixels]:
-    """Paint every picture within its mask and leave the rest as it is, bit for bit."""
-    if filling in BASELINES:
-        settings = {"sigma": parameters.blur_sigma} if filling == "blur" else {}
-        painted = [BASELINES[filling](picture, mask, **settings) for picture, mask in pictures]
-    else:
-        painted = load_inpainter(filling, parameters, weights).paint(pictures)
-    return [composite(picture, own, mask) for (picture, mask), own in zip(pictures, painted, strict=True)]
+def load_filling(name: str, settings: Settings, weights: Path | None) -> Filling:
+    """This process's filling; it is kept from shard to shard, with its worker where it has one."""
+    return filling(name)(settings, weights)
 
 
 def paint_shard(
-    shard: Shard, *, images: Path, filling: Filling, parameters: InpaintParameters, weights: Path | None, work: Path
+    shard: Shard, *, images: Path, name: str, settings: Settings, dilate: int, weights: Path | None, work: Path
 ) -> Path:
-    """Paint a shard into a file of `work`, PNG; a file that is there is complete and is kept."""
+    """Paint a shard with the filling `name` into a file of `work`, PNG; a file that is there is complete and is kept.
+
+    Within its mask a picture is painted, outside it stays as it is, bit for bit.
+    """
     written = work / shard.name / "shard-00000.parquet"
     if written.exists():
         return written
-    pictures = [read_picture(images, removal, parameters.dilate) for removal in shard.removals]
-    painted = fill(filling, pictures, parameters, weights)
+    pictures = [read_picture(images, removal, dilate) for removal in shard.removals]
+    own = load_filling(name, settings, weights).paint(pictures)
+    painted = [composite(picture, each, mask) for (picture, mask), each in zip(pictures, own, strict=True)]
     names = (removal.id for removal in shard.removals)
     write_images(written.parent, zip(names, map(png, painted), strict=True), shard_size=len(painted))
     return written
@@ -164,16 +154,14 @@ def png(picture: Pixels) -> bytes:
     return buffer.getvalue()
 
 
-def lama_file(folder: str) -> Path:
-    """LaMa's TorchScript module, the one `.pt` file of its folder.
+def weights_file(folder: Path) -> Path:
+    """The weights of a filling, the one TorchScript module (`.pt`) of its folder.
 
     Raises:
-        BadInput: no folder was named, or it has not just one such file.
+        BadInput: the folder has not just one such file.
     """
-    if not folder:
-        raise BadInput("filling lama needs the folder of its weights", field="--lama")
-    files = sorted(Path(folder).glob("*.pt"))
+    files = sorted(folder.glob("*.pt"))
     if len(files) != 1:
         got = [file.name for file in files]
-        raise BadInput("not one .pt file", file=folder, got=got, expected="LaMa's TorchScript module")
+        raise BadInput("not one .pt file", file=folder, got=got, expected="a TorchScript module")
     return files[0].resolve()

@@ -1,13 +1,7 @@
-"""Ask trained cells: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4).
+"""Ask a trained cell: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4)."""
 
-Cells are asked side by side, one a process: what a cell takes is little beside loading the libraries and the corpus.
-Pictures are decoded and captions tokenised once for all cells that do it alike.
-"""
-
-import multiprocessing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,14 +12,16 @@ from pydantic import Field
 
 from trivium.decorrelation.models.interface import load
 from trivium.decorrelation.regions.removal_table import read_removals
+from trivium.decorrelation.retrieval.encoding import scaled_pictures
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
-from trivium.decorrelation.retrieval.kept_inputs import KeptInputs
+from trivium.decorrelation.retrieval.kept_pictures import KeptPictures
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
 from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
-from trivium.files.tables import read_json, read_table, write_json, write_table
+from trivium.files.tables import read_table, write_table
 from trivium.formats.picture_corpora import IMAGES, read_corpus
-from trivium.formats.pictures import Corpus, Picture, Removal
+from trivium.formats.pictures import Picture, Removal
 from trivium.harness.parameters import Parameters
 from trivium.measures.recall import Ranks
 from trivium.nets.device import pick_device
@@ -41,40 +37,35 @@ class RetrieveParameters(Parameters):
 
     depth: int = Field(ge=1, description="Captions retrieved for a picture")
     picture_batch: int = Field(ge=1, description="Pictures encoded together; halves itself when GPU memory runs out")
-    caption_batch: int = Field(ge=1, description="Captions encoded together; halves itself when GPU memory runs out")
+    caption_batch: int = Field(
+        default=512, ge=1, description="Captions encoded together; halves itself when GPU memory runs out"
+    )
     threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
     candidates: dict[str, Annotated[int, Field(ge=1)]] = Field(
         description="Captions, or pictures, that BLIP scores again for a query, by data set (k_test)"
     )
 
 
-@dataclass(frozen=True)
-class Order:
-    """What a process is told of one cell; picklable.
+def ask(
+    parameters: RetrieveParameters,
+    *,
+    candidates: int,
+    model: Path,
+    raw: Path,
+    removals: Path,
+    painted: Path,
+    work: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write a cell's tables; what a killed run has done in `work` is not done again.
 
-    Attributes:
+    Args:
         parameters: of the stage.
-        candidates: how many captions, or pictures, BLIP scores again for a query.
+        candidates: how many captions, or pictures, a model with a second stage scores again for a query.
         model: folder of the trained model.
         raw, removals, painted: of its data set; `painted` with the filling of its queries.
-        work: folder for what a killed run has done.
-        kept: folder for the inputs that cells share.
-        out: where its tables go.
-    """
-
-    parameters: RetrieveParameters
-    candidates: int
-    model: Path
-    raw: Path
-    removals: Path
-    painted: Path
-    work: Path
-    kept: Path
-    out: Path
-
-
-def ask(order: Order) -> dict[str, float]:
-    """Write a cell's tables, unless an earlier, killed run has.
+        work: folder for what is done so far.
+        out: where the tables go.
 
     Returns:
         How many queries of each kind there were, and R@1 both ways.
@@ -82,26 +73,19 @@ def ask(order: Order) -> dict[str, float]:
     Raises:
         BadInput: a model, a removal or a picture that is not there, or fewer captions or candidates than are asked for.
     """
-    parameters, summary = order.parameters, order.work / "metrics.json"
-    if order.out.exists():
-        found: dict[str, float] = read_json(summary)
-        return found
     if parameters.threads is not None:
         torch.set_num_threads(parameters.threads)
-    if torch.cuda.is_available():  # engines number their processes in their names (SpawnProcess-3)
-        number = multiprocessing.current_process().name.rpartition("-")[2]
-        torch.cuda.set_device(int(number) % torch.cuda.device_count() if number.isdigit() else 0)
-    corpus = _corpus(order.raw)
+    corpus = read_corpus(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
-    sets, metrics = picture_sets(tested, order.raw, order.removals, order.painted)
-    asked = load(order.model)
+    sets, metrics = picture_sets(tested, raw, removals, painted)
+    asked = load(model)
     torch.nn.Module.to(asked.module.eval(), pick_device())
     captions = captions_of(corpus)
-    order.work.mkdir(parents=True, exist_ok=True)
-    kept = KeptInputs(order.kept)
-    gallery = encode_gallery(asked, captions.texts, order.work, parameters.caption_batch, kept.tokenize)
-    retriever = Retriever(asked, captions, gallery, order.candidates, parameters.picture_batch, kept.scaled_pictures)
-    made = order.work / "made"
+    work.mkdir(parents=True, exist_ok=True)
+    gallery = encode_gallery(asked, captions.texts, work, parameters.caption_batch)
+    read = scaled_pictures if asked.match is None else KeptPictures(work / "kept").scaled  # a second stage reads again
+    retriever = Retriever(asked, captions, gallery, candidates, parameters.picture_batch, read)
+    made = work / "made"
     for name, pictures in sets.items():
         _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
         metrics[f"{name}_queries"] = float(len(pictures.names))
@@ -114,15 +98,9 @@ def ask(order: Order) -> dict[str, float]:
         ranks = read_table(made / f"{direction}.parquet")["rank"].to_numpy()
         metrics[f"{direction}_r@1"] = float((ranks == 1).mean())
     metrics["captions"] = float(len(captions.ids))
-    write_json(summary, metrics)
-    order.out.parent.mkdir(parents=True, exist_ok=True)
-    made.replace(order.out)
+    with write_atomically(out) as beside:
+        made.replace(beside)
     return metrics
-
-
-@lru_cache(maxsize=1)  # the cells of a data set follow each other
-def _corpus(raw: Path) -> Corpus:
-    return read_corpus(raw)
 
 
 def picture_sets(

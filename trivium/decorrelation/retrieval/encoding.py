@@ -19,7 +19,6 @@ T = TypeVar("T")
 Vectors = NDArray[np.float32]
 Scaled = tuple[str, NDArray[np.uint8]]
 ReadPictures = Callable[[RetrievalModel, Images, Sequence[str]], Iterator[Scaled]]
-Tokenize = Callable[[RetrievalModel, Sequence[str]], dict[str, torch.Tensor]]
 
 
 def scaled_pictures(model: RetrievalModel, images: Images, names: Sequence[str]) -> Iterator[Scaled]:
@@ -74,16 +73,13 @@ def encode_pictures(
 
 
 @torch.inference_mode()
-def encode_captions(
-    model: RetrievalModel, texts: Sequence[str], batch_size: int, tokenize: Tokenize | None = None
-) -> Vectors:
-    """(n, d), one row a text; texts of similar length go together. `tokenize` stands in for the model's own."""
+def encode_captions(model: RetrievalModel, texts: Sequence[str], batch_size: int) -> Vectors:
+    """(n, d), one row a text; texts of similar length go together."""
     vectors = np.zeros((len(texts), model.dimension), np.float32)
     device = next(model.module.parameters()).device
 
     def encode(rows: Sequence[int]) -> None:
-        batch = [texts[row] for row in rows]
-        tokens = model.tokenize(batch) if tokenize is None else tokenize(model, batch)
+        tokens = model.tokenize([texts[row] for row in rows])
         vectors[rows] = model.encode_texts({name: each.to(device) for name, each in tokens.items()}).cpu().numpy()
 
     for batch in length_sorted_batches([len(text) for text in texts], batch_size):

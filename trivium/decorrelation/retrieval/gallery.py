@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from trivium.decorrelation.models.interface import RetrievalModel
-from trivium.decorrelation.retrieval.encoding import Tokenize, Vectors, encode_captions
+from trivium.decorrelation.retrieval.encoding import Vectors, encode_captions
 from trivium.files.matrices import read_matrix, write_matrix
 from trivium.files.tables import read_json, write_json
 from trivium.formats.pictures import Corpus
@@ -45,18 +45,15 @@ def captions_of(corpus: Corpus) -> Captions:
     return Captions(np.array(ids, np.int64), np.array(pictures, np.int64), tuple(texts), np.array(test, bool))
 
 
-def encode_gallery(
-    model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int, tokenize: Tokenize | None = None
-) -> Vectors:
+def encode_gallery(model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int) -> Vectors:
     """(n, d), one row a text, memory-mapped in `work`; goes on where it was killed.
 
-    A text that comes twice is encoded once: equal sentences have equal scores whatever the batches. `tokenize` stands
-    in for the model's own.
+    A text that comes twice is encoded once: equal sentences have equal scores whatever the batches.
     """
     path = work / "gallery.npy"
     if not path.exists():
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        vectors = _encode_different(model, list(places), work, batch_size, tokenize)
+        vectors = _encode_different(model, list(places), work, batch_size)
         rows = np.array([places[text] for text in texts], np.int64)
         with write_matrix(path, len(texts), model.dimension, np.float32) as matrix:
             for start in range(0, len(texts), _CHUNK):
@@ -64,9 +61,7 @@ def encode_gallery(
     return read_matrix(path)
 
 
-def _encode_different(
-    model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int, tokenize: Tokenize | None
-) -> Vectors:
+def _encode_different(model: RetrievalModel, texts: Sequence[str], work: Path, batch_size: int) -> Vectors:
     path, progress = work / "different.npy", work / "different.json"
     if not path.exists():
         with write_matrix(path, len(texts), model.dimension, np.float32):
@@ -77,7 +72,7 @@ def _encode_different(
     first = read_json(progress)["done"] if progress.exists() else 0
     for start in tqdm(range(first, len(texts), _CHUNK), desc="captions", unit="chunk", mininterval=5):
         part = texts[start : start + _CHUNK]
-        matrix[start : start + len(part)] = encode_captions(model, part, batch_size, tokenize)
+        matrix[start : start + len(part)] = encode_captions(model, part, batch_size)
         matrix.flush()
         write_json(progress, {"done": start + len(part)})
     return matrix

@@ -97,7 +97,7 @@ def train(
         gradient=gradient,
         together=min(settings.mini_batch_size, settings.batch_size // here.count),
         unit="pairs",
-        max_gradient_norm=settings.clip,
+        max_gradient_norm=settings.max_gradient_norm,
         work=work,
         checkpoint_every=checkpoint_every,
         log=log,

@@ -6,6 +6,7 @@ from typing import Any
 
 from pyarrow import csv
 
+from trivium.decorrelation.painting.filling import filling
 from trivium.files.tables import read_json
 from trivium.page.common import environment
 from trivium.page.decorrelation.results import DATASETS, Results
@@ -60,15 +61,22 @@ def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, f
     return [(REASONS.get(name, name.replace("_", " ")), metrics[prefix + name]) for name in names]
 
 
-def removals_html(folder: Path, datasets: Sequence[str], results: Results, delta: Mapping[str, float]) -> str:
-    """How many removals there are, why others are not, what became of their captions, and how phrases agree.
+def removals_html(
+    folder: Path,
+    datasets: Sequence[str],
+    results: Results,
+    delta: Mapping[str, float],
+    paintings: Mapping[str, Mapping[str, str]],
+) -> str:
+    """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
     Args:
-        folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json` and
+        folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json`, `inpaint_{painting}.json` and
             `pairs_{dataset}_{filling}_{captions}.json`.
         datasets: in the order of the page.
         results: of stage evaluate; its cells say which pairs there are.
         delta: δ1, δ2 and δ3.
+        paintings: data set and filling of each.
     """
     recipes = dict.fromkeys(
         (cell.dataset, cell.filling, cell.captions) for cell in results.cells.values() if cell.synthetic
@@ -77,16 +85,21 @@ def removals_html(folder: Path, datasets: Sequence[str], results: Results, delta
     for name in datasets:
         removals, phrases = (read_json(folder / f"{stage}_{name}.json") for stage in ("removals", "phrases"))
         pairs = [
-            (f"{captions.replace('_', ' ')} × {filling}", counted(read_json(file)))
-            for dataset, filling, captions in recipes
+            (f"{captions.replace('_', ' ')} × {painter}", counted(read_json(file)))
+            for dataset, painter, captions in recipes
             if dataset == name
-            for file in (folder / f"pairs_{name}_{filling}_{captions}.json",)
+            for file in (folder / f"pairs_{name}_{painter}_{captions}.json",)
         ]
         shown.append(
             {
                 "name": DATASETS[name],
                 "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
                 "rejected": counted(removals, REJECTED),
+                "painted": [
+                    (filling(each["filling"]).label, read_json(folder / f"inpaint_{painting}.json"))
+                    for painting, each in paintings.items()
+                    if each["dataset"] == name and filling(each["filling"]).paints
+                ],
                 "pairs": pairs,
                 "phrases": phrases,
                 "counts": counted(phrases),

@@ -8,7 +8,7 @@ from trivium.decorrelation.matrix import groups
 from trivium.files.tables import read_json
 from trivium.page.common import environment
 from trivium.page.decorrelation.corpus import class_pairs
-from trivium.page.decorrelation.results import DATASETS, MODELS, Results, points, shown
+from trivium.page.decorrelation.results import DATASETS, Results, model_label, points, shown
 
 WEAK = 0.5  # of CLIP's R@1, below which a model is called weak
 _FEW = 3  # classes at either end
@@ -100,7 +100,7 @@ def weak_models(results: Results, level: float) -> list[str]:
     said = []
     for dataset in results.datasets:
         clip = _recalls(results, dataset, "clip")
-        for model in MODELS:
+        for model in results.models:
             own = _recalls(results, dataset, model)
             both = [variant for variant in own if variant in clip]
             if not any(own[variant] < WEAK * clip[variant] for variant in both):
@@ -109,7 +109,7 @@ def weak_models(results: Results, level: float) -> list[str]:
                 ", ".join(f"{100 * values[variant]:.1f} % ({variant})" for variant in both) for values in (own, clip)
             )
             text = (
-                f"{MODELS[model]} on {DATASETS[dataset]} seldom finds the caption of an untouched picture: "
+                f"{model_label(model)} on {DATASETS[dataset]} seldom finds the caption of an untouched picture: "
                 f"R@1 {ours}; CLIP: {other}. "
             )
             said.append(text + _mixed(results, dataset, model, level))

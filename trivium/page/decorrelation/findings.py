@@ -7,7 +7,7 @@ from typing import Any
 from trivium.page.common import environment
 from trivium.page.decorrelation.checks import Expected, checks
 from trivium.page.decorrelation.notes import notes
-from trivium.page.decorrelation.results import DATASETS, MODELS, Results, points, shown
+from trivium.page.decorrelation.results import DATASETS, Results, model_label, points, shown
 
 Comparison = Mapping[str, Any]
 SHORT = {
@@ -110,7 +110,7 @@ def findings_html(
     rows: list[dict[str, Any]] = []
     for each in checks(results.datasets):
         row = results.comparison(**each.wanted)
-        place = f"{MODELS[each.wanted['model']]}, {DATASETS[each.wanted['dataset']]}"
+        place = f"{model_label(each.wanted['model'])}, {DATASETS[each.wanted['dataset']]}"
         measure = MEASURES[each.wanted["set"], each.wanted["measure"]]
         about = f"{place}: {measure}{SUBSETS[each.wanted['subset']]}"
         rows.append({"question": each.question, "about": about, "row": row})

@@ -16,7 +16,7 @@ from trivium.files.tables import read_table
 from trivium.formats import masks
 from trivium.page.common import environment
 from trivium.page.decorrelation.outlined import small
-from trivium.page.decorrelation.results import DATASETS, MAIN, MODELS, VARIANTS, Results
+from trivium.page.decorrelation.results import DATASETS, MAIN, VARIANTS, Results, model_label
 
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking
@@ -165,7 +165,7 @@ def gallery_html(
         tags += ["partner"] * bool(facts[reference, query]["partner_remains"])
         models = [
             {
-                "name": f"{MODELS[model]} {VARIANTS[variant]}",
+                "name": f"{model_label(model)} {VARIANTS[variant]}",
                 "first": (model, variant) in FIRST,
                 "original": [
                     sentence(texts[each], set(), present | removed, longest) for each in found[cell][0][pictures[query]]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from trivium.decorrelation.matrix import INPAINTING, Cell, groups
+from trivium.decorrelation.matrix import Cell, groups
+from trivium.decorrelation.models.kind import kind_of
 
-MODELS = {"vse": "VSE++", "clip": "CLIP", "blip": "BLIP"}
 VARIANTS = {
     "zero_shot": "zero-shot",
     "finetune": "finetuned on D",
@@ -63,6 +63,12 @@ class Results:
         used = {cell.dataset for cell in self.cells.values()}
         return [name for name in DATASETS if name in used]
 
+    @property
+    def models(self) -> list[str]:
+        """Those with cells, in the order of the tables."""
+        used = [cell.model for cell in self.cells.values()]
+        return [name for name in dict.fromkeys([*(model for model, _ in MAIN), *used]) if name in used]
+
     def value(self, group: str, kind: str, measure: str) -> Value | None:
         """A row's value on a set of queries, None where it was not measured."""
         key = f"{group}_{kind}_{measure}"
@@ -97,7 +103,12 @@ def recipe(cell: Cell) -> str | None:
         return None
     if not cell.synthetic:
         return "none"
-    return f"{cell.captions}_{'inpaint' if cell.filling in INPAINTING else cell.filling}"
+    return cell.recipe
+
+
+def model_label(model: str) -> str:
+    """What a kind of model is called in tables."""
+    return kind_of(model).label
 
 
 def shown(row: Mapping[str, Any], level: float) -> int:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from trivium.decorrelation.evaluation.lists import ODMAP, RECALL
+from trivium.decorrelation.matrix import Cell
+from trivium.decorrelation.painting.filling import filling
 from trivium.files.tables import read_json
 from trivium.page.agreement import agreement
 from trivium.page.common import environment, probability
@@ -12,15 +14,15 @@ from trivium.page.decorrelation.results import (
     DATASETS,
     EVERY_CELL,
     MAIN,
-    MODELS,
     VARIANTS,
     Results,
     Value,
+    model_label,
     points,
     recipe,
 )
 
-FILLINGS = {"cv2": "OpenCV (cv2)", "lama": "LaMa", "zero": "zeros", "mean": "the mean", "blur": "a blur"}
+CAPTIONS = {"noun_phrase": "noun-phrase removal", "captioner": "captioning model", "prompt": "prompts"}
 VARIED = {variant for _, variant in MAIN}
 LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
 DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
@@ -81,7 +83,7 @@ def table_1_html(
         rows = []
         for model, variant in MAIN:
             group, paper = f"{dataset}_{model}_{variant}", printed[f"{model}_{variant}"]
-            row: dict[str, Any] = {"model": MODELS[model], "variant": VARIANTS[variant], "paper": paper}
+            row: dict[str, Any] = {"model": model_label(model), "variant": VARIANTS[variant], "paper": paper}
             if group in results.groups:
                 values = [results.value(group, "synthetic", measure) for measure in ODMAP]
                 verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)
@@ -115,7 +117,9 @@ def table_1_html(
             level=level,
             matching=matching,
             source=published["source"],
-            painters=sorted({FILLINGS[cell.queries] for cell in results.groups.values() if cell.variant in VARIED}),
+            painters=sorted(
+                {filling(cell.queries).label for cell in results.groups.values() if cell.variant in VARIED}
+            ),
         )
     )
 
@@ -130,7 +134,11 @@ def table_2_html(
             rows = []
             for model, variant in MAIN:
                 group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset][f"{model}_{variant}"]
-                row: dict[str, Any] = {"model": MODELS[model], "variant": VARIANTS[variant], "paper": paper[direction]}
+                row: dict[str, Any] = {
+                    "model": model_label(model),
+                    "variant": VARIANTS[variant],
+                    "paper": paper[direction],
+                }
                 if group in results.groups:
                     values = [results.value(group, direction, measure) for measure in RECALL]
                     verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)
@@ -164,8 +172,10 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
         and recipe(cell) is not None
     }
     rows, written = [], []
-    for key, paper in published["table_3"]["rows"].items():
-        row: dict[str, Any] = {"label": paper["label"], "paper": paper}
+    printed = published["table_3"]["rows"]
+    own = {key: {"label": _label(results.groups[name])} for key, name in found.items() if key not in printed}
+    for key, paper in (printed | own).items():
+        row: dict[str, Any] = {"label": paper["label"], "paper": paper if key in printed else None}
         if group := found.get(key):
             row |= {
                 "seeds": seeds_said(results, group),
@@ -183,6 +193,11 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
         .get_template("decorrelation_synthesis.html")
         .render(rows=rows, scale="table3", written=written, least_different=LEAST_DIFFERENT)
     )
+
+
+def _label(cell: Cell) -> str:
+    """A row of ours that the paper has not."""
+    return f"{CAPTIONS[cell.captions]} × {filling(cell.filling).label}"
 
 
 def appendix_b_html(results: Results, published: Mapping[str, Any]) -> str:

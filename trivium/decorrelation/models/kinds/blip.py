@@ -1,0 +1,38 @@
+"""BLIP: contrastive with momentum encoders, and matching by a cross-encoder (Li et al. 2022)."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from trivium.decorrelation.models.kind import Kind
+from trivium.decorrelation.models.settings import ModelSettings
+
+
+class BlipSettings(ModelSettings):
+    """Beside what every kind is told."""
+
+    queue: int = Field(ge=2, description="Momentum embeddings of earlier batches that are negatives too")
+    momentum: float = Field(ge=0, lt=1, description="Share that the momentum encoders keep of themselves at each step")
+    alpha: float = Field(ge=0, le=1, description="Weight of the momentum encoders' similarities in the targets")
+    alpha_rises: float = Field(ge=0, le=1, description="Share of the steps in which that weight rises from 0")
+    image_size: int = Field(
+        ge=16, description="Side of the input in pixels; position embeddings are interpolated to it"
+    )
+    text_tokens: int = Field(ge=3, description="Longest text, in tokens; longer is cut")
+
+
+class Blip(Kind):
+    """By transformers."""
+
+    name = "blip"
+    label = "BLIP"
+    Settings = BlipSettings
+    network = ("trivium.decorrelation.models.blip", "Blip")
+    tiny: ClassVar = {
+        "queue": 6,
+        "momentum": 0.5,
+        "alpha": 0.4,
+        "alpha_rises": 0.5,
+        "image_size": 16,
+        "text_tokens": 12,
+    }

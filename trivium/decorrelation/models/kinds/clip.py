@@ -1,0 +1,13 @@
+"""CLIP: two towers, symmetric contrastive loss (Radford et al. 2021)."""
+
+from trivium.decorrelation.models.kind import Kind
+from trivium.decorrelation.models.settings import ModelSettings
+
+
+class Clip(Kind):
+    """By open_clip; it is told what every kind is told."""
+
+    name = "clip"
+    label = "CLIP"
+    Settings = ModelSettings
+    network = ("trivium.decorrelation.models.clip", "Clip")

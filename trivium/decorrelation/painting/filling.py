@@ -1,0 +1,109 @@
+"""What a filling is, how one is found by its name, and what all fillings share (decorrelation.md §1).
+
+A filling is a module of `fillings/` with one subclass of `Filling`. Its name is the module's, stands in `params.yaml`
+(`decorrelation.paintings`, `decorrelation.cells`) and in paths. Nothing else lists it: one file adds one.
+
+Pictures are (height, width, 3) RGB, 8 bits; a mask is boolean (height, width), true where the picture is painted.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Annotated, ClassVar, Generic, TypeVar
+
+import cv2
+import numpy as np
+from pydantic import AfterValidator
+
+from trivium.decorrelation.painting.frames import Pixels
+from trivium.errors import BadInput
+from trivium.formats.masks import Mask
+from trivium.harness.parameters import Parameters
+
+FAMILY = "trivium.decorrelation.painting.fillings"
+
+
+class Settings(Parameters):
+    """What a filling is told that needs to be told nothing; others have a subclass of it, with a default each."""
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class Filling(ABC, Generic[S]):
+    """One way to paint an object out.
+
+    Attributes:
+        name: of its module.
+        label: for tables, as in "pictures painted over with …".
+        Settings: what `decorrelation.inpaint.fillings.<name>` may say.
+        paints: False where its pictures are not painted at all.
+        inpaints: whether it invents what could be behind, as the paper's own filling; table 3 has one row for these.
+        weights: folder of its weights in `models/decorrelation/base`; None without any.
+
+    Args:
+        settings: of this filling.
+        weights: file of its weights; None without any.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    Settings: ClassVar[type[Settings]] = Settings
+    paints: ClassVar[bool] = True
+    inpaints: ClassVar[bool] = False
+    weights: ClassVar[str | None] = None
+
+    def __init__(self, settings: S, weights: Path | None = None) -> None:
+        self.settings, self.file = settings, weights
+
+    @classmethod
+    def processes(cls, settings: S) -> int | None:
+        """How many processes paint side by side; None: as many as the harness gives."""
+        return None
+
+    @abstractmethod
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+        """The painted pictures, in their order; what they are outside the mask is not used."""
+
+
+@lru_cache(maxsize=1)
+def filling_names() -> tuple[str, ...]:
+    """Names of all fillings, in alphabetical order; none of them is loaded."""
+    return tuple(sorted(each.name for each in iter_modules([str(Path(__file__).with_name("fillings"))])))
+
+
+def filling(name: str) -> type[Filling]:
+    """A filling by its name; only its own module is loaded.
+
+    Raises:
+        BadInput: no such filling; the others are listed.
+    """
+    if name not in filling_names():
+        raise BadInput("no such filling", field="filling", got=name, choices=filling_names())
+    module = import_module(f"{FAMILY}.{name}")
+    own = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+    found: type[Filling] = next(each for each in own if issubclass(each, Filling))
+    return found
+
+
+def _known(name: str) -> str:
+    if name not in filling_names():
+        raise ValueError(f"no such filling (choices: {', '.join(filling_names())})")
+    return name
+
+
+FillingName = Annotated[str, AfterValidator(_known)]
+
+
+def dilated(mask: Mask, pixels: int) -> Mask:
+    """The mask grown by a square of `pixels` to every side."""
+    side = 2 * pixels + 1
+    return cv2.dilate(mask.astype(np.uint8), np.ones((side, side), np.uint8)).astype(bool)
+
+
+def composite(picture: Pixels, painted: Pixels, mask: Mask) -> Pixels:
+    """The painted pixels within the mask, the picture's own, bit for bit, everywhere else."""
+    return np.where(mask[:, :, None], painted, picture)

@@ -1,0 +1,45 @@
+"""LaMa (Suvorov et al. 2022), in the place of the paper's Yu et al. 2018, through lama-cleaner."""
+
+import multiprocessing
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from trivium.decorrelation.painting.filling import Filling, Settings
+from trivium.decorrelation.painting.frames import Pixels
+from trivium.decorrelation.painting.inpainter import Inpainter
+from trivium.formats.masks import Mask
+
+
+class LamaSettings(Settings):
+    """Of LaMa's workers."""
+
+    batch: int = Field(default=8, ge=1, description="Pictures of one size together; halved when GPU memory runs out")
+    workers: int = Field(default=1, ge=1, description="Processes, each with the model; spread over the GPUs")
+
+
+class Lama(Filling[LamaSettings]):
+    """A worker with the model a process, kept from shard to shard."""
+
+    name = "lama"
+    label = "LaMa"
+    inpaints = True
+    Settings = LamaSettings
+    weights = "lama"
+
+    def __init__(self, settings: LamaSettings, weights: Path | None = None) -> None:
+        super().__init__(settings, weights)
+        # Engines number their processes in their names (SpawnProcess-3), which spreads the workers over the GPUs.
+        number = multiprocessing.current_process().name.rpartition("-")[2]
+        gpu = number if number.isdigit() else "0"
+        self._worker = Inpainter(["lama", "--file", str(weights), "--batch-size", str(settings.batch), "--gpu", gpu])
+
+    @classmethod
+    def processes(cls, settings: LamaSettings) -> int:
+        """As its settings say: every process holds the model."""
+        return settings.workers
+
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+        """What the network paints."""
+        return self._worker.paint(pictures)

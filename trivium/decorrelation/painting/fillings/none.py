@@ -1,0 +1,19 @@
+"""No filling: nothing is painted, D is alone."""
+
+from collections.abc import Sequence
+
+from trivium.decorrelation.painting.filling import Filling, Settings
+from trivium.decorrelation.painting.frames import Pixels
+from trivium.formats.masks import Mask
+
+
+class Nothing(Filling[Settings]):
+    """Leaves every picture out."""
+
+    name = "none"
+    label = "nothing"
+    paints = False
+
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+        """The pictures as they are."""
+        return [picture for picture, _ in pictures]

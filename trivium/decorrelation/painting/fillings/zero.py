@@ -1,0 +1,20 @@
+"""Black: the paper's simplest baseline to in-painting."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from trivium.decorrelation.painting.filling import Filling, Settings
+from trivium.decorrelation.painting.frames import Pixels
+from trivium.formats.masks import Mask
+
+
+class Zero(Filling[Settings]):
+    """Zeros in the place of what goes."""
+
+    name = "zero"
+    label = "zeros"
+
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+        """Black."""
+        return [np.zeros_like(picture) for picture, _ in pictures]
