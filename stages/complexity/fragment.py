@@ -6,7 +6,7 @@ import yaml
 from pyarrow import csv
 from pydantic import Field
 
-from trivium.complexity.effects.factor_table import FACTORS, read_names
+from trivium.complexity.effects.factor_table import read_names
 from trivium.complexity.scoring.score_table import read_scores
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_json
@@ -86,8 +86,7 @@ def main(
     section, world = everything["complexity"], everything["world"]["calor"]
     found = {stage: read_json(folder / f"{stage}.json") for stage in STAGES}
     answered = read_table(scores, ["id", "model", "kind", "seed", "prediction", "rouge_l"])
-    columns = ["id", "text_id", "frame", *FACTORS, "f4_arcs", "f4_case", "f5_elements"]
-    table, names = read_table(factors, columns), read_names(factors)
+    table, names = read_table(factors), read_names(factors)
     kinds = dict(zip(answered["model"].to_pylist(), answered["kind"].to_pylist(), strict=True))
     ordered = order(kinds, printed)
     models = [model for model in ordered if kinds[model] != "baseline"]
@@ -104,7 +103,7 @@ def main(
     weak = {model: reason for model, reason in reasons.items() if reason is not None}
     risk, confidence = section["validate"]["risk"], section["validate"]["confidence"]
     analysed = MEASURES[section["validate"]["measure"]]
-    of_question = {row["id"]: {factor: row[factor] for factor in FACTORS} for row in table.to_pylist()}
+    of_question = {row["id"]: {factor: row[factor] for factor in names} for row in table.to_pylist()}
     examples = read_examples(questions, texts)
     ids = [each.id for each in examples]
     if ids != table["id"].to_pylist():
@@ -172,7 +171,7 @@ def main(
             found["factors"],
             names,
             labels,
-            corpus(examples, table, read_scores(scores, ids, section["validate"]["measure"])),
+            corpus(examples, table, names, read_scores(scores, ids, section["validate"]["measure"])),
             measure=analysed,
             risk=risk,
             confidence=confidence,
@@ -219,7 +218,7 @@ def main(
         "examples": float(shown),
         "models": float(len(models)),
         "factors_validated": validated,  # for a majority of the models
-        "factors_found": float(held_for_most(found["validate"], "found", section["partition"]["majority"])),
+        "factors_found": float(held_for_most(found["validate"], names, "found", section["partition"]["majority"])),
         **planted(section["simulate"], printed),
         "bytes": float(out.stat().st_size),
     }

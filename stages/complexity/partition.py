@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from trivium.complexity.effects.factor_table import FACTORS, read_factors, read_names
+from trivium.complexity.effects.factor_table import read_factors, read_names
 from trivium.complexity.partitions.card import card
 from trivium.complexity.partitions.partition import MEAN, chosen_factors, curve_rows, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import Measure, read_scores
@@ -65,8 +65,8 @@ def main(
     if [each.id for each in examples] != list(table.ids):
         raise BadInput("factors of other questions", file=factors, expected=f"the questions of {questions}, in order")
     read = read_scores(scores, table.ids, parameters.measure)
-    validated = chosen_factors(effects, parameters.majority)
-    chosen = validated or FALLBACK
+    validated = chosen_factors(effects, table.names, parameters.majority)
+    chosen = validated or tuple(name for name in FALLBACK if name in table.names) or table.names
     parts = parts_of(table, chosen)
     rows = curve_rows(parts, read)
     with write_atomically(out) as beside:
@@ -93,9 +93,9 @@ def main(
     return {
         "fallback": float(not validated),
         "factors": float(len(chosen)),
-        **{f"uses_{name}": float(name in chosen) for name in FACTORS},
+        **{f"uses_{name}": float(name in chosen) for name in table.names},
         "partitions": float(len(parts)),
-        "partitions_without_examples": float(len(chosen) + 1 + 2 * len(FACTORS) - len(parts)),
+        "partitions_without_examples": float(len(chosen) + 1 + 2 * len(table.names) - len(parts)),
         "models_falling": float((np.diff(by_level, axis=1) < 0).all(axis=1).sum() if len(counts) > 1 else 0),
         **{f"{part.name}_examples": float(part.members.sum()) for part in parts},
         **{f"{row['partition']}_score": row["score"] for row in rows if row["model"] == MEAN},

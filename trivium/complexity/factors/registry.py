@@ -1,0 +1,40 @@
+"""The factors there are, and section `complexity.factors` of params.yaml, which says which of them run."""
+
+from typing import Any
+
+from pydantic import Field, create_model, model_validator
+
+from trivium.complexity.factors import members
+from trivium.complexity.factors.factor import Factor
+from trivium.complexity.members import member, names_of
+from trivium.harness.parameters import Parameters
+
+
+def factor_classes() -> dict[str, type[Factor]]:
+    """Every factor by its name, in the order in which tables show them."""
+    return {name: member(members, name, "name") for name in names_of(members)}
+
+
+class FactorsParameters(Parameters):
+    """Section `complexity.factors`: the parameters of each factor that runs, by its name."""
+
+    @model_validator(mode="after")
+    def _some_factor(self) -> "FactorsParameters":
+        if not self.model_fields_set:
+            raise ValueError("expected at least one factor")
+        return self
+
+    def chosen(self) -> list[Factor]:
+        """The factors that run."""
+        classes = factor_classes()
+        return [each(getattr(self, name)) for name, each in classes.items() if name in self.model_fields_set]
+
+
+def _fields() -> dict[str, Any]:
+    return {
+        name: (each.settings, Field(default=None, description=f"{each.description} Absent: not asked"))
+        for name, each in factor_classes().items()
+    }
+
+
+AnyFactors: type[FactorsParameters] = create_model("AnyFactors", __base__=FactorsParameters, **_fields())
