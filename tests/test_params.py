@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from trivium.commands.scale import merge
 from trivium.decorrelation.matrix import parse_cells
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters, section_of, validate
+from trivium.harness.parameters import Parameters, RunParameters, section_of, validate, values_of
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
@@ -58,6 +59,15 @@ def models_in(annotation: Any) -> Iterator[type[Parameters]]:
         yield from models_in(inside)
 
 
+ARGUMENTS = {"complexity.finetune": {"name": "camembert"}}  # of a cell, where a value's place depends on them
+ELSEWHERE = {"complexity.finetune": ("models",)}  # what each cell checks of its own, under another field
+
+
+def told(section: str, scale: Path | None) -> dict[str, Any]:
+    """What a stage is told at a scale, with what stands elsewhere."""
+    return values_of(parameters(scale), section, model_of(section), scale or PARAMS, ARGUMENTS.get(section, {}))
+
+
 def test_every_stage_of_the_graph_is_found():
     run = set(re.findall(r"python -m (stages\.[\w.]+)", GRAPH))
     assert run == {module for module, _ in STAGES.values()}
@@ -66,7 +76,7 @@ def test_every_stage_of_the_graph_is_found():
 @pytest.mark.parametrize("section", STAGES)
 def test_sections_fit_their_stage_at_every_scale(section):
     for scale in SCALES:
-        validate(model_of(section), section_of(parameters(scale), section, PARAMS), section, scale or PARAMS)
+        validate(model_of(section), told(section, scale), section, scale or PARAMS)
 
 
 @pytest.mark.parametrize("section", STAGES)
@@ -89,8 +99,9 @@ def numbers(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 
 @pytest.mark.parametrize("section", STAGES)
 def test_a_number_out_of_range_is_refused_by_name(section):
-    values = section_of(parameters(None), section, PARAMS)
-    for path in numbers(values):
+    values = told(section, None)
+    own = section_of(parameters(None), section, PARAMS)
+    for path in numbers({name: value for name, value in own.items() if name not in ELSEWHERE.get(section, ())}):
         broken = copy.deepcopy(values)
         *parents, last = path
         reduce(lambda node, key: node[key], parents, broken)[last] = -(10**6)
@@ -100,10 +111,26 @@ def test_a_number_out_of_range_is_refused_by_name(section):
 
 
 @pytest.mark.parametrize("section", STAGES)
-def test_no_value_hides_in_the_code(section):
-    """A default would be a number that params.yaml does not show."""
+def test_a_default_passes_its_own_check(section):
     for model in models_in(model_of(section)):
-        assert [name for name, field in model.model_fields.items() if not field.is_required()] == []
+        for field in model.model_fields.values():
+            if not field.is_required():
+                TypeAdapter(Annotated[field.annotation, field]).validate_python(field.default)
+
+
+@pytest.mark.parametrize("name", parameters(None)["complexity"]["finetune"]["models"])
+def test_every_reader_fits_its_kind_at_every_scale_and_is_refused_by_its_place(name):
+    section, arguments = "complexity.finetune", {"name": name}
+    model = model_of(section)
+    for scale in SCALES:
+        values = values_of(parameters(scale), section, model, PARAMS, arguments)
+        validate(model, values, section, scale or PARAMS, arguments)
+    values = values_of(parameters(None), section, model, PARAMS, arguments)
+    for path in numbers(values["settings"]):
+        broken = values | {"settings": values["settings"] | {path[0]: -(10**6)}}
+        with pytest.raises(BadInput) as caught:
+            validate(model, broken, section, PARAMS, arguments)
+        assert f"complexity.finetune.models.{name}.{path[0]}" in str(caught.value)
 
 
 def test_no_section_is_unread():
@@ -118,7 +145,7 @@ def test_no_section_is_unread():
 def test_the_sources_of_worlds_are_read_by_the_graph():
     world = parameters(None)["world"]
     names = [name for name in world if name != "local"] + [f"local.{name}" for name in world["local"]]
-    assert sorted(names) == sorted(set(re.findall(r"\$\{world\.([\w.]+)\}", GRAPH)))
+    assert sorted(names) == sorted(set(re.findall(r"(?:\$\{|- )world\.([\w.]+)", GRAPH)))
 
 
 def test_the_section_of_the_harness():
@@ -130,7 +157,9 @@ def test_the_section_of_the_harness():
 
 @pytest.mark.parametrize("section", STAGES)
 def test_infinity_is_refused(section):
-    for path in numbers(values := section_of(parameters(None), section, PARAMS)):
+    values = told(section, None)
+    own = section_of(parameters(None), section, PARAMS)
+    for path in numbers({name: value for name, value in own.items() if name not in ELSEWHERE.get(section, ())}):
         broken = copy.deepcopy(values)
         *parents, last = path
         reduce(lambda node, key: node[key], parents, broken)[last] = float("inf")
@@ -141,14 +170,14 @@ def test_infinity_is_refused(section):
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_readers_that_are_scored_are_those_that_are_trained(scale):
     complexity = parameters(scale)["complexity"]
-    for key in ("run", "seeds"):
-        assert complexity["score"][key] == complexity["finetune"][key]
-    kinds = {name: model["kind"] for name, model in complexity["finetune"]["models"].items()}
-    assert complexity["score"]["readers"] == kinds
+    score = validate(model_of("complexity.score"), told("complexity.score", scale), "complexity.score", PARAMS)
+    assert list(score.run) == complexity["finetune"]["run"]
+    assert list(score.seeds) == complexity["finetune"]["seeds"]
+    assert score.readers == {name: model["kind"] for name, model in complexity["finetune"]["models"].items()}
+    assert list(score.prompted) == list(complexity["prompt"]["models"])
     assert {complexity["finetune"]["models"][name]["base"] for name in complexity["finetune"]["run"]} <= set(
         complexity["base_models"]["models"]
     )
-    assert complexity["score"]["prompted"] == list(complexity["prompt"]["models"])
 
 
 @pytest.mark.parametrize("scale", [*SCALES, ROOT / "tests" / "end_to_end" / "tiny.yaml"])

@@ -53,8 +53,10 @@ class ComplexityFragmentParameters(Parameters):
     """Section `complexity.fragment`."""
 
     examples: int = Field(ge=1, description="Questions in the example browser")
-    margin: int = Field(ge=0, description="Characters of a long text before its first and after its last marked word")
-    answer_characters: int = Field(ge=1, description="Characters of an answer that the browser shows")
+    margin: int = Field(
+        default=400, ge=0, description="Characters of a long text before its first and after its last marked word"
+    )
+    answer_characters: int = Field(default=300, ge=1, description="Characters of an answer that the browser shows")
     weak_exact: float = Field(ge=0, le=1, description="Share of exactly right answers below which a model is weak")
     confidence: float = Field(gt=0, lt=1, description="Of Figure 2's intervals")
     resamples: int = Field(ge=1, description="Bootstrap draws of texts for each frame and model")
@@ -97,7 +99,9 @@ def main(
     readers, asked = section["finetune"]["models"], section["prompt"]["models"]
     first = {model: seed for model, seed in first_seeds(answered).items() if kinds[model] in FINETUNED}
     reasons = {
-        model: weakness(model, found["score"], parameters.weak_exact, meant=model in first and readers[model]["weak"])
+        model: weakness(
+            model, found["score"], parameters.weak_exact, meant=model in first and readers[model].get("weak", False)
+        )
         for model in models
     }
     weak = {model: reason for model, reason in reasons.items() if reason is not None}

@@ -26,7 +26,16 @@ PARTITION_COLUMNS = ("partition", "kind", "factor", "level", "examples", "share"
 
 
 class PartitionParameters(Parameters):
-    """Section `complexity.partition`."""
+    """Section `complexity.partition`; the cards tell where the evaluation set and its syntax come from."""
+
+    elsewhere = {  # noqa: RUF012
+        "source": "world.calor",
+        "world_seed": "complexity.world.seed",
+        "parser": "complexity.syntax.parser",
+    }
+    source: str = Field(description="Of the evaluation set")
+    world_seed: int = Field(ge=0, description="Of the sample world")
+    parser: str = Field(description="Source of its syntax")
 
     measure: Measure = Field(description="The score that cards and curves show")
     majority: float = Field(ge=0, lt=1, description="A factor counts when validated for more than this share of models")
@@ -49,16 +58,11 @@ def main(
     factors: Path,
     scores: Path,
     effects: Path,
-    corpus: str,
-    parser: str,
     out: Path,
     out_curves: Path,
     out_frames: Path,
 ) -> dict[str, float]:
-    """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV).
-
-    `--corpus` and `--parser` are what the cards call the evaluation set and the source of its syntax.
-    """
+    """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV)."""
     del context
     table, names = read_factors(factors), read_names(factors)
     examples = read_examples(questions, texts)
@@ -81,8 +85,8 @@ def main(
                 names,
                 validated=bool(validated),
                 measure=parameters.measure,
-                corpus=corpus,
-                parser=parser,
+                corpus=f"Calor, {parameters.source}, world seed {parameters.world_seed}",
+                parser=parameters.parser,
             )
             (folder / "README.md").write_text(text, encoding="utf-8")
     _write_csv(out_curves, rows, PARTITION_COLUMNS)

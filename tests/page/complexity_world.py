@@ -266,15 +266,13 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out=folder / "simulations.csv",
     )
     metrics["partition"] = partition.main(
-        partition.PartitionParameters(**PARAMETERS["partition"]),
+        partition.PartitionParameters(**PARAMETERS["partition"], source="sample", world_seed=3, parser="conllu"),
         None,
         **asked,
         training=asked["texts"],
         factors=folder / "factors.parquet",
         scores=folder / "scores.parquet",
         effects=folder / "effects.parquet",
-        corpus="Calor, sample",
-        parser="conllu",
         out=folder / "partitions",
         out_curves=folder / "partitions.csv",
         out_frames=folder / "frames.csv",

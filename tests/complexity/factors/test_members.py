@@ -48,7 +48,12 @@ def test_a_factor_says_of_the_tiny_world_what_its_class_tells(name):
 
 @pytest.mark.parametrize(
     ("section", "message"),
-    [("{}", "at least one factor"), ("{f9: {}}", "f9\n.*Extra inputs"), ("{f4: {arcs: 0}}", "f4.arcs"), ("f4:", "f4")],
+    [
+        ("{}", "at least one factor"),
+        ("{f9: {}}", "f9\n.*Extra inputs"),
+        ("{f4: {arcs: 0}}", "f4.arcs"),
+        ("f4:", "at least one factor"),
+    ],
 )
 def test_the_section_is_checked(section, message):
     with pytest.raises(ValueError, match=message):

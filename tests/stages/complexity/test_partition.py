@@ -66,7 +66,7 @@ def world(tmp_path):
 
 def run(folder, majority=0.5):
     metrics = main(
-        PartitionParameters(measure="rouge_l", majority=majority),
+        PartitionParameters(measure="rouge_l", majority=majority, source="sample", world_seed=3, parser="conllu"),
         None,
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
@@ -74,8 +74,6 @@ def run(folder, majority=0.5):
         factors=folder / "factors.parquet",
         scores=folder / "scores.parquet",
         effects=folder / "effects.parquet",
-        corpus="Calor, sample",
-        parser="conllu",
         out=folder / "partitions",
         out_curves=folder / "partitions.csv",
         out_frames=folder / "frames.csv",

@@ -20,19 +20,19 @@ class FactorsParameters(Parameters):
 
     @model_validator(mode="after")
     def _some_factor(self) -> "FactorsParameters":
-        if not self.model_fields_set:
+        if not self.chosen():
             raise ValueError("expected at least one factor")
         return self
 
     def chosen(self) -> list[Factor]:
         """The factors that run."""
-        classes = factor_classes()
-        return [each(getattr(self, name)) for name, each in classes.items() if name in self.model_fields_set]
+        told = {name: getattr(self, name) for name in type(self).model_fields}
+        return [factor_classes()[name](values) for name, values in told.items() if values is not None]
 
 
 def _fields() -> dict[str, Any]:
     return {
-        name: (each.settings, Field(default=None, description=f"{each.description} Absent: not asked"))
+        name: (each.settings | None, Field(default=None, description=f"{each.description} Absent or null: not asked"))
         for name, each in factor_classes().items()
     }
 

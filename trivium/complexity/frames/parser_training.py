@@ -25,12 +25,14 @@ class FrameTrainingParameters(Parameters):
 
     windows: int = Field(ge=1, description="Sentences read for triggers in a step")
     frames: int = Field(ge=1, description="Frames whose elements are read in a step")
-    mini_batch: int = Field(ge=1, description="Readings at a time; halves itself when GPU memory runs out")
+    mini_batch: int = Field(default=64, ge=1, description="Readings at a time; halves itself when GPU memory runs out")
     steps: int = Field(ge=1, description="Optimiser steps")
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
-    weight_decay: float = Field(ge=0, description="AdamW's")
-    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
-    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    weight_decay: float = Field(default=0.01, ge=0, description="AdamW's")
+    warmup: float = Field(
+        default=0.1, ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls"
+    )
+    max_gradient_norm: float = Field(default=1.0, gt=0, description="A longer gradient is scaled to this norm")
     validate_every: int = Field(ge=1, description="Steps between validations")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
 
@@ -91,7 +93,7 @@ def train(
         loss, together = halving(together, partial(_backward, parser, batches), unit="readings")
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), parameters.clip)
+        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), parameters.max_gradient_norm)
         optimizer.step()
         done = step + 1
         log(done, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))

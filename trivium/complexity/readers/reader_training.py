@@ -84,7 +84,7 @@ def train(
         loss, together = _backward(reader, batch, together)
         if not math.isfinite(loss):
             raise BadInput("the loss is not finite", row=f"step {step + 1}", got=loss, expected="a lower learning rate")
-        norm = torch.nn.utils.clip_grad_norm_(trained.parameters(), settings.clip)
+        norm = torch.nn.utils.clip_grad_norm_(trained.parameters(), settings.max_gradient_norm)
         log(step + 1, loss=loss, learning_rate=scheduler.get_last_lr()[0], gradient_norm=float(norm))
         optimizer.step()
         scheduler.step()
