@@ -125,7 +125,7 @@ def test_a_card_says_what_a_part_is(world):
     assert "were chosen because most models score lower where they hold, on these very questions" in card
     assert "- questions: 4, 66.7 % of the evaluation set" in card
     assert "easiest to hardest: `holding-0`, `holding-1`, `holding-2`" in card
-    assert "- cut from: Calor, sample, whose licence it has" in card
+    assert "- cut from: Calor, sample, world seed 3, whose licence it has" in card
     assert "- syntax, for f4: conllu" in card
     assert "| big | 0.5000 |" in card
     assert "| small | 0.4500 |" in card
