@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
@@ -44,8 +45,8 @@ class Distance(Factor):
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Neither where there is no path, or the trigger lies in the answer; the metrics count these cases."""
         ways = [arcs(corpora.syntax.get(e.text.id, ()), e.frame.lexical_unit.span, e.answer) for e in examples]
-        seen = Counter(way.case for way in ways)
-        columns = {
+        seen = Counter[str](way.case for way in ways)
+        columns: dict[str, list[Any]] = {
             "f4_arcs": [way.count for way in ways],
             "f4_case": [way.case for way in ways],
             "trigger_in_answer": [way.case == "trigger_in_answer" for way in ways],
