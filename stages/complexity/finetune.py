@@ -11,6 +11,7 @@ from trivium.formats.squad import read_squad
 from trivium.harness.stage import Context, run_stage
 from trivium.nets.cards import write_card
 
+LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
 _PROVENANCE = "provenance.json"
 
 

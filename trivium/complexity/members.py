@@ -1,6 +1,5 @@
 """Members of a family, one module each in the family's folder: adding a file adds a member, and nothing lists them."""
 
-from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -11,13 +10,13 @@ def names_of(family: ModuleType) -> list[str]:
     return sorted((module.name for module in iter_modules(family.__path__)), key=lambda name: (len(name), name))
 
 
-def member(family: ModuleType, name: str, attribute: str) -> type[Any]:
-    """The class of a member, which its attribute names as its module is named; only that module is imported.
+def member(module: ModuleType, attribute: str) -> type[Any]:
+    """The class of a member: the one whose attribute is its module's name.
 
     Raises:
         TypeError: the module has no such class, or several.
     """
-    module = import_module(f"{family.__name__}.{name}")
+    name = module.__name__.rpartition(".")[2]
     found = [
         each for each in vars(module).values() if isinstance(each, type) and getattr(each, attribute, None) == name
     ]

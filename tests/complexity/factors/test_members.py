@@ -74,7 +74,7 @@ def test_a_module_without_its_class_is_refused(tmp_path, monkeypatch):
     for name in ("__init__", "f8"):
         (tmp_path / f"odd_family/{name}.py").write_text("class Other:\n    name = 'f9'\n")
     monkeypatch.syspath_prepend(tmp_path)
-    import odd_family
+    import odd_family.f8
 
     with pytest.raises(TypeError, match=r"odd_family\.f8: expected one class with name = 'f8', found 0"):
-        families.member(odd_family, "f8", "name")
+        families.member(odd_family.f8, "name")

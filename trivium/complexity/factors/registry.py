@@ -1,5 +1,6 @@
 """The factors there are, and section `complexity.factors` of params.yaml, which says which of them run."""
 
+from importlib import import_module
 from typing import Any
 
 from pydantic import Field, create_model, model_validator
@@ -9,10 +10,12 @@ from trivium.complexity.factors.factor import Factor
 from trivium.complexity.members import member, names_of
 from trivium.harness.parameters import Parameters
 
+FAMILY = "trivium.complexity.factors.members"  # loaded by name
+
 
 def factor_classes() -> dict[str, type[Factor]]:
     """Every factor by its name, in the order in which tables show them."""
-    return {name: member(members, name, "name") for name in names_of(members)}
+    return {name: member(import_module(f"{FAMILY}.{name}"), "name") for name in names_of(members)}
 
 
 class FactorsParameters(Parameters):

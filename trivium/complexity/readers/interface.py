@@ -11,6 +11,7 @@ asks it, knowing nothing else of it:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
@@ -24,6 +25,7 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
 
+FAMILY = "trivium.complexity.readers.kinds"  # loaded by name
 SETTINGS = "reader.json"
 
 
@@ -142,7 +144,7 @@ def reader_of(kind: str) -> type[Reader]:
     """
     if kind not in reader_kinds():
         raise BadInput("no such kind of reader", field="kind", got=kind, choices=reader_kinds())
-    return member(kinds, kind, "kind")
+    return member(import_module(f"{FAMILY}.{kind}"), "kind")
 
 
 def settings_of(values: Any) -> Any:
