@@ -25,8 +25,7 @@ from tests.complexity.loopback_endpoint import Loopback, said
 from trivium.complexity.prompting.answer_cache import AnswerCache, key_of
 from trivium.complexity.prompting.prompted_models import PromptedModel, ask_all
 from trivium.complexity.prompting.prompts import Messages, messages_of
-from trivium.complexity.readers.finetuning import FinetuneParameters
-from trivium.complexity.readers.interface import Reader, Reading, reader_of
+from trivium.complexity.readers.interface import Reader, Reading, reader_of, settings_of
 from trivium.formats.squad import write_squad
 from trivium.harness.parameters import read_parameters, section_of, validate
 
@@ -45,7 +44,7 @@ def world(folder: Path) -> tuple[dict[str, Reader], list[Reading]]:
     write_squad(folder / "train.json", french.fquad["train"])
     parameters = validate(ComplexityBaseModelsParameters, base, "complexity.base_models", PARAMS)
     make_stand_ins(parameters, folder, folder / "base")
-    models = validate(FinetuneParameters, finetune, "complexity.finetune", PARAMS).models
+    models = {name: settings_of(finetune["models"][name]) for name in READERS}
     torch.manual_seed(0)
     readers = {
         name: reader_of(models[name].kind).start(folder / "base" / models[name].base, models[name]) for name in READERS

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from trivium.commands.scale import merge
 from trivium.decorrelation.matrix import parse_cells
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters, section_of, validate
+from trivium.harness.parameters import Parameters, RunParameters, validate, values_of
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
@@ -58,11 +59,26 @@ def models_in(annotation: Any) -> Iterator[type[Parameters]]:
         yield from models_in(inside)
 
 
+ARGUMENTS = {  # of a cell, where a value's place depends on them
+    "complexity.finetune": {"name": "camembert"},
+    "decorrelation.train": {"cell": "coco_clip_ours_0"},
+    "decorrelation.world": {"source": "world.coco", "local": "world.local.coco"},
+    "kvqae.image_features": {"encoder": "clip"},
+}
+# What a member of a family checks by itself, whose own tests go through all members.
+UNCHECKED = {"models", "image_encoders", "settings"}
+
+
+def told(section: str, scale: Path | None) -> dict[str, Any]:
+    """What a stage is told at a scale, with what stands elsewhere."""
+    return values_of(parameters(scale), section, model_of(section), scale or PARAMS, ARGUMENTS.get(section, {}))
+
+
 def check(section: str, values: dict[str, Any], file: Path) -> None:
     """As the stage does, what each member of a family is told included."""
     found: Any = validate(model_of(section), values, section, file)
     members = {"decorrelation.train": "models", "decorrelation.inpaint": "fillings"}
-    for name in values[members[section]] if section in members else ():
+    for name in values.get(members[section], ()) if section in members else ():
         found.told(name)
 
 
@@ -74,7 +90,7 @@ def test_every_stage_of_the_graph_is_found():
 @pytest.mark.parametrize("section", STAGES)
 def test_sections_fit_their_stage_at_every_scale(section):
     for scale in SCALES:
-        check(section, section_of(parameters(scale), section, PARAMS), scale or PARAMS)
+        check(section, told(section, scale), scale or PARAMS)
 
 
 @pytest.mark.parametrize("section", STAGES)
@@ -97,8 +113,8 @@ def numbers(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 
 @pytest.mark.parametrize("section", STAGES)
 def test_a_number_out_of_range_is_refused_by_name(section):
-    values = section_of(parameters(None), section, PARAMS)
-    for path in numbers(values):
+    values = told(section, None)
+    for path in numbers({name: value for name, value in values.items() if name not in UNCHECKED}):
         broken = copy.deepcopy(values)
         *parents, last = path
         reduce(lambda node, key: node[key], parents, broken)[last] = -(10**6)
@@ -107,19 +123,45 @@ def test_a_number_out_of_range_is_refused_by_name(section):
         assert f"{section}.{'.'.join(map(str, path))}" in str(caught.value)
 
 
+@pytest.mark.parametrize("section", STAGES)
+def test_a_default_passes_its_own_check(section):
+    for model in models_in(model_of(section)):
+        for field in model.model_fields.values():
+            if not field.is_required():
+                TypeAdapter(Annotated[field.annotation, field]).validate_python(field.default)
+
+
+@pytest.mark.parametrize("name", parameters(None)["complexity"]["finetune"]["models"])
+def test_every_reader_fits_its_kind_at_every_scale_and_is_refused_by_its_place(name):
+    section, arguments = "complexity.finetune", {"name": name}
+    model = model_of(section)
+    for scale in SCALES:
+        values = values_of(parameters(scale), section, model, PARAMS, arguments)
+        validate(model, values, section, scale or PARAMS, arguments)
+    values = values_of(parameters(None), section, model, PARAMS, arguments)
+    for path in numbers(values["settings"]):
+        broken = values | {"settings": values["settings"] | {path[0]: -(10**6)}}
+        with pytest.raises(BadInput) as caught:
+            validate(model, broken, section, PARAMS, arguments)
+        assert f"complexity.finetune.models.{name}.{path[0]}" in str(caught.value)
+
+
 def test_no_section_is_unread():
     tree = parameters(None)
     assert set(tree) - HARNESS - {"world"} == {section.split(".")[0] for section in STAGES}
     for pipeline in {section.split(".")[0] for section in STAGES if "." in section}:
         sections = {f"{pipeline}.{name}" for name in tree[pipeline]}
         matrices = {section for section in sections if f"${{{section}}}" in GRAPH}  # what the graph is wired with
-        assert sections - matrices == {section for section in STAGES if section.startswith(f"{pipeline}.")}
+        keys = [key for name in STAGES for key in model_of(name).elsewhere.values()]
+        shared = {section for section in sections for key in keys if f"{key}.".startswith(f"{section}.")}
+        own = {section for section in STAGES if section.startswith(f"{pipeline}.")}
+        assert sections - matrices - (shared - own) == own
 
 
 def test_the_sources_of_worlds_are_read_by_the_graph():
     world = parameters(None)["world"]
     names = [name for name in world if name != "local"] + [f"local.{name}" for name in world["local"]]
-    assert sorted(names) == sorted(set(re.findall(r"(?<![\w./])world\.([\w.]+)", GRAPH)))
+    assert sorted(names) == sorted(set(re.findall(r"(?<![\w./])world\.((?:local\.)?\w+)", GRAPH)))
 
 
 def test_the_section_of_the_harness():
@@ -131,7 +173,8 @@ def test_the_section_of_the_harness():
 
 @pytest.mark.parametrize("section", STAGES)
 def test_infinity_is_refused(section):
-    for path in numbers(values := section_of(parameters(None), section, PARAMS)):
+    values = told(section, None)
+    for path in numbers({name: value for name, value in values.items() if name not in UNCHECKED}):
         broken = copy.deepcopy(values)
         *parents, last = path
         reduce(lambda node, key: node[key], parents, broken)[last] = float("inf")
@@ -142,14 +185,14 @@ def test_infinity_is_refused(section):
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_readers_that_are_scored_are_those_that_are_trained(scale):
     complexity = parameters(scale)["complexity"]
-    for key in ("run", "seeds"):
-        assert complexity["score"][key] == complexity["finetune"][key]
-    kinds = {name: model["kind"] for name, model in complexity["finetune"]["models"].items()}
-    assert complexity["score"]["readers"] == kinds
+    score = validate(model_of("complexity.score"), told("complexity.score", scale), "complexity.score", PARAMS)
+    assert list(score.run) == complexity["finetune"]["run"]
+    assert list(score.seeds) == complexity["finetune"]["seeds"]
+    assert score.readers == {name: model["kind"] for name, model in complexity["finetune"]["models"].items()}
+    assert list(score.prompted) == list(complexity["prompt"]["models"])
     assert {complexity["finetune"]["models"][name]["base"] for name in complexity["finetune"]["run"]} <= set(
         complexity["base_models"]["models"]
     )
-    assert complexity["score"]["prompted"] == list(complexity["prompt"]["models"])
 
 
 @pytest.mark.parametrize("scale", [*SCALES, ROOT / "tests" / "end_to_end" / "tiny.yaml"])

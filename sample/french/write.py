@@ -55,7 +55,7 @@ def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
     """
     from sample.french.french_world import build_french
 
-    world = build_french(**parameters.model_dump())
+    world = build_french(**parameters.model_dump(include=set(ComplexityWorldParameters.model_fields)))
     made = {
         "train": len(world.fquad["train"]),
         "validation": len(world.fquad["validation"]),

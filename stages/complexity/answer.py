@@ -11,6 +11,8 @@ from trivium.formats.predictions import write_predictions
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 
+LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
+
 
 class AnswerParameters(Parameters):
     """Section `complexity.answer`."""

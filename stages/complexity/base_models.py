@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from pydantic import Field
+
 from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters, make_stand_ins
 from trivium.errors import BadInput
 from trivium.harness.stage import Context, run_stage
@@ -9,33 +11,43 @@ from trivium.harness.stage import Context, run_stage
 SOURCES = ("sample", "hub", "local")
 
 
+class SourcedBaseModelsParameters(ComplexityBaseModelsParameters):
+    """Section `complexity.base_models`, with where they come from."""
+
+    elsewhere = {"source": "world.complexity_models", "local": "world.local.complexity_models"}  # noqa: RUF012
+    source: str = Field(description="sample, hub or local")
+    local: str = Field(description="Folder of the user's models")
+
+
 def main(
-    parameters: ComplexityBaseModelsParameters,
+    parameters: SourcedBaseModelsParameters,
     context: Context,
     *,
     fquad: Path,
-    source: str,
     out: Path,
-    local: str = "",
 ) -> dict[str, float]:
     """Write a Hugging Face folder a model to --out.
 
-    --source sample makes small ones, hub downloads the public models, local checks and takes those of --local.
+    The source sample makes small ones, hub downloads the public models, local checks and takes the user's.
     """
-    if source == "sample":
+    if parameters.source == "sample":
         return make_stand_ins(parameters, fquad, out)
-    if source == "hub":
+    if parameters.source == "hub":
         from trivium.sources.complexity.models import fetch_models
 
         return fetch_models(parameters.models, out, context.downloads)
-    if source == "local":
+    if parameters.source == "local":
         from trivium.sources.complexity.models import check_models
 
-        if not local:
-            raise BadInput("no folder given", field="--local", expected="a folder laid out as models/complexity/base")
-        return check_models(parameters.models, Path(local), out)
-    raise BadInput("no such source", field="world.complexity_models", got=source, choices=SOURCES)
+        if not parameters.local:
+            raise BadInput(
+                "no folder given",
+                field="world.local.complexity_models",
+                expected="a folder laid out as models/complexity/base",
+            )
+        return check_models(parameters.models, Path(parameters.local), out)
+    raise BadInput("no such source", field="world.complexity_models", got=parameters.source, choices=SOURCES)
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.base_models", ComplexityBaseModelsParameters)
+    run_stage(main, "complexity.base_models", SourcedBaseModelsParameters)

@@ -1,18 +1,13 @@
-"""Stage `complexity-factors`. Seven complexity factors of every example, f0 to f6."""
+"""Stage `complexity-factors`. Complexity factors of every example: f0 to f6, and those added."""
 
 from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.complexity.effects.factor_table import names_of, schema
-from trivium.complexity.factors.frame_factors import (
-    Corpora,
-    FactorsParameters,
-    factor_rows,
-    lexical_units,
-    predicted_units,
-)
+from trivium.complexity.factors.corpora import Corpora, lexical_units, predicted_units
+from trivium.complexity.factors.factor_rows import factor_rows, table_schema
 from trivium.complexity.factors.inflections import known_inflections
+from trivium.complexity.factors.registry import AnyFactors, FactorsParameters
 from trivium.files.tables import write_table
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts
@@ -41,11 +36,11 @@ def main(
         syntax=trees,
         inflections=known_inflections(trees, [*trained, *evaluation]),
     )
-    rows, metrics = factor_rows(examples, corpora, parameters)
-    names = names_of(parameters.f3_reading, parameters.f4_arcs, parameters.f5_elements)
-    write_table(out, pa.Table.from_pylist(rows, schema=schema(names)))
+    chosen = parameters.chosen()
+    rows, metrics = factor_rows(examples, corpora, chosen)
+    write_table(out, pa.Table.from_pylist(rows, schema=table_schema(chosen)))
     return metrics
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.factors", FactorsParameters)
+    run_stage(main, "complexity.factors", AnyFactors)

@@ -11,6 +11,7 @@ from trivium.formats.squad import read_squad
 from trivium.harness.stage import Context, run_stage
 from trivium.nets.cards import write_card
 
+LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
 _PROVENANCE = "provenance.json"
 
 
@@ -26,9 +27,7 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Train the model --name with --seed from its folder in --base; export it with a card."""
-    if name not in parameters.models:
-        raise BadInput("no such model", field="--name", got=name, choices=parameters.models)
-    settings = parameters.models[name]
+    settings = parameters.settings
     folder = base / settings.base
     if not folder.is_dir():
         raise BadInput("no such base model", file=folder, field=f"models.{name}.base",
@@ -37,8 +36,6 @@ def main(
     reader, metrics = finetune(
         parameters,
         context,
-        settings=settings,
-        kind=settings.kind,
         seed=seed,
         base=folder,
         training=sets["train"].questions,

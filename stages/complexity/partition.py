@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from trivium.complexity.effects.factor_table import FACTORS, read_factors, read_names
+from trivium.complexity.effects.factor_table import read_factors, read_names
 from trivium.complexity.partitions.card import card
 from trivium.complexity.partitions.partition import MEAN, chosen_factors, curve_rows, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import Measure, read_scores
@@ -26,7 +26,16 @@ PARTITION_COLUMNS = ("partition", "kind", "factor", "level", "examples", "share"
 
 
 class PartitionParameters(Parameters):
-    """Section `complexity.partition`."""
+    """Section `complexity.partition`; the cards tell where the evaluation set and its syntax come from."""
+
+    elsewhere = {  # noqa: RUF012
+        "source": "world.calor",
+        "world_seed": "complexity.world.seed",
+        "parser": "complexity.syntax.parser",
+    }
+    source: str = Field(description="Of the evaluation set")
+    world_seed: int = Field(ge=0, description="Of the sample world")
+    parser: str = Field(description="Source of its syntax")
 
     measure: Measure = Field(description="The score that cards and curves show")
     majority: float = Field(ge=0, lt=1, description="A factor counts when validated for more than this share of models")
@@ -49,24 +58,19 @@ def main(
     factors: Path,
     scores: Path,
     effects: Path,
-    corpus: str,
-    parser: str,
     out: Path,
     out_curves: Path,
     out_frames: Path,
 ) -> dict[str, float]:
-    """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV).
-
-    `--corpus` and `--parser` are what the cards call the evaluation set and the source of its syntax.
-    """
+    """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV)."""
     del context
     table, names = read_factors(factors), read_names(factors)
     examples = read_examples(questions, texts)
     if [each.id for each in examples] != list(table.ids):
         raise BadInput("factors of other questions", file=factors, expected=f"the questions of {questions}, in order")
     read = read_scores(scores, table.ids, parameters.measure)
-    validated = chosen_factors(effects, parameters.majority)
-    chosen = validated or FALLBACK
+    validated = chosen_factors(effects, table.names, parameters.majority)
+    chosen = validated or tuple(name for name in FALLBACK if name in table.names) or table.names
     parts = parts_of(table, chosen)
     rows = curve_rows(parts, read)
     with write_atomically(out) as beside:
@@ -81,8 +85,8 @@ def main(
                 names,
                 validated=bool(validated),
                 measure=parameters.measure,
-                corpus=corpus,
-                parser=parser,
+                corpus=f"Calor, {parameters.source}, world seed {parameters.world_seed}",
+                parser=parameters.parser,
             )
             (folder / "README.md").write_text(text, encoding="utf-8")
     _write_csv(out_curves, rows, PARTITION_COLUMNS)
@@ -93,9 +97,9 @@ def main(
     return {
         "fallback": float(not validated),
         "factors": float(len(chosen)),
-        **{f"uses_{name}": float(name in chosen) for name in FACTORS},
+        **{f"uses_{name}": float(name in chosen) for name in table.names},
         "partitions": float(len(parts)),
-        "partitions_without_examples": float(len(chosen) + 1 + 2 * len(FACTORS) - len(parts)),
+        "partitions_without_examples": float(len(chosen) + 1 + 2 * len(table.names) - len(parts)),
         "models_falling": float((np.diff(by_level, axis=1) < 0).all(axis=1).sum() if len(counts) > 1 else 0),
         **{f"{part.name}_examples": float(part.members.sum()) for part in parts},
         **{f"{row['partition']}_score": row["score"] for row in rows if row["model"] == MEAN},

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from trivium.complexity.effects.factor_table import FACTORS, FactorTable, read_factors
+from trivium.complexity.effects.factor_table import FactorTable, read_factors
 from trivium.complexity.effects.simulation import (
     SCENARIOS,
     Rate,
@@ -31,7 +31,7 @@ def _cells(
 ) -> dict[str, NDArray[np.bool_]]:
     """One simulation's cells: power for planted factors, errors in both directions for the others."""
     effects = simulate(scenario, number, table, parameters)
-    planted = [scenario == "planted" and name in parameters.effects for name in FACTORS]
+    planted = [scenario == "planted" and name in parameters.effects for name in table.names]
     worse, either = (rejections(effects, worse_only=only) for only in (True, False))
     return {method: np.where(planted, worse[method], either[method]) for method in METHODS}
 
@@ -40,6 +40,7 @@ def main(parameters: SimulateParameters, context: Context, *, factors: Path, out
     """Write every rate (CSV); the metrics hold power, false alarms, and the confounded factor's fate."""
     del context
     table = read_factors(factors)
+    parameters.check(table.names, factors)
     defined = np.array([len(set(codes[codes >= 0])) == 2 for codes in table.factors])
     jobs = [(scenario, number) for scenario in SCENARIOS for number in range(parameters.simulations)]
     done = [_cells(*job, table, parameters) for job in tqdm(jobs, desc="simulations", mininterval=5, leave=False)]
@@ -48,10 +49,10 @@ def main(parameters: SimulateParameters, context: Context, *, factors: Path, out
         part = done[start * parameters.simulations : (start + 1) * parameters.simulations]
         usable = defined.copy()
         if scenario == "confounded":
-            usable[FACTORS.index(parameters.confounding.factor)] = True
+            usable[table.column(parameters.confounding.factor)] = True
         for method in METHODS:
             cells = np.array([each[method] for each in part], dtype=bool)
-            every += rates(scenario, cells, usable, method, parameters)
+            every += rates(scenario, cells, usable, method, parameters, table.names)
     with write_atomically(out) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         lines.writeheader()

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from trivium.complexity.effects.analysis import Effects, analyse
-from trivium.complexity.effects.factor_table import FACTORS, read_factors
+from trivium.complexity.effects.factor_table import read_factors
 from trivium.complexity.effects.table2 import effects_table, write_agreement
 from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.files.tables import write_table
@@ -42,13 +42,15 @@ def main(
         seed=parameters.seed,
     )
     agreement = hardness_agreement(read.values)
-    write_table(out, effects_table(effects, read.models))
+    write_table(out, effects_table(effects, read.models, table.names))
     write_agreement(out_agreement, read.models, agreement)
     counts = {"examples": float(len(table.ids)), "baselines_left_out": float(len(read.baselines))}
-    return counts | _metrics(effects, agreement, read.models)
+    return counts | _metrics(effects, agreement, read.models, table.names)
 
 
-def _metrics(effects: Effects, agreement: HardnessAgreement, models: Sequence[str]) -> dict[str, float]:
+def _metrics(
+    effects: Effects, agreement: HardnessAgreement, models: Sequence[str], factors: Sequence[str]
+) -> dict[str, float]:
     """Every δ, and in how many models each factor is validated, significant, … ; undefined values are left out."""
     verdicts = ("validated", "significant", "holm_significant", "found", "found_holm")
     values = {
@@ -58,13 +60,13 @@ def _metrics(effects: Effects, agreement: HardnessAgreement, models: Sequence[st
         **agreement.means(),
         **{
             f"{factor}_{verdict}": float(getattr(effects, verdict)[:, column].sum())
-            for column, factor in enumerate(FACTORS)
+            for column, factor in enumerate(factors)
             for verdict in verdicts
         },
         **{
             f"{model}_{factor}_delta": float(effects.delta[row, column])
             for row, model in enumerate(models)
-            for column, factor in enumerate(FACTORS)
+            for column, factor in enumerate(factors)
         },
     }
     return {name: value for name, value in values.items() if not np.isnan(value)}

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from trivium.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
+from tests.complexity.paper_factors import FACTORS, labels
+from trivium.complexity.effects.factor_table import FactorTable, schema
 from trivium.files.tables import write_table
 
 ELEMENTS = ("Agent", "Theme", "Place", "Time", "Goal", "Victim")
@@ -31,6 +32,7 @@ def factor_table(examples: int = 400, texts: int = 80, frames: int = 24, seed: i
         texts=np.array([f"t{number:02d}" for number in np.sort(rng.integers(texts, size=examples))]),
         frames=np.array([f"Frame {number:02d}" for number in frame]),
         elements=np.array(ELEMENTS)[rng.integers(len(ELEMENTS), size=examples)],
+        names=FACTORS,
         factors=np.stack(rows).astype(np.int8),
     )
 
@@ -43,11 +45,13 @@ def write_factors(path: Path, table: FactorTable) -> None:
             "text_id": str(table.texts[at]),
             "frame": str(table.frames[at]),
             "answer_element": str(table.elements[at]),
-            **{f: None if c < 0 else bool(c) for f, c in zip(FACTORS, table.factors[:, at].tolist(), strict=True)},
+            **{f: None if c < 0 else bool(c) for f, c in zip(table.names, table.factors[:, at].tolist(), strict=True)},
         }
         for at, name in enumerate(table.ids)
     ]
-    write_table(path, pa.Table.from_pylist(rows, schema=schema(names_of("question", 2, 2))))
+    write_table(
+        path, pa.Table.from_pylist(rows, schema=schema({name: labels().get(name, name) for name in table.names}))
+    )
 
 
 def write_scores(path: Path, ids: tuple[str, ...], scores: dict[tuple[str, str, int], np.ndarray]) -> None:

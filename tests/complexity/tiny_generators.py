@@ -6,7 +6,8 @@ from sample.encoders.french import save_llama, save_t5
 from sample.encoders.settings import Decoder, EncoderDecoder
 from tests.complexity.tiny_readers import settings as extractive_settings
 from tests.complexity.tiny_readers import tokenizer
-from trivium.complexity.readers.settings import CausalSettings, Seq2SeqSettings
+from trivium.complexity.readers.kinds.causal import CausalReader, CausalSettings
+from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader, Seq2SeqSettings
 
 COMMON = {
     key: value
@@ -29,18 +30,8 @@ def write_llama(folder, width=32):
 
 
 def seq2seq_settings(**changes) -> Seq2SeqSettings:
-    own = {"kind": "seq2seq", "base": "mt5", "template": "question: {question} contexte: {context}"}
-    return Seq2SeqSettings.model_validate(COMMON | own | changes)
+    return Seq2SeqSettings.model_validate(COMMON | {"kind": "seq2seq"} | Seq2SeqReader.tiny | changes)
 
 
 def causal_settings(**changes) -> CausalSettings:
-    own = {
-        "kind": "causal",
-        "base": "llama",
-        "template": "Contexte : {context}\nQuestion : {question}\nRéponse :",
-        "rank": 4,
-        "alpha": 8.0,
-        "dropout": 0.0,
-        "target_modules": ("q_proj", "v_proj"),
-    }
-    return CausalSettings.model_validate(COMMON | own | changes)
+    return CausalSettings.model_validate(COMMON | {"kind": "causal"} | CausalReader.tiny | changes)

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 from sample.encoders.french import save_camembert, train_tokenizer
 from sample.encoders.settings import Encoder
-from trivium.complexity.readers.settings import ExtractiveSettings
+from trivium.complexity.readers.kinds.extractive import ExtractiveSettings
 from trivium.formats.squad import SquadQuestion
 
 WHO = ("l'armée romaine", "la légion", "le général d'Égypte", "l'équipe", "la reine", "le préfet")
@@ -55,7 +55,7 @@ def settings(**changes: Any) -> ExtractiveSettings:
         "learning_rate": 3e-3,
         "weight_decay": 0.01,
         "warmup": 0.1,
-        "clip": 1.0,
+        "max_gradient_norm": 1.0,
         "epochs": 2,
         "max_steps": None,
         "layers": None,

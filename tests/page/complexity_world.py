@@ -10,7 +10,7 @@ import yaml
 
 from stages.complexity import factors, judgements, partition, score, simulate, validate
 from trivium.complexity.effects import simulation
-from trivium.complexity.factors import frame_factors
+from trivium.complexity.factors.registry import AnyFactors
 from trivium.complexity.judging import judgements as judgements_library
 from trivium.complexity.scoring import table1
 from trivium.files.tables import write_json, write_table
@@ -44,13 +44,13 @@ PARAMETERS: dict[str, Any] = {
     },
     "judgements": {"questions": 1000, "show_reference": True, "confidence": 0.95, "resamples": 100, "seed": 0},
     "factors": {
-        "f0_balance": "evaluation",
-        "f0_cut": None,
-        "f3_reading": "question",
-        "f4_arcs": 2,
-        "f5_elements": 2,
-        "f6_corpus": "calor",
-        "f6_threshold": None,
+        "f0": {"balance": "evaluation", "cut": None},
+        "f1": {},
+        "f2": {},
+        "f3": {"reading": "question"},
+        "f4": {"arcs": 2},
+        "f5": {"elements": 2},
+        "f6": {"corpus": "calor", "threshold": None},
     },
     "validate": {"measure": "rouge_l", "risk": 0.05, "confidence": 0.95, "resamples": 100, "seed": 0},
     "simulate": {
@@ -243,7 +243,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out_frames=folder / "judged_frames.csv",
     )
     metrics["factors"] = factors.main(
-        frame_factors.FactorsParameters(**PARAMETERS["factors"]),
+        AnyFactors(**PARAMETERS["factors"]),
         None,
         **asked,
         training=asked["texts"],
@@ -266,15 +266,13 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out=folder / "simulations.csv",
     )
     metrics["partition"] = partition.main(
-        partition.PartitionParameters(**PARAMETERS["partition"]),
+        partition.PartitionParameters(**PARAMETERS["partition"], source="sample", world_seed=3, parser="conllu"),
         None,
         **asked,
         training=asked["texts"],
         factors=folder / "factors.parquet",
         scores=folder / "scores.parquet",
         effects=folder / "effects.parquet",
-        corpus="Calor, sample",
-        parser="conllu",
         out=folder / "partitions",
         out_curves=folder / "partitions.csv",
         out_frames=folder / "frames.csv",

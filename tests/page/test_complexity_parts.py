@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from tests.complexity.paper_factors import FACTORS, labels
 from tests.page.complexity_world import WORLD
-from trivium.complexity.effects.factor_table import FACTORS, names_of
 from trivium.files.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.common import probability, signed
@@ -24,7 +24,7 @@ from trivium.page.complexity.reasons import SHARED, Corpus, breakdowns, composit
 from trivium.page.figures import forest, profile, trends
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
-NAMES = names_of("question", 2, 2)
+NAMES = labels()
 LABELS = {"camembert": "CamemBERT", "t5": "T5", "r": "Random", "gpt": "GPT"}
 CELL = {
     "delta": -2.5,
@@ -218,7 +218,7 @@ def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_mo
 @pytest.mark.parametrize(("majority", "expected"), [(0.3, 2), (0.5, 1), (0.7, 0)])
 def test_factors_that_hold_for_most_models(majority, expected):
     metrics = {f"{factor}_found": 0.0 for factor in FACTORS} | {"f1_found": 1.0, "f5_found": 2.0, "models": 3.0}
-    assert held_for_most(metrics, "found", majority) == expected
+    assert held_for_most(metrics, FACTORS, "found", majority) == expected
 
 
 def test_planted_effects_beside_the_published():

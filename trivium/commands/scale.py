@@ -24,8 +24,11 @@ from trivium.commands.stage_models import fields_at, models_at
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 
-# Mappings whose entries are cells of a stage's matrix.
-MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")}
+# Mappings of which a scale may add entries and take them out: cells of a matrix, models, factors.
+MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")} | {
+    "complexity.factors",
+    "complexity.finetune.models",
+}
 
 
 class _WithNull(RoundTripRepresenter):

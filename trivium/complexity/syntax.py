@@ -19,9 +19,13 @@ class SyntaxParameters(Parameters):
         description="conllu: the gold syntax that comes with the texts; else who parses them"
     )
     stanza_folder: str = Field(min_length=1, description="Folder of stanza's models, as stanza.download fills it")
-    stanza_package: str = Field(min_length=1, description="Which of stanza's French models, such as default or gsd")
-    spacy_model: str = Field(min_length=1, description="Name of an installed spaCy pipeline, or its folder")
-    batch: int = Field(ge=1, description="Texts parsed together")
+    stanza_package: str = Field(
+        default="default", min_length=1, description="Which of stanza's French models, such as default or gsd"
+    )
+    spacy_model: str = Field(
+        default="fr_core_news_md", min_length=1, description="Name of an installed spaCy pipeline, or its folder"
+    )
+    batch: int = Field(default=64, ge=1, description="Texts parsed together")
 
 
 def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[str, list[Sentence]]:

@@ -109,8 +109,10 @@ def values_of(
     return values
 
 
-def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -> P:
-    """Check a section against its model.
+def validate(
+    model: type[P], values: dict[str, Any], section: str, path: Path, arguments: Mapping[str, Any] | None = None
+) -> P:
+    """Check a section against its model; what stands elsewhere is named by its place, which may need the arguments.
 
     Raises:
         BadInput: lists every unknown, missing or out-of-range key at once, and the keys that exist.
@@ -120,7 +122,9 @@ def validate(model: type[P], values: dict[str, Any], section: str, path: Path) -
     except pydantic.ValidationError as error:
         problems = []
         for item in error.errors():
-            name = ".".join((section, *_keys(item["loc"], values)))
+            keys = list(_keys(item["loc"], values))
+            elsewhere = model.elsewhere.get(keys[0]) if arguments and keys else None
+            name = ".".join((section, *keys) if elsewhere is None else (elsewhere.format(**arguments or {}), *keys[1:]))
             problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
         raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
 

@@ -122,7 +122,7 @@ def execute(
     del arguments["section"]
     tree = read_parameters(parameter_file)
     values = values_of(tree, section, model, parameter_file, arguments)
-    parameters = validate(model, values, section, parameter_file)
+    parameters = validate(model, values, section, parameter_file, arguments)
     inputs = inputs_of(arguments)
     for path in inputs:
         if not path.exists():

@@ -77,9 +77,7 @@ NUMBERS: dict[str, Number] = {
         "complexity/frame_parser.json",
         "frame_accuracy_margin",
     ),
-    "complexity_factors_validated": Number(
-        "factors, of seven, with δ < 0 for most models", _COMPLEXITY, "factors_validated"
-    ),
+    "complexity_factors_validated": Number("factors with δ < 0 for most models", _COMPLEXITY, "factors_validated"),
     "complexity_factors_found": Number(
         "factors found by every analysis (significant, frames as units, regression) for most models",
         _COMPLEXITY,

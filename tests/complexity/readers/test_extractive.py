@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.complexity.tiny_readers import questions, settings, tokenizer, write_camembert
-from trivium.complexity.readers.extractive import ExtractiveReader, best_spans
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
+from trivium.complexity.readers.kinds.extractive import ExtractiveReader, best_spans
 from trivium.complexity.readers.windows import question_limit, windows_of
 from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion

@@ -16,7 +16,7 @@ def test_a_kind_is_found_by_its_name():
 
 
 def test_a_wrong_kind_lists_those_there_are():
-    with pytest.raises(BadInput, match=r"no such kind.*'abstractive'.*choices: extractive, seq2seq, causal"):
+    with pytest.raises(BadInput, match=r"no such kind.*'abstractive'.*choices: causal, seq2seq, extractive"):
         reader_of("abstractive")
 
 

@@ -8,8 +8,8 @@ import torch
 from stages.complexity import answer
 from stages.complexity.answer import AnswerParameters
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.readers.extractive import ExtractiveReader
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
+from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines
 from trivium.formats.frame_corpora import read_examples, write_examples, write_texts

@@ -15,8 +15,7 @@ from transformers import (
     BertModel,
 )
 
-from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters
-from stages.complexity.base_models import main
+from stages.complexity.base_models import SourcedBaseModelsParameters, main
 from tests.complexity.tiny_readers import questions, write_camembert
 from tests.sources.small_hub import pins
 from trivium.errors import BadInput
@@ -30,11 +29,13 @@ QUICK = Patience(attempts=2, pause=0.01, silence=2)
 SENTENCE = "À l’été\u00a01917, l'armée d'Égypte a détruit « la forêt » — déjà…"
 
 
-def parameters(*models):
+def parameters(*models, source="sample"):
     sizes = {"layers": 1, "width": 32, "heads": 2, "feed_forward": 48}
-    return ComplexityBaseModelsParameters.model_validate(
+    return SourcedBaseModelsParameters.model_validate(
         {
             "models": models,
+            "source": source,
+            "local": "",
             "seed": 0,
             "vocabulary": 380,
             "multilingual_vocabulary": 400,
@@ -55,7 +56,7 @@ def fquad(tmp_path_factory):
 @pytest.fixture(scope="module")
 def base(fquad, tmp_path_factory):
     out = tmp_path_factory.mktemp("base") / "base"
-    counts = main(parameters(*ARCHITECTURES), None, fquad=fquad, source="sample", out=out)
+    counts = main(parameters(*ARCHITECTURES), None, fquad=fquad, out=out)
     return out, counts
 
 
@@ -119,7 +120,7 @@ def test_models_load_as_the_stages_load_them(base):
 
 
 def test_the_same_seed_makes_the_same_files(base, fquad, tmp_path):
-    main(parameters("mt5"), None, fquad=fquad, source="sample", out=tmp_path / "again")
+    main(parameters("mt5"), None, fquad=fquad, out=tmp_path / "again")
     for file in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (tmp_path / "again" / "mt5" / file).read_bytes() == (base[0] / "mt5" / file).read_bytes()
 
@@ -144,9 +145,9 @@ def test_validation_questions_are_not_read(fquad):
 
 def test_unknown_source_and_no_folder(fquad, tmp_path):
     with pytest.raises(BadInput, match=r"no such source; got 'disk' \(choices: sample, hub, local\)"):
-        main(parameters("mt5"), None, fquad=fquad, source="disk", out=tmp_path / "out")
-    with pytest.raises(BadInput, match="--local'.*no folder given"):
-        main(parameters("mt5"), None, fquad=fquad, source="local", out=tmp_path / "out")
+        main(parameters("mt5", source="disk"), None, fquad=fquad, out=tmp_path / "out")
+    with pytest.raises(BadInput, match=r"world\.local\.complexity_models'.*no folder given"):
+        main(parameters("mt5", source="local"), None, fquad=fquad, out=tmp_path / "out")
 
 
 @pytest.fixture

@@ -24,10 +24,14 @@ from tests.complexity.factor_world import (
     TRAINING,
     span,
 )
-from trivium.complexity.effects.factor_table import FACTORS, SCHEMA, names_of, read_factors, read_names
+from tests.complexity.paper_factors import FACTORS, chosen, labels
+from trivium.complexity.effects.factor_table import read_factors, read_names
 from trivium.complexity.factors.arcs import Arcs, arcs, head_token
-from trivium.complexity.factors.frame_factors import Corpora, FactorsParameters, factor_rows, lexical_units, rare_cut
+from trivium.complexity.factors.corpora import Corpora, lexical_units
+from trivium.complexity.factors.factor_rows import factor_rows, table_schema
 from trivium.complexity.factors.inflections import Inflections, known_inflections
+from trivium.complexity.factors.members.f0 import rare_cut
+from trivium.complexity.factors.registry import AnyFactors
 from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
@@ -37,17 +41,13 @@ from trivium.formats.framed_texts import AnnotatedText, LexicalUnit, Span
 BESIEGING_BITS = -(2 / 3) * log2(2 / 3) - (1 / 3) * log2(1 / 3)
 
 
-def parameters(**changes):
-    values = {
-        "f0_balance": "evaluation",
-        "f0_cut": None,
-        "f3_reading": "question",
-        "f4_arcs": 2,
-        "f5_elements": 2,
-        "f6_corpus": "calor",
-        "f6_threshold": None,
-    }
-    return FactorsParameters(**values | changes)
+def asked(**changes):
+    """The factors with changed parameters, `f0_cut` for the cut of f0."""
+    own: dict = {}
+    for key, value in changes.items():
+        factor, _, name = key.partition("_")
+        own.setdefault(factor, {})[name] = value
+    return chosen(**own)
 
 
 def corpora(**changes):
@@ -62,7 +62,7 @@ def corpora(**changes):
 
 def column(name, examples=EXAMPLES, **changes):
     known = corpora(**{key: changes.pop(key) for key in list(changes) if key in Corpora.__annotations__})
-    rows, metrics = factor_rows(examples, known, parameters(**changes))
+    rows, metrics = factor_rows(examples, known, asked(**changes))
     return [row[name] for row in rows], metrics
 
 
@@ -287,8 +287,8 @@ def test_f5_counts_an_element_in_two_parts_once():
 
 def test_names_follow_the_parameters(world):
     run(world)
-    assert read_names(world / "factors.parquet") == names_of("question", 2, 2)
-    assert names_of("question", 2, 2)["f4"] == "two arcs or more between trigger and answer"
+    assert read_names(world / "factors.parquet") == labels()
+    assert labels()["f4"] == "two arcs or more between trigger and answer"
     run(world, f3_reading="both", f4_arcs=1, f5_elements=12)
     names = read_names(world / "factors.parquet")
     assert names["f3"] == "trigger absent from question and answer"
@@ -324,7 +324,7 @@ def test_shares_are_of_all_examples_and_balance_is_cramers_v():
 
 
 def test_order_does_not_matter():
-    forward, backward = (factor_rows(examples, corpora(), parameters())[0] for examples in (EXAMPLES, EXAMPLES[::-1]))
+    forward, backward = (factor_rows(examples, corpora(), asked())[0] for examples in (EXAMPLES, EXAMPLES[::-1]))
     assert forward == backward[::-1]
 
 
@@ -342,7 +342,7 @@ def world(tmp_path):
 
 def run(folder, **changes):
     return main(
-        parameters(**changes),
+        AnyFactors(**{factor.name: factor.parameters for factor in asked(**changes)}),
         None,
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
@@ -355,13 +355,17 @@ def run(folder, **changes):
 
 def test_the_stage_writes_the_table(world):
     metrics = run(world)
-    rows, expected = factor_rows(EXAMPLES, corpora(), parameters())
+    rows, expected = factor_rows(EXAMPLES, corpora(), asked())
     assert metrics == expected
     assert read_table(world / "factors.parquet").to_pylist() == rows
-    assert read_table(world / "factors.parquet").schema == SCHEMA
+    assert read_table(world / "factors.parquet").schema.names == [
+        *("id", "text_id", "frame", "answer_element"),
+        *FACTORS,
+        *("f0_count", "f4_arcs", "f4_case", "f5_elements", "f6_entropy", "trigger_in_answer"),
+    ]
     table = read_factors(world / "factors.parquet")
     assert table.ids == ("q0", "q1", "q2", "q3", "q4", "q5")
-    assert table.factors[FACTORS.index("f4")].tolist() == [0, 0, -1, 0, 1, -1]
+    assert table.factors[table.column("f4")].tolist() == [0, 0, -1, 0, 1, -1]
     assert table.frames.tolist() == [each.frame.frame for each in EXAMPLES]
     assert NOMINAL.frame in table.frames
     assert FALL.frame in table.frames
@@ -383,12 +387,12 @@ def test_a_bad_factor_table_is_refused(world):
         ({"id": "q1"}, r"bad\.parquet:2: field 'id': example twice; got 'q1'"),
         ({"text_id": None}, r"bad\.parquet:1: field 'text_id': null"),
     ):
-        write_table(path, pa.Table.from_pylist([rows[0] | change, *rows[1:]], schema=SCHEMA))
+        write_table(path, pa.Table.from_pylist([rows[0] | change, *rows[1:]], schema=table_schema(chosen())))
         with pytest.raises(BadInput, match=message):
             read_factors(path)
-    write_table(path, pa.Table.from_pylist([], schema=SCHEMA))
+    write_table(path, pa.Table.from_pylist([], schema=table_schema(chosen())))
     with pytest.raises(BadInput, match="no examples"):
         read_factors(path)
-    write_table(path, pa.table({"id": ["q0"]}))
+    write_table(path, pa.Table.from_pylist(rows, schema=table_schema(chosen())).drop_columns(["f0"]))
     with pytest.raises(BadInput, match="missing columns.*f0"):
         read_factors(path)

@@ -1,20 +1,22 @@
 """Fine-tuning: fixed steps, resumable to the bit, the same whatever the mini-batch; the stage from files to files."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 import torch
 
 from stages.complexity import finetune
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.readers.extractive import ExtractiveReader
 from trivium.complexity.readers.finetuning import FinetuneParameters, spread
 from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.complexity.readers.reader_training import mean_loss, steps_of, train
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.squad import write_squad
 from trivium.harness.engine import LocalEngine
+from trivium.harness.parameters import values_of
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
@@ -170,9 +172,10 @@ def files(tmp_path):
 
 
 def parameters(**changes):
-    models = {"tiny": settings().model_dump()}
+    told = settings(**changes.pop("told", {}))
+    models = {"tiny": told.model_dump()}
     values = {"run": ["tiny"], "seeds": [0], "validation_questions": 8, "validation_batch": 4, "checkpoint_every": 5}
-    return FinetuneParameters.model_validate(values | {"models": models} | changes)
+    return FinetuneParameters.model_validate(values | {"models": models, "settings": models["tiny"]} | changes)
 
 
 def stage(files, base, out, own=None, **changes):
@@ -213,9 +216,10 @@ def test_from_files_to_a_reader_with_a_card(files, base, tmp_path):
 
 
 def test_wrong_names_list_what_there_is(files, base, tmp_path):
-    with pytest.raises(BadInput, match=r"--name'.*no such model; got 'large' \(choices: tiny\)"):
-        stage(files, base, tmp_path / "out", name="large")
-    own = parameters(models={"tiny": settings(base="bert").model_dump()})
+    tree = {"complexity": {"finetune": {"models": {"tiny": {}}}}}
+    with pytest.raises(BadInput, match=r"no key complexity\.finetune\.models\.large.*\(choices: tiny\)"):
+        values_of(tree, "complexity.finetune", FinetuneParameters, Path("params.yaml"), {"name": "large"})
+    own = parameters(told={"base": "bert"})
     with pytest.raises(BadInput, match=r"models\.tiny\.base'.*no such base model.*choices: camembert"):
         stage(files, base, tmp_path / "out", own)
     with pytest.raises(ValueError, match="run: no settings for large; there are tiny"):

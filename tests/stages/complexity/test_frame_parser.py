@@ -29,7 +29,7 @@ from trivium.harness.tracking import Tracker
 from trivium.measures.bio import bio_spans
 
 PARAMETERS = FrameParserParameters(
-    windows=16, frames=16, mini_batch=64, steps=120, learning_rate=5e-3, weight_decay=0.01, warmup=0.1, clip=1.0,
+    windows=16, frames=16, mini_batch=64, steps=120, learning_rate=5e-3, weight_decay=0.01, warmup=0.1, max_gradient_norm=1.0,
     validate_every=40, checkpoint_every=50, seed=0, max_tokens=64, batch=32, validation_texts=10, permutations=500,
 )  # fmt: skip
 

@@ -10,7 +10,8 @@ import pytest
 from stages.complexity.partition import PartitionParameters, main
 from tests.complexity.analysis_world import write_factors, write_scores
 from tests.complexity.factor_world import EXAMPLES, TEXTS, TRAINING
-from trivium.complexity.effects.factor_table import FACTORS, FactorTable, names_of, schema
+from tests.complexity.paper_factors import FACTORS, labels
+from trivium.complexity.effects.factor_table import FactorTable, schema
 from trivium.complexity.partitions.partition import chosen_factors, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.errors import BadInput
@@ -37,6 +38,7 @@ def table():
         texts=np.array([each.text.id for each in EXAMPLES]),
         frames=np.array([each.frame.frame for each in EXAMPLES]),
         elements=np.array([each.answer_element for each in EXAMPLES]),
+        names=FACTORS,
         factors=np.array([CODES.get(name, [0] * 6) for name in FACTORS], dtype=np.int8),
     )
 
@@ -64,7 +66,7 @@ def world(tmp_path):
 
 def run(folder, majority=0.5):
     metrics = main(
-        PartitionParameters(measure="rouge_l", majority=majority),
+        PartitionParameters(measure="rouge_l", majority=majority, source="sample", world_seed=3, parser="conllu"),
         None,
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
@@ -72,8 +74,6 @@ def run(folder, majority=0.5):
         factors=folder / "factors.parquet",
         scores=folder / "scores.parquet",
         effects=folder / "effects.parquet",
-        corpus="Calor, sample",
-        parser="conllu",
         out=folder / "partitions",
         out_curves=folder / "partitions.csv",
         out_frames=folder / "frames.csv",
@@ -125,7 +125,7 @@ def test_a_card_says_what_a_part_is(world):
     assert "were chosen because most models score lower where they hold, on these very questions" in card
     assert "- questions: 4, 66.7 % of the evaluation set" in card
     assert "easiest to hardest: `holding-0`, `holding-1`, `holding-2`" in card
-    assert "- cut from: Calor, sample, whose licence it has" in card
+    assert "- cut from: Calor, sample, world seed 3, whose licence it has" in card
     assert "- syntax, for f4: conllu" in card
     assert "| big | 0.5000 |" in card
     assert "| small | 0.4500 |" in card
@@ -144,8 +144,8 @@ def test_parts_of_equal_score_share_a_rank(world):
 
 
 def test_majority_is_more_than_a_share(world):
-    assert chosen_factors(world / "effects.parquet", 0.5) == ("f5", "f6")
-    assert chosen_factors(world / "effects.parquet", 0.4) == ("f4", "f5", "f6")
+    assert chosen_factors(world / "effects.parquet", FACTORS, 0.5) == ("f5", "f6")
+    assert chosen_factors(world / "effects.parquet", FACTORS, 0.4) == ("f4", "f5", "f6")
     metrics, _ = run(world, majority=0.4)
     assert metrics["factors"] == 3
     assert members(world, "holding-3") == ["q4"]
@@ -163,7 +163,7 @@ def test_without_a_validated_factor_the_papers_two_stand_in(world):
 
 def test_a_card_names_factors_by_the_tables_parameters(world):
     read = read_table(world / "factors.parquet")
-    write_table(world / "factors.parquet", read.cast(schema(names_of("question", 2, 3))))
+    write_table(world / "factors.parquet", read.cast(schema(labels(f5={"elements": 3}))))
     run(world)
     assert "f5 (three frame elements or fewer)" in (world / "partitions" / "holding-1" / "README.md").read_text()
 

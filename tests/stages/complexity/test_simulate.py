@@ -8,10 +8,11 @@ from pydantic import ValidationError
 
 from stages.complexity.simulate import METHODS, main
 from tests.complexity.analysis_world import factor_table, write_factors
+from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysis import analyse
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
 from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, rejections, simulate
+from trivium.errors import BadInput
 
 DIFFICULTY = {"level": 0.6, "models": 0.05, "texts": 0.1, "frames": 0.05, "examples": 0.2, "answers": 0.35}
 
@@ -114,7 +115,7 @@ def test_rates_by_hand():
     cells = np.zeros((2, 1, 7), bool)
     cells[:, 0, 3] = cells[0, 0, 4] = cells[1, 0, 6] = True
     defined = np.array([name != "f0" for name in FACTORS])
-    found = {(r.factor, r.role): r for r in rates("planted", cells, defined, "joint", parameters())}
+    found = {(r.factor, r.role): r for r in rates("planted", cells, defined, "joint", parameters(), FACTORS)}
     assert {key: rate.rate for key, rate in found.items()} == {
         ("f1", "null"): 0,
         ("f2", "null"): 0,
@@ -167,13 +168,28 @@ def test_a_factor_that_does_not_split_the_corpus_has_no_rate(tmp_path):
     "changes",
     [
         {"effects": {}},
-        {"effects": {"f9": -0.1}},
         {"effects": {"f3": 0.1}},
-        {"effects": dict.fromkeys(FACTORS, -0.1)},
         {"simulations": 0},
-        {"confounding": {"factor": "f7", "strength": 0.5, "effect": -0.1}},
+        {"confounding": {"factor": "f5", "strength": 1.5, "effect": -0.1}},
     ],
 )
 def test_parameters_are_checked(changes):
     with pytest.raises(ValidationError):
         parameters(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"effects": {"f9": -0.1}}, r"factors\.parquet: field 'complexity\.simulate\.effects'.*choices: f0, f1"),
+        ({"effects": dict.fromkeys(FACTORS, -0.1)}, "expected some, not all"),
+        (
+            {"confounding": {"factor": "f7", "strength": 0.5, "effect": -0.1}},
+            "confounding.factor.*no such factor.*'f7'",
+        ),
+    ],
+)
+def test_effects_are_planted_on_factors_of_the_table(tmp_path, changes, message):
+    write_factors(tmp_path / "factors.parquet", factor_table(100))
+    with pytest.raises(BadInput, match=message):
+        main(parameters(**changes), None, factors=tmp_path / "factors.parquet", out=tmp_path / "rates.csv")

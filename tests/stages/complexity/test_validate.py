@@ -10,8 +10,8 @@ import statsmodels.formula.api as smf
 
 from stages.complexity.validate import ValidateParameters, main
 from tests.complexity.analysis_world import factor_table, write_factors, write_scores
+from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysis import analyse, holm_table
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.complexity.effects.regression import joint_regression, uncounted
 from trivium.complexity.scoring.score_table import read_scores
 from trivium.errors import BadInput

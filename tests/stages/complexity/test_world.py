@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sample.french.write import ComplexityWorldParameters, write_calor, write_fquad
-from stages.complexity.world import main
+from sample.french.write import write_calor, write_fquad
+from stages.complexity.world import SourcedWorldParameters, main
 from tests.sources.small_french import annotated, small_french
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
@@ -26,15 +26,19 @@ from trivium.sources.requested import REQUESTED
 SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2}
 
 
-def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str = "raw", **more: Any) -> dict:
+def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str = "raw", **local: Any) -> dict:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = folder / "params.yaml"
-    parameters.write_text(yaml.safe_dump({"run": {"workers": 1, "mlflow": False}, "complexity": {"world": SIZES}}))
-    arguments = ["--params", str(parameters), "--fquad-source", fquad, "--calor-source", calor]
+    folders = {name: str(local.get(f"local_{name}", "")) for name in ("fquad", "calor")}
+    tree = {
+        "run": {"workers": 1, "mlflow": False},
+        "world": {"fquad": fquad, "calor": calor, "local": folders},
+        "complexity": {"world": SIZES},
+    }
+    parameters.write_text(yaml.safe_dump(tree))
+    arguments = ["--params", str(parameters)]
     arguments += ["--out-fquad", str(folder / out / "fquad"), "--out-calor", str(folder / out / "calor")]
-    for name, value in more.items():
-        arguments += [f"--{name.replace('_', '-')}", str(value)]
-    return execute(main, "complexity.world", ComplexityWorldParameters, arguments)
+    return execute(main, "complexity.world", SourcedWorldParameters, arguments)
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +171,7 @@ def test_hub_says_where_to_ask_and_what_to_do(tmp_path: Path, name: str):
 def test_unknown_source_and_missing_folder(mine: Path, tmp_path: Path):
     with pytest.raises(BadInput, match=r"world\.calor.*got 'moon'.*choices: sample, hub, local"):
         run(tmp_path, calor="moon")
-    with pytest.raises(BadInput, match="--local-fquad.*no folder given"):
+    with pytest.raises(BadInput, match=r"world\.local\.fquad.*no folder given"):
         run(tmp_path, fquad="local")
     (mine / "fquad" / "validation.json").unlink()
     with pytest.raises(BadInput, match=r"mine/fquad: files are missing; got 'validation.json'"):

@@ -14,68 +14,52 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_table
 from trivium.measures.effects import NEITHER, NO, YES
 
-FACTORS = ("f0", "f1", "f2", "f3", "f4", "f5", "f6")
 _NAMES = b"names"  # of the file's metadata
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
-SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("id", "text_id", "frame", "answer_element")),
-        *((name, pa.bool_()) for name in FACTORS),
-        ("f0_count", pa.int64()),
-        ("f4_arcs", pa.int64()),
-        ("f4_case", pa.string()),
-        ("f5_elements", pa.int64()),
-        ("f6_entropy", pa.float64()),
-        ("trigger_in_answer", pa.bool_()),
-    ]
-)
+_LABELS = ("id", "text_id", "frame", "answer_element")
 
 
-def names_of(f3_reading: str, f4_arcs: int, f5_elements: int) -> dict[str, str]:
-    """What each factor says, by the parameters of stage complexity-factors of these names."""
-    arcs, elements = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in (f4_arcs, f5_elements))
-    return {
-        "f0": "rare frame in the adaptation corpus",
-        "f1": "coreference to resolve",
-        "f2": "nominal trigger",
-        "f3": f"trigger absent from {'question and answer' if f3_reading == 'both' else 'the question'}",
-        "f4": f"{arcs} {'arc' if f4_arcs == 1 else 'arcs'} or more between trigger and answer",
-        "f5": f"{elements} frame {'element' if f5_elements == 1 else 'elements'} or fewer",
-        "f6": "varied triggers (entropy)",
-    }
+def schema(names: Mapping[str, str], columns: Mapping[str, pa.DataType] | None = None) -> pa.Schema:
+    """Of a table of factors, with what each says in the file's metadata, where its readers find which there are.
 
-
-def schema(names: Mapping[str, str]) -> pa.Schema:
-    """SCHEMA for a table whose factors say what `names` tells; the file keeps it for those who read the table."""
-    return SCHEMA.with_metadata({_NAMES: json.dumps(names)})
+    Args:
+        names: what each factor says, in the order of their columns.
+        columns: types of the columns behind them.
+    """
+    fields = [(name, pa.string()) for name in _LABELS] + [(name, pa.bool_()) for name in names]
+    return pa.schema([*fields, *(columns or {}).items()]).with_metadata({_NAMES: json.dumps(names)})
 
 
 def read_names(path: Path) -> dict[str, str]:
-    """What each factor of a table says.
+    """What each factor of a table says, in the order of their columns.
 
     Raises:
-        BadInput: the file does not tell it of every factor.
+        BadInput: the file does not tell.
     """
-    names = json.loads((pq.read_schema(path).metadata or {}).get(_NAMES, b"{}"))
-    if set(names) != set(FACTORS):
+    names: dict[str, str] = json.loads((pq.read_schema(path).metadata or {}).get(_NAMES, b"{}"))
+    if not names:
         raise BadInput("no names of the factors", file=path, expected="a file of stage complexity-factors")
     return names
 
 
 @dataclass(frozen=True)
 class FactorTable:
-    """Examples in their order; `factors` is (7, examples) of 1 (yes), 0 (no), -1 (neither)."""
+    """Examples in their order; `factors` is (names, examples) of 1 (yes), 0 (no), -1 (neither)."""
 
     ids: tuple[str, ...]
     texts: NDArray[np.str_]
     frames: NDArray[np.str_]
     elements: NDArray[np.str_]
+    names: tuple[str, ...]
     factors: NDArray[np.int8]
+
+    def column(self, name: str) -> int:
+        """Where a factor's row is in `factors`."""
+        return self.names.index(name)
 
     def with_factor(self, name: str, codes: NDArray[np.int8]) -> "FactorTable":
         """The same table with one factor in place of another."""
         factors = self.factors.copy()
-        factors[FACTORS.index(name)] = codes
+        factors[self.column(name)] = codes
         return replace(self, factors=factors)
 
 
@@ -88,11 +72,12 @@ def read_factors(path: Path) -> FactorTable:
     """Read the output of stage complexity-factors.
 
     Raises:
-        BadInput: columns are missing, an id, text, frame or element is null, an id stands twice, or there is no row.
+        BadInput: the file does not tell its factors, columns are missing, an id, text, frame or element is null, an id
+            stands twice, or there is no row.
     """
-    labels = ("id", "text_id", "frame", "answer_element")
-    columns: Mapping[str, list] = read_table(path, [*labels, *FACTORS]).to_pydict()
-    for name in labels:
+    names = tuple(read_names(path))
+    columns: Mapping[str, list] = read_table(path, [*_LABELS, *names]).to_pydict()
+    for name in _LABELS:
         if None in columns[name]:
             raise BadInput("null", file=path, row=columns[name].index(None) + 1, field=name, expected="a text")
     ids = columns["id"]
@@ -101,5 +86,6 @@ def read_factors(path: Path) -> FactorTable:
     if len(set(ids)) < len(ids):
         row = next(row for row, value in enumerate(ids) if value in ids[:row])
         raise BadInput("example twice", file=path, row=row + 1, field="id", got=ids[row])
-    texts, frames, elements = (np.array(columns[name], dtype=np.str_) for name in labels[1:])
-    return FactorTable(tuple(ids), texts, frames, elements, np.stack([coded(columns[name]) for name in FACTORS]))
+    texts, frames, elements = (np.array(columns[name], dtype=np.str_) for name in _LABELS[1:])
+    codes = np.stack([coded(columns[name]) for name in names])
+    return FactorTable(tuple(ids), texts, frames, elements, names, codes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.complexity.effects.factor_table import FACTORS, FactorTable
+from trivium.complexity.effects.factor_table import FactorTable
 from trivium.harness.parameters import Parameters
 from trivium.measures.effects import NO, YES
 
@@ -52,7 +52,7 @@ def simulated_scores(
     """
     shift = element_effect.copy()
     for name, effect in effects.items():
-        shift += effect * (table.factors[FACTORS.index(name)] == YES)
+        shift += effect * (table.factors[table.column(name)] == YES)
     for labels, deviation in ((table.texts, difficulty.texts), (table.frames, difficulty.frames)):
         names, number = np.unique(labels, return_inverse=True)
         shift += rng.normal(0, deviation, len(names))[number]

@@ -4,17 +4,19 @@ Three scenarios, each drawn `simulations` times: `planted` (chosen factors have 
 `confounded` (one factor has no effect but goes with hard answer elements). In all of them texts and frames differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from trivium.complexity.effects.analysis import Effects, analyse
-from trivium.complexity.effects.factor_table import FACTORS, FactorTable
+from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
+from trivium.errors import BadInput
 from trivium.harness.parameters import Parameters
 from trivium.measures.proportion import wilson_interval
 
@@ -24,7 +26,7 @@ SCENARIOS = ("planted", "null", "confounded")
 class Confounding(Parameters):
     """A factor that goes with hard answer elements and does nothing itself."""
 
-    factor: str = Field(description="Which factor's labels are drawn anew", pattern="^f[0-6]$")
+    factor: str = Field(description="Which factor's labels are drawn anew")
     strength: float = Field(ge=0, le=1, description="0: independent of the element, 1: determined by it")
     effect: float = Field(ge=-1, lt=0, description="Of the hard elements, on the scale of the score")
 
@@ -44,12 +46,18 @@ class SimulateParameters(Parameters):
     resamples: int = Field(ge=1, description="Bootstrap samples of texts")
     seed: int = Field(ge=0, description="Of all draws")
 
-    @field_validator("effects")
-    @classmethod
-    def _some_factors(cls, effects: dict[str, float]) -> dict[str, float]:
-        if not set(effects) < set(FACTORS):
-            raise ValueError(f"expected some, not all, of {', '.join(FACTORS)}")
-        return effects
+    def check(self, factors: Sequence[str], file: Path) -> None:
+        """Effects are planted on some of these factors, not on all, and one of them is confounded.
+
+        Raises:
+            BadInput: otherwise; the message names the file that the factors come from.
+        """
+        if not set(self.effects) < set(factors):
+            raise BadInput("effects on other factors, or on all", file=file, field="complexity.simulate.effects",
+                           got=list(self.effects), expected="some, not all", choices=factors)  # fmt: skip
+        if self.confounding.factor not in factors:
+            raise BadInput("no such factor", file=file, field="complexity.simulate.confounding.factor",
+                           got=self.confounding.factor, choices=factors)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,8 +121,14 @@ def simulate(scenario: str, number: int, table: FactorTable, parameters: Simulat
     )
 
 
-def rates(scenario: str, cells: NDArray[np.bool_], defined: NDArray[np.bool_], method: str,
-          parameters: SimulateParameters) -> Iterator[Rate]:  # fmt: skip
+def rates(
+    scenario: str,
+    cells: NDArray[np.bool_],
+    defined: NDArray[np.bool_],
+    method: str,
+    parameters: SimulateParameters,
+    factors: Sequence[str],
+) -> Iterator[Rate]:
     """Rates of one method in one scenario: by factor, of all factors without effect, and of any error in a table.
 
     Args:
@@ -122,14 +136,15 @@ def rates(scenario: str, cells: NDArray[np.bool_], defined: NDArray[np.bool_], m
         cells: (simulations, models, factors) that the method called an effect.
         defined: (factors,) those that split the corpus.
         parameters: what was planted.
+        factors: their names.
     """
-    planted = np.array([scenario == "planted" and name in parameters.effects for name in FACTORS])
+    planted = np.array([scenario == "planted" and name in parameters.effects for name in factors])
 
     def rate(factor: str, role: str, value: float) -> Rate:
         return Rate(scenario, method, factor, role, value, *wilson_interval(value, len(cells)), len(cells))
 
     for column in np.flatnonzero(defined):
-        yield rate(FACTORS[column], "planted" if planted[column] else "null", float(cells[:, :, column].mean()))
+        yield rate(factors[column], "planted" if planted[column] else "null", float(cells[:, :, column].mean()))
     without = cells[:, :, defined & ~planted]
     if without.shape[2]:
         yield rate("all", "null", float(without.mean()))

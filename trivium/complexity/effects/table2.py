@@ -10,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysis import Effects
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.files.atomic import write_atomically
 from trivium.measures.effects import floor_points
 from trivium.measures.hardness import HardnessAgreement
@@ -18,7 +17,7 @@ from trivium.measures.hardness import HardnessAgreement
 AGREEMENT_COLUMNS = ("model", "other", "spearman", "kendall", "hardest_overlap", "hardest_kappa")
 
 
-def effects_table(effects: Effects, models: Sequence[str]) -> pa.Table:
+def effects_table(effects: Effects, models: Sequence[str], factors: Sequence[str]) -> pa.Table:
     """One row a model and factor; null where an analysis cannot tell."""
     shape = effects.delta.shape
     per_factor = np.tile(np.arange(shape[1]), shape[0])
@@ -30,8 +29,8 @@ def effects_table(effects: Effects, models: Sequence[str]) -> pa.Table:
     joint = effects.joint
     return pa.table(
         {
-            "model": [model for model in models for _ in FACTORS],
-            "factor": [*FACTORS] * len(models),
+            "model": [model for model in models for _ in factors],
+            "factor": [*factors] * len(models),
             "yes": effects.yes[per_factor],
             "no": effects.no[per_factor],
             "delta": numbers(effects.delta),

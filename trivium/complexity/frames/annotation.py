@@ -40,8 +40,8 @@ SCHEMA = pa.schema(
 class AnnotateParameters(Parameters):
     """Section `complexity.annotate`."""
 
-    batch: int = Field(ge=1, description="Sentences read at a time")
-    chunk: int = Field(ge=1, description="Contexts held at a time: their sentences are sorted by length")
+    batch: int = Field(default=128, ge=1, description="Sentences read at a time")
+    chunk: int = Field(default=2000, ge=1, description="Contexts held at a time: their sentences are sorted by length")
 
 
 def distinct_contexts(questions: Sequence[SquadQuestion]) -> dict[str, list[str]]:

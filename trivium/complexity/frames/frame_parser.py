@@ -24,9 +24,9 @@ class FrameParserParameters(FrameTrainingParameters):
 
     seed: int = Field(ge=0, description="Of new weights and of the order of the sentences")
     max_tokens: int = Field(ge=8, le=4096, description="Tokens of a sentence; longer ones are read in pieces")
-    batch: int = Field(ge=1, description="Readings at a time when nothing is trained")
+    batch: int = Field(default=128, ge=1, description="Readings at a time when nothing is trained")
     validation_texts: int = Field(ge=0, description="Validation texts read at each validation, from the first on")
-    permutations: int = Field(ge=1, description="Of the paired randomization test against the baseline")
+    permutations: int = Field(default=10_000, ge=1, description="Of the paired randomization test against the baseline")
 
 
 def train_parser(

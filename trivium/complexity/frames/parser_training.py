@@ -19,12 +19,14 @@ class FrameTrainingParameters(Parameters):
 
     windows: int = Field(ge=1, description="Sentences read for triggers in a step")
     frames: int = Field(ge=1, description="Frames whose elements are read in a step")
-    mini_batch: int = Field(ge=1, description="Readings at a time; halves itself when GPU memory runs out")
+    mini_batch: int = Field(default=64, ge=1, description="Readings at a time; halves itself when GPU memory runs out")
     steps: int = Field(ge=1, description="Optimiser steps")
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
-    weight_decay: float = Field(ge=0, description="AdamW's")
-    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
-    clip: float = Field(gt=0, description="Largest norm of the gradient")
+    weight_decay: float = Field(default=0.01, ge=0, description="AdamW's")
+    warmup: float = Field(
+        default=0.1, ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls"
+    )
+    max_gradient_norm: float = Field(default=1.0, gt=0, description="A longer gradient is scaled to this norm")
     validate_every: int = Field(ge=1, description="Steps between validations")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
 
@@ -83,7 +85,7 @@ def train(
         gradient=lambda kinds, together: (sum(_add_gradient(parser, kind, together) for kind in kinds), {}),
         together=parameters.mini_batch,
         unit="readings",
-        max_gradient_norm=parameters.clip,
+        max_gradient_norm=parameters.max_gradient_norm,
         work=work,
         checkpoint_every=parameters.checkpoint_every,
         log=log,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from trivium.complexity.effects.factor_table import FACTORS, FactorTable
-from trivium.complexity.factors.frame_factors import lexical_units
+from trivium.complexity.effects.factor_table import FactorTable
+from trivium.complexity.factors.corpora import lexical_units
 from trivium.complexity.partitions.card import Part
 from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.errors import BadInput
@@ -19,14 +19,14 @@ from trivium.measures.frames import entropy_bits
 MEAN = "mean"
 
 
-def chosen_factors(effects: Path, majority: float) -> tuple[str, ...]:
+def chosen_factors(effects: Path, factors: Sequence[str], majority: float) -> tuple[str, ...]:
     """The factors validated for more than this share of the models, in their order; none when there is none."""
     columns = read_table(effects, ["model", "factor", "validated"]).to_pydict()
     models = len(set(columns["model"]))
-    holds = dict.fromkeys(FACTORS, 0)
+    holds = dict.fromkeys(factors, 0)
     for row, (factor, validated) in enumerate(zip(columns["factor"], columns["validated"], strict=True), 1):
         if factor not in holds:
-            raise BadInput("unknown factor", file=effects, row=row, field="factor", got=factor, choices=FACTORS)
+            raise BadInput("unknown factor", file=effects, row=row, field="factor", got=factor, choices=factors)
         holds[factor] += bool(validated)
     return tuple(factor for factor, count in holds.items() if count > majority * models)
 
@@ -36,10 +36,10 @@ def parts_of(table: FactorTable, chosen: Sequence[str]) -> list[Part]:
 
     A factor does not hold for an example in neither of its sets.
     """
-    codes = dict(zip(FACTORS, table.factors, strict=True))
+    codes = dict(zip(table.names, table.factors, strict=True))
     holding = sum((codes[name] == YES).astype(int) for name in chosen)
     parts = [Part(f"holding-{k}", "count", "", str(k), np.asarray(holding == k)) for k in range(len(chosen) + 1)]
-    for name in FACTORS:
+    for name in table.names:
         parts += [
             Part(f"{name}-{level}", "factor", name, level, codes[name] == code)
             for level, code in (("no", NO), ("yes", YES))

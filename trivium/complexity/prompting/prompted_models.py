@@ -31,12 +31,14 @@ class PromptedModel(Parameters):
     endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
     model: str = Field(min_length=1, description="The endpoint's name for the model; cached answers go by it")
     examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")
-    temperature: float = Field(ge=0, le=2, description="0: the likeliest token every time")
-    max_tokens: int = Field(ge=1, description="Longest answer, in the model's tokens")
+    temperature: float = Field(default=0.0, ge=0, le=2, description="0: the likeliest token every time")
+    max_tokens: int = Field(default=128, ge=1, description="Longest answer, in the model's tokens")
     requests_per_minute: float = Field(gt=0, description="Requests started in a minute, at the most")
     parallel: int = Field(ge=1, le=256, description="Requests under way at a time")
     timeout_s: float = Field(gt=0, description="Seconds without a sign of the endpoint")
-    retries: int = Field(ge=0, le=20, description="How often a question is asked again after a failure that may pass")
+    retries: int = Field(
+        default=6, ge=0, le=20, description="How often a question is asked again after a failure that may pass"
+    )
     backoff_s: float = Field(gt=0, description="Seconds before that, doubled every time; Retry-After comes first")
     key_variable: str | None = Field(
         pattern=r"^[A-Za-z_]\w*$", description="Environment variable with the key, null: the endpoint needs none"

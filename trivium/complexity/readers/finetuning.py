@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from pydantic import Field, model_validator
 
-from trivium.complexity.readers.interface import Reader, Reading, reader_of
+from trivium.complexity.readers.interface import AnyReaderSettings, Reader, Reading, reader_of
 from trivium.complexity.readers.reader_training import mean_loss, train
-from trivium.complexity.readers.settings import AnyReaderSettings, ReaderSettings
 from trivium.formats.squad import SquadQuestion
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context
@@ -26,9 +25,11 @@ class FinetuneParameters(Parameters):
         min_length=1, description="Trainings of each model: new weights, order, dropout"
     )
     validation_questions: int = Field(ge=1, description="Validation questions asked at the end, spread over the file")
-    validation_batch: int = Field(ge=1, description="Readings together in validation")
+    validation_batch: int = Field(default=64, ge=1, description="Readings together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-    models: dict[str, AnyReaderSettings] = Field(min_length=1, description="What each model is told, by name")
+    models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by name")
+    settings: AnyReaderSettings = Field(description="What the model of this cell is told, checked by its kind")
+    elsewhere = {"settings": "complexity.finetune.models.{name}"}  # noqa: RUF012
 
     @model_validator(mode="after")
     def _known_models(self) -> "FinetuneParameters":
@@ -62,8 +63,6 @@ def finetune(
     parameters: FinetuneParameters,
     context: Context,
     *,
-    settings: ReaderSettings,
-    kind: str,
     seed: int,
     base: Path,
     training: Sequence[SquadQuestion],
@@ -71,7 +70,7 @@ def finetune(
 ) -> tuple[Reader, dict[str, float]]:
     """From a base model to a trained reader, with its metrics."""
     torch.manual_seed(seed)
-    reader = reader_of(kind).start(base, settings)
+    reader = reader_of(parameters.settings.kind).start(base, parameters.settings)
     features = reader.features(training)
     metrics = {f"train_{name}": float(count) for name, count in features.counts.items()}
     metrics |= train(

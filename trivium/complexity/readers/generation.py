@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import GenerationConfig
 
 from trivium.complexity.readers.interface import Answer, Features, Reading
-from trivium.complexity.readers.settings import CausalSettings, Seq2SeqSettings
+from trivium.complexity.readers.settings import GenerativeSettings
 from trivium.complexity.readers.templates import Prompt, prompts_of
 from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
@@ -35,9 +35,7 @@ class Pair:
         return len(self.prompt) + len(self.target)
 
 
-def pairs_of(
-    tokenizer: Any, questions: Sequence[SquadQuestion], settings: Seq2SeqSettings | CausalSettings
-) -> Features:
+def pairs_of(tokenizer: Any, questions: Sequence[SquadQuestion], settings: GenerativeSettings) -> Features:
     """A training pair a question, its first answer as target, which ends in the end-of-text token.
 
     Counted: `contexts_cut` to `max_tokens`, `questions_cut`, `answers_lost` (behind the cut: nothing says so in the
@@ -102,7 +100,7 @@ def answer_loss(logits: Tensor, labels: Tensor) -> Tensor:
 def answers_of(
     tokenizer: Any,
     readings: Sequence[Reading],
-    settings: Seq2SeqSettings | CausalSettings,
+    settings: GenerativeSettings,
     batch_size: int,
     generate: Callable[[list[list[int]]], Tensor],
 ) -> list[Answer]:

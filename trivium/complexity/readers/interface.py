@@ -1,6 +1,7 @@
 """One interface for the readers that are trained here, whatever their kind (complexity.md §2).
 
-A kind is a class found by its name; `finetune` trains it and `answer` asks it, knowing nothing else of it:
+A kind is a class in a module of `kinds`, found by its name: a new file is a new kind. `finetune` trains it and `answer`
+asks it, knowing nothing else of it:
 
     reader = reader_of("extractive").start(base, settings)    # from public weights
     loss = reader.loss(reader.features(questions).items[:8])
@@ -8,25 +9,23 @@ A kind is a class found by its name; `finetune` trains it and `answer` asks it, 
     load_reader(folder).answer(readings, batch_size=32)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Annotated, Any, ClassVar, Protocol, Self
 
 import torch
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from trivium.complexity.readers.settings import AnyReaderSettings, ReaderSettings
+from trivium.complexity.members import member, names_of
+from trivium.complexity.readers import kinds
+from trivium.complexity.readers.settings import ReaderSettings
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
 
-KINDS = {  # module and class, imported when asked for
-    "extractive": ("trivium.complexity.readers.extractive", "ExtractiveReader"),
-    "seq2seq": ("trivium.complexity.readers.seq2seq", "Seq2SeqReader"),
-    "causal": ("trivium.complexity.readers.causal", "CausalReader"),
-}
+FAMILY = "trivium.complexity.readers.kinds"  # loaded by name
 SETTINGS = "reader.json"
 
 
@@ -72,7 +71,17 @@ class Features:
 
 
 class Reader(Protocol):
-    """A network that answers a question from a context, with its tokenizer; on `pick_device()` from the start."""
+    """A network that answers a question from a context, with its tokenizer; on `pick_device()` from the start.
+
+    Attributes:
+        kind: of its module, and of its settings.
+        settings_model: what it is told.
+        tiny: its own settings in a test, and the base model of the sample that it starts from there.
+    """
+
+    kind: ClassVar[str]
+    settings_model: ClassVar[type[ReaderSettings]]
+    tiny: ClassVar[Mapping[str, Any]]
 
     @property
     def settings(self) -> ReaderSettings:
@@ -122,17 +131,36 @@ class Reader(Protocol):
         ...
 
 
+def reader_kinds() -> list[str]:
+    """The kinds there are: the modules of `kinds`."""
+    return names_of(kinds)
+
+
 def reader_of(kind: str) -> type[Reader]:
-    """The class of a kind.
+    """The class of a kind; only its module is imported.
 
     Raises:
         BadInput: no such kind.
     """
-    if kind not in KINDS:
-        raise BadInput("no such kind of reader", field="kind", got=kind, choices=KINDS)
-    module, name = KINDS[kind]
-    found: type[Reader] = getattr(import_module(module), name)
-    return found
+    if kind not in reader_kinds():
+        raise BadInput("no such kind of reader", field="kind", got=kind, choices=reader_kinds())
+    return member(import_module(f"{FAMILY}.{kind}"), "kind")
+
+
+def settings_of(values: Any) -> Any:
+    """Settings checked by the model of the kind that they name.
+
+    Raises:
+        ValueError: no such kind, or values that do not fit it.
+    """
+    if isinstance(values, ReaderSettings) or not isinstance(values, Mapping):
+        return values
+    if values.get("kind") not in reader_kinds():
+        raise ValueError(f"kind: got {values.get('kind')!r}, expected one of {', '.join(reader_kinds())}")
+    return reader_of(values["kind"]).settings_model.model_validate(values)
+
+
+AnyReaderSettings = Annotated[ReaderSettings, BeforeValidator(settings_of)]
 
 
 def load_reader(folder: Path) -> Reader:
@@ -161,4 +189,6 @@ def read_settings(folder: Path) -> Any:
     try:
         return TypeAdapter(AnyReaderSettings).validate_python(read_json(path))
     except ValidationError as error:
-        raise BadInput(f"not a reader's settings: {error.errors()[0]['msg']}", file=path, choices=KINDS) from None
+        raise BadInput(
+            f"not a reader's settings: {error.errors()[0]['msg']}", file=path, choices=reader_kinds()
+        ) from None

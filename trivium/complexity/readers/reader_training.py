@@ -81,7 +81,7 @@ def train(
         gradient=gradient,
         together=min(settings.mini_batch_size, settings.batch_size),
         unit="features",
-        max_gradient_norm=settings.clip,
+        max_gradient_norm=settings.max_gradient_norm,
         work=work,
         checkpoint_every=checkpoint_every,
         log=log,

@@ -65,7 +65,7 @@ def prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[Sys
         raise BadInput(
             "answers of a prompted model that is not scored",
             file=file,
-            field="complexity.score.prompted",
+            field="complexity.prompt.models",
             got=file.stem,
             expected="every model of complexity.prompt.models that has an endpoint",
             choices=names,

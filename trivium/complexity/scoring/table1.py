@@ -6,12 +6,12 @@ among questions with the same answer element.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from trivium.complexity.scoring.baselines import ALONE, same_group_donors
 from trivium.complexity.scoring.systems import System
@@ -23,13 +23,26 @@ from trivium.measures.rouge import rouge_l
 MEASURES = ("rouge_l", "rouge_l_paper", "em", "f1")
 
 
+def _kinds(models: Mapping[str, Any]) -> dict[str, str]:
+    """The kind of each model, from what it is told."""
+    return {name: told["kind"] if isinstance(told, Mapping) else told for name, told in models.items()}
+
+
 class ScoreParameters(Parameters):
     """Section `complexity.score`."""
 
+    elsewhere = {  # noqa: RUF012
+        "run": "complexity.finetune.run",
+        "seeds": "complexity.finetune.seeds",
+        "readers": "complexity.finetune.models",
+        "prompted": "complexity.prompt.models",
+    }
     run: tuple[str, ...] = Field(description="Fine-tuned readers that are scored, names of `readers`")
-    readers: dict[str, Literal["extractive", "seq2seq", "causal"]] = Field(description="Kind of each reader, by name")
+    readers: Annotated[dict[str, str], BeforeValidator(_kinds)] = Field(description="Kind of each reader, by name")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the fine-tuned readers")
-    prompted: tuple[str, ...] = Field(description="Prompted models; one without answers counts as not run")
+    prompted: Annotated[tuple[str, ...], BeforeValidator(tuple)] = Field(
+        description="Prompted models; one without answers counts as not run"
+    )
     shuffles: int = Field(ge=1, description="Shuffles of a model's answers among questions with the same element")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=100, description="Bootstrap draws of texts")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.formats.framed_texts import Example, Span
 from trivium.page.common import environment
 
@@ -91,7 +90,7 @@ def item(
 
     Args:
         example: the question with its text.
-        factors: f0 to f6: yes, no, or None where it is not counted.
+        factors: of each, yes, no, or None where it is not counted.
         answers: rows of scores.parquet of this example, one a model.
         names: what each factor says.
         labels: what each model is called.
@@ -123,7 +122,7 @@ def item(
         "question": example.question,
         "asked": example.answer_element,
         "reference": example.answer_text,
-        "factors": [(factor, names[factor], state[factors[factor]]) for factor in FACTORS],
+        "factors": [(factor, names[factor], state[factors[factor]]) for factor in names],
         "answers": rows,
         "exact": sum(exact),
         "models": len(exact),
@@ -209,7 +208,7 @@ def examples_html(
             items=items,
             frames=frames,
             counts=counts,
-            factors=[(name, names[name]) for name in FACTORS],
+            factors=list(names.items()),
             styles=STYLES,
             seed=seed,
         )

@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.page.common import environment
+from trivium.page.complexity.published import published_deltas, published_shares
 from trivium.page.figures import forest
 
 Cell = Mapping[str, Any]  # one row of effects.parquet
@@ -66,22 +66,22 @@ def table_2_html(
         risk, confidence: of that stage.
         majority: share of the models that is most of them.
     """
-    printed = published["table_2"]["rows"]
+    printed = published_deltas(published, names)
     rows = [
         {
             "label": labels[model],
-            "cells": [{**by_factor[factor], "marks": marks(by_factor[factor], risk)} for factor in FACTORS],
-            "paper": printed.get(model),
+            "cells": [{**by_factor[factor], "marks": marks(by_factor[factor], risk)} for factor in names],
+            "paper": [printed[model].get(factor) for factor in names] if model in printed else None,
         }
         for model, by_factor in found.items()
     ]
     absent = [
-        {"label": published["table_1"]["rows"][model]["label"], "paper": values}
+        {"label": published["table_1"]["rows"][model]["label"], "paper": [values.get(factor) for factor in names]}
         for model, values in printed.items()
         if model not in found
     ]
     verdicts = [
-        (name, [int(metrics[f"{factor}_{key}"]) for factor in FACTORS])
+        (name, [int(metrics[f"{factor}_{key}"]) for factor in names])
         for key, name in (
             ("validated", "models where validated"),
             ("significant", "and significant"),
@@ -93,7 +93,7 @@ def table_2_html(
         environment()
         .get_template("complexity_factors.html")
         .render(
-            factors=FACTORS,
+            factors=list(names),
             names=names,
             rows=rows,
             absent=absent,
@@ -104,8 +104,8 @@ def table_2_html(
                 for sign, key in (("Holm’s correction over the table", "holm"), ("◆", "found"), ("◆◆", "found_holm"))
             ],
             simulated_models=simulated_models,
-            validated=held_for_most(metrics, "validated", majority),
-            found=held_for_most(metrics, "found", majority),
+            validated=held_for_most(metrics, names, "validated", majority),
+            found=held_for_most(metrics, names, "found", majority),
             majority=majority,
             measure=measure,
             risk=risk,
@@ -120,25 +120,25 @@ def rate(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
     return (metrics[name], metrics[f"{name}_low"], metrics[f"{name}_high"]) if name in metrics else None
 
 
-def held_for_most(metrics: Metrics, verdict: str, majority: float) -> int:
+def held_for_most(metrics: Metrics, factors: Iterable[str], verdict: str, majority: float) -> int:
     """How many factors have a verdict in more than this share of the models, from the metrics of stage validate."""
-    return sum(metrics[f"{factor}_{verdict}"] > majority * metrics["models"] for factor in FACTORS)
+    return sum(metrics[f"{factor}_{verdict}"] > majority * metrics["models"] for factor in factors)
 
 
 def forest_html(found: Cells, labels: Mapping[str, str], *, measure: str, confidence: float) -> str:
     """Each model's δ beside the factor's coefficient when all factors are held together, as figures and a table."""
     drawn = []
     for model, by_factor in found.items():
-        plain = [_estimate(by_factor[factor], "delta", "low", "high") for factor in FACTORS]
-        joint = [_estimate(by_factor[factor], "joint", "joint_low", "joint_high") for factor in FACTORS]
+        plain = [_estimate(by_factor[factor], "delta", "low", "high") for factor in by_factor]
+        joint = [_estimate(by_factor[factor], "joint", "joint_low", "joint_high") for factor in by_factor]
         svg = forest(
-            FACTORS,
+            list(by_factor),
             {"plain δ": plain, "all factors together": joint},
             title=f"Effects of the factors on {labels[model]}",
             xlabel=f"points of {measure}",
         )
         drawn.append({"label": labels[model], "svg": Markup(svg)})
-    rows = [(labels[model], factor, by_factor[factor]) for model, by_factor in found.items() for factor in FACTORS]
+    rows = [(labels[model], factor, by_factor[factor]) for model, by_factor in found.items() for factor in by_factor]
     return environment().get_template("complexity_forest.html").render(drawn=drawn, rows=rows, confidence=confidence)
 
 
@@ -149,17 +149,18 @@ def _estimate(cell: Cell, value: str, low: str, high: str) -> tuple[float, float
 
 def shares_html(metrics: Metrics, published: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """How many examples each factor calls harder, the threshold used, those it does not count; the paper's share."""
+    paper = published_shares(published, names)
     rows = [
         {
             "factor": factor,
-            "name": names[factor],
+            "name": name,
             "share": metrics[f"{factor}_share"],
             "uncounted": int(metrics[f"{factor}_uncounted"]),
             "threshold": metrics.get(f"{factor}_threshold"),
             "balance": metrics.get(f"{factor}_balance"),
             "corrected": metrics.get(f"{factor}_balance_corrected"),
-            "paper": share,
+            "paper": paper.get(factor),
         }
-        for factor, share in zip(FACTORS, published["table_2"]["shares"], strict=True)
+        for factor, name in names.items()
     ]
     return environment().get_template("complexity_shares.html").render(rows=rows, metrics=metrics)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.page.common import environment
 from trivium.page.complexity.factors import Cell, Cells, Metrics
+from trivium.page.complexity.published import published_deltas
 from trivium.page.complexity.reasons import PROPERTIES, Corpus, breakdowns, reason
 
 
@@ -33,42 +33,44 @@ def findings(
         For each factor: models with δ < 0 here and in the paper, models of each verdict, the models whose cells
         would be read differently by another analysis, and those whose δ has another sign than the paper's or, where
         the signs do not differ, an interval without it: their cell and the paper's δ, None for a model that the paper
-        does not have, which is held against the mean of all.
+        does not have, which is held against the mean of all. Of a factor that the paper does not have there is no
+        paper's mean, and no such model.
     """
-    printed = published["table_2"]["rows"]
+    printed = published_deltas(published, names)
     rows = []
-    for place, factor in enumerate(FACTORS):
+    for factor, name in names.items():
         known = {model: each[factor] for model, each in found.items() if each[factor]["delta"] is not None}
 
         def models(test: Any, known: Mapping[str, Cell] = known) -> list[str]:
             return [labels[model] for model, cell in known.items() if test(cell)]
 
-        mean = fmean(values[place] for values in printed.values())
-        paper = {model: printed[model][place] if model in printed else mean for model in known}
+        theirs = {model: values[factor] for model, values in printed.items() if factor in values}
+        mean = fmean(theirs.values()) if theirs else None
+        paper = {} if mean is None else {model: theirs.get(model, mean) for model in known}
         rows.append(
             {
                 "factor": factor,
-                "name": names[factor],
+                "name": name,
                 "models": len(known),
                 "validated": models(lambda cell: cell["validated"]),
                 "significant": models(lambda cell: cell["significant"]),
                 "holm": models(lambda cell: cell["holm_significant"]),
                 "found": models(lambda cell: cell["found"]),
                 "paper_mean": mean,
-                "paper_models": len(printed),
-                "paper_negative": sum(values[place] < 0 for values in printed.values()),
+                "paper_models": len(theirs),
+                "paper_negative": sum(value < 0 for value in theirs.values()),
                 "gains": models(lambda cell: cell["delta"] > 0 and cell["p"] is not None and cell["p"] <= risk),
                 "balance": metrics.get(f"{factor}_balance"),
                 "corrected": metrics.get(f"{factor}_balance_corrected"),
                 "other_sign": {
-                    model: (cell, paper[model] if model in printed else None)
-                    for model, cell in known.items()
-                    if differs(cell, paper[model])
+                    model: (known[model], theirs.get(model))
+                    for model, value in paper.items()
+                    if differs(known[model], value)
                 },
                 "other_size": {
-                    model: (cell, paper[model] if model in printed else None)
-                    for model, cell in known.items()
-                    if not differs(cell, paper[model]) and not holds(cell, paper[model])
+                    model: (known[model], theirs.get(model))
+                    for model, value in paper.items()
+                    if not differs(known[model], value) and not holds(known[model], value)
                 },
                 "joint_disagrees": models(
                     lambda cell: cell["joint"] is not None and (cell["joint"] < 0) != (cell["delta"] < 0)
@@ -107,32 +109,33 @@ def sizes(
         for a model of ours alone). And sums: intervals, inside; models that the paper has (`beside`), those of a larger
         mean |δ| than there (`wide`), and of these those with more room (`roomier`).
     """
-    printed, scores = published["table_2"]["rows"], published["table_1"]["rows"]
-    average = [fmean(column) for column in zip(*printed.values(), strict=True)]
+    scores = published["table_1"]["rows"]
+    printed = published_deltas(published, next(iter(found.values()), {}))
+    average = {factor: fmean(row[factor] for row in printed.values()) for factor in next(iter(printed.values()), {})}
     rows: list[dict[str, Any]] = []
     for model, by_factor in found.items():
         paper = printed.get(model)
-        known = [(by_factor[factor], (paper or average)[place]) for place, factor in enumerate(FACTORS)]
-        known = [(cell, value) for cell, value in known if cell["delta"] is not None]
-        bounded = [(cell, value) for cell, value in known if cell["low"] is not None]
+        beside = average if paper is None else paper
+        known = {factor: cell for factor, cell in by_factor.items() if cell["delta"] is not None}
+        bounded = {factor: cell for factor, cell in known.items() if cell["low"] is not None}
         rows.append(
             {
                 "label": labels[model],
                 "room": 100 * (1 - means[model]),
-                "size": fmean(abs(cell["delta"]) for cell, _ in known) if known else None,
-                "half": fmean((cell["high"] - cell["low"]) / 2 for cell, _ in bounded) if bounded else None,
-                "intervals": len(bounded),
-                "inside": sum(holds(cell, value) for cell, value in bounded),
+                "size": fmean(abs(cell["delta"]) for cell in known.values()) if known else None,
+                "half": fmean((cell["high"] - cell["low"]) / 2 for cell in bounded.values()) if bounded else None,
+                "intervals": sum(factor in beside for factor in bounded),
+                "inside": sum(holds(cell, beside[factor]) for factor, cell in bounded.items() if factor in beside),
                 "paper_room": None if paper is None else 100 * (1 - scores[model]["values"][0]),
-                "paper_size": None if paper is None else fmean(map(abs, paper)),
+                "paper_size": fmean(map(abs, paper.values())) if paper else None,
             }
         )
-    beside = [row for row in rows if row["paper_size"] is not None and row["size"] is not None]
-    wide = [row for row in beside if row["size"] > row["paper_size"]]
+    both = [row for row in rows if row["paper_size"] is not None and row["size"] is not None]
+    wide = [row for row in both if row["size"] > row["paper_size"]]
     return rows, {
         "intervals": sum(row["intervals"] for row in rows),
         "inside": sum(row["inside"] for row in rows),
-        "beside": len(beside),
+        "beside": len(both),
         "wide": len(wide),
         "roomier": sum(row["room"] > row["paper_room"] for row in wide),
     }

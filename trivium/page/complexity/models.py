@@ -29,6 +29,11 @@ COLUMNS = (
 )
 
 
+def _said(kind: str) -> str:
+    """What the table calls a kind; one that was added goes by its name."""
+    return KINDS.get(kind, f"{kind}, fine-tuned")
+
+
 def order(kinds: Mapping[str, str], published: Mapping[str, Any]) -> list[str]:
     """Models as Table 1 has them, then others, then baselines; `kinds` gives each model's kind."""
     rows = [*published["table_1"]["rows"], *kinds]
@@ -67,13 +72,13 @@ def table_1_html(
     for model in order(every, published):
         row: dict[str, Any] = {"label": labels[model], "paper": printed.get(model), "ran": model in kinds}
         if not row["ran"]:
-            rows.append(row | {"kind": KINDS[every[model]]})
+            rows.append(row | {"kind": _said(every[model])})
             continue
         kind = kinds[model]
         values = {name: (metrics[f"{model}_{name}"], metrics.get(f"{model}_{name}_sd")) for name, _ in COLUMNS}
         counts = {name: int(metrics[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
         row |= {
-            "kind": KINDS[kind],
+            "kind": _said(kind),
             "baseline": kind == "baseline",
             "values": values,
             "interval": (metrics[f"{model}_rouge_l_low"], metrics[f"{model}_rouge_l_high"]),

@@ -5,7 +5,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trivium.complexity.effects.factor_table import FACTORS
 from trivium.page.common import environment
 from trivium.page.figures import trends
 
@@ -58,7 +57,7 @@ def partitions_html(
         .get_template("complexity_partitions.html")
         .render(
             figure=Markup(figure),
-            chosen=[(factor, names[factor]) for factor in FACTORS if metrics[f"uses_{factor}"]],
+            chosen=[(factor, names[factor]) for factor in names if metrics[f"uses_{factor}"]],
             assumed=bool(metrics["fallback"]),
             ordered=ordered,
             models=[(model, labels[model]) for model in models],

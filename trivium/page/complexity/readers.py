@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from trivium.complexity.members import names_of
+from trivium.complexity.readers import kinds
 from trivium.files.tables import read_json
 
 Metrics = Mapping[str, float]
@@ -20,7 +22,7 @@ MEASURES = {
     "em": "EM",
     "f1": "F1",
 }
-FINETUNED = ("extractive", "seq2seq", "causal")
+FINETUNED = names_of(kinds)
 _REPLIES = (
     ("unwrapped", "taken out of quotation marks or the label of the prompt"),
     ("talked", "not words of the text: talk, scored as it is"),

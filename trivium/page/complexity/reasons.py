@@ -1,6 +1,6 @@
 """What goes along with complexity's factors in the examples, and so may turn a δ away from the paper's sign."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.complexity.effects.factor_table import FACTORS, coded
+from trivium.complexity.effects.factor_table import coded
 from trivium.complexity.factors.overlap import sentence_of, sentences
+from trivium.complexity.factors.registry import factor_classes
 from trivium.complexity.frames.shared_participants import shares_participant
 from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.formats.framed_texts import Example
@@ -35,7 +36,6 @@ PROPERTIES: Mapping[str, Callable[[Example], Any]] = {
     "the number of rival spans (elements of any frame) in the answer’s sentence": rival_spans,
     SHARED: shares_participant,
 }
-_DEFINING = {"f5": "the number of the frame’s elements"}  # a factor's own property is no reason for it
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,29 @@ class Corpus:
     Attributes:
         factors: (examples,) of 1, 0, -1 by factor.
         properties: (examples,) by name, as in PROPERTIES.
-        elements, arcs: (examples,) numbers behind f5 and f4; arcs -1 where they are not counted.
+        elements, arcs: (examples,) numbers behind f5 and f4, None without that factor; arcs -1 where not counted.
         scores: (examples,) of the measure analysed, by model.
     """
 
     factors: Mapping[str, NDArray[np.int8]]
     properties: Mapping[str, NDArray]
-    elements: NDArray[np.int64]
-    arcs: NDArray[np.int64]
+    elements: NDArray[np.int64] | None
+    arcs: NDArray[np.int64] | None
     scores: Mapping[str, NDArray[np.float64]]
 
 
-def corpus(examples: Sequence[Example], table: pa.Table, scores: ScoreTable) -> Corpus:
+def corpus(examples: Sequence[Example], table: pa.Table, factors: Iterable[str], scores: ScoreTable) -> Corpus:
     """Put examples, their table of factors and their scores together; all in the same order."""
     columns = table.to_pydict()
-    counted = zip(columns["f4_arcs"], columns["f4_case"], strict=True)
+    elements, arcs = columns.get("f5_elements"), None
+    if "f4_arcs" in columns:
+        counted = zip(columns["f4_arcs"], columns["f4_case"], strict=True)
+        arcs = np.array([arcs if case == _PATH else -1 for arcs, case in counted])
     return Corpus(
-        factors={factor: coded(columns[factor]) for factor in FACTORS},
+        factors={factor: coded(columns[factor]) for factor in factors},
         properties={name: np.array([read(each) for each in examples]) for name, read in PROPERTIES.items()},
-        elements=np.array(columns["f5_elements"]),
-        arcs=np.array([arcs if case == _PATH else -1 for arcs, case in counted]),
+        elements=None if elements is None else np.array(elements),
+        arcs=arcs,
         scores=dict(zip(scores.models, scores.values, strict=True)),
     )
 
@@ -98,11 +101,11 @@ def reason(found: Corpus, model: str, factor: str, delta: float) -> list[dict[st
     Returns:
         name, `points` given by it alone, and its mean on either `sides` (None where it is no number).
     """
-    codes = found.factors[factor]
+    codes, defining = found.factors[factor], factor_classes()[factor].defining
     rows = []
     for name, labels in found.properties.items():
         points = composition(found.scores[model], labels, codes)
-        if name != _DEFINING.get(factor) and points * delta > 0 and abs(points) >= _PART * abs(delta):
+        if name != defining and points * delta > 0 and abs(points) >= _PART * abs(delta):
             sides = None
             if labels.dtype.kind != "U":
                 sides = (float(labels[codes == YES].mean()), float(labels[codes == NO].mean()))
@@ -113,6 +116,8 @@ def reason(found: Corpus, model: str, factor: str, delta: float) -> list[dict[st
 def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
     """Mean score of every model by number of frame elements, by arcs, and by f3 among events that share participants.
 
+    Each where its factor is asked.
+
     Args:
         found: the examples.
         models: in the order of the page.
@@ -121,22 +126,22 @@ def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) 
     Returns:
         Tables: `title`, `columns` (name, examples), `rows` (model, points; None without examples).
     """
-    shared = np.asarray(found.properties[SHARED], dtype=bool)
-    f3 = found.factors["f3"]
-    arcs = sorted(set(found.arcs.tolist()), key=lambda n: (n < 0, n))
-    tables = {
-        "By the number of the frame’s elements (behind f5)": {
-            str(n): found.elements == n for n in sorted(set(found.elements.tolist()))
-        },
-        "By arcs between trigger and answer (behind f4)": {
+    tables: dict[str, dict[str, NDArray[np.bool_]]] = {}
+    if found.elements is not None:
+        numbers = sorted(set(found.elements.tolist()))
+        tables["By the number of the frame’s elements (behind f5)"] = {str(n): found.elements == n for n in numbers}
+    if found.arcs is not None:
+        arcs = sorted(set(found.arcs.tolist()), key=lambda n: (n < 0, n))
+        tables["By arcs between trigger and answer (behind f4)"] = {
             "not counted" if n < 0 else str(n): found.arcs == n for n in arcs
-        },
-        "f3 by whether something that the question names takes part in another event of the text, too": {
+        }
+    if (f3 := found.factors.get("f3")) is not None:
+        shared = np.asarray(found.properties[SHARED], dtype=bool)
+        tables["f3 by whether something that the question names takes part in another event of the text, too"] = {
             f"{said}, f3 {side}": (shared == whether) & (f3 == code)
             for said, whether in (("shared", True), ("not shared", False))
             for side, code in (("yes", YES), ("no", NO))
-        },
-    }
+        }
     return [
         {
             "title": title,

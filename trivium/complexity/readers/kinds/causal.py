@@ -8,10 +8,11 @@ What is saved is A and B, with the way to the base model's folder.
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
+from pydantic import Field
 from safetensors import SafetensorError
 from torch import Tensor
 from transformers import AutoModelForCausalLM
@@ -28,18 +29,45 @@ from trivium.complexity.readers.generation import (
     pairs_of,
 )
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import CausalSettings
+from trivium.complexity.readers.settings import GenerativeSettings, Template
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, pick_device
 
+LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama's block
 ADAPTER = "adapter_model.safetensors"
 BASE = "base.json"  # where the base model is, seen from the adapter's folder
 
 
+class CausalSettings(GenerativeSettings):
+    """A language model goes on after the prompt; LoRA trains a few low-rank matrices."""
+
+    kind: Literal["causal"] = Field(description="How the reader answers")
+    template: Template = Field(
+        default="Contexte : {context}\nQuestion : {question}\nRéponse :",
+        description="What stands before the answer, with {question} and {context}",
+    )
+    rank: int = Field(ge=1, description="LoRA: rank of the matrices that are trained")
+    alpha: float = Field(gt=0, description="LoRA: their product is scaled by alpha / rank")
+    dropout: float = Field(default=0.0, ge=0, lt=1, description="LoRA: share of their inputs that training sets to 0")
+    target_modules: tuple[str, ...] = Field(
+        default=LAYERS, min_length=1, description="LoRA: layers that get such matrices, by name"
+    )
+
+
 class CausalReader:
     """Llama and its like, with LoRA."""
+
+    kind = "causal"
+    settings_model = CausalSettings
+    tiny = {  # noqa: RUF012
+        "base": "llama",
+        "rank": 4,
+        "alpha": 8.0,
+        "dropout": 0.0,
+        "target_modules": ("q_proj", "v_proj"),
+    }
 
     def __init__(self, settings: CausalSettings, module: Any, tokenizer: Any, base: Path) -> None:
         self.settings, self.module, self.tokenizer, self.base = settings, module, tokenizer, base

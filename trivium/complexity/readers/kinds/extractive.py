@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
+from pydantic import Field, model_validator
 from torch import Tensor
 from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerFast
 
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import ExtractiveSettings
+from trivium.complexity.readers.settings import ReaderSettings
 from trivium.complexity.readers.windows import Window, windows_of
 from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
@@ -42,8 +43,29 @@ class Target:
         return self.window.tokens
 
 
+class ExtractiveSettings(ReaderSettings):
+    """A start and an end in the context."""
+
+    kind: Literal["extractive"] = Field(description="How the reader answers")
+    stride: int = Field(ge=0, description="Tokens that neighbouring windows of a long context share")
+    layers: int | None = Field(default=None, ge=1, description="Lowest layers of the base that are kept, null: all")
+    frozen_layers: int = Field(default=0, ge=0, description="Lowest layers that stay as they are")
+    frozen_embeddings: bool = Field(default=False, description="Leave the embeddings as they are")
+
+    @model_validator(mode="after")
+    def _windows_move(self) -> "ExtractiveSettings":
+        # Half of a window may be the question.
+        if self.stride >= self.max_tokens // 2 - 4:
+            raise ValueError(f"stride: got {self.stride}, expected less than max_tokens / 2 - 4")
+        return self
+
+
 class ExtractiveReader:
     """CamemBERT, BERT and their like, with a head for start and end."""
+
+    kind = "extractive"
+    settings_model = ExtractiveSettings
+    tiny = {"base": "camembert", "stride": 8}  # noqa: RUF012
 
     def __init__(
         self, settings: ExtractiveSettings, module: PreTrainedModel, tokenizer: PreTrainedTokenizerFast

@@ -6,9 +6,10 @@ greedily. Weights stay in float32 and matrices are multiplied in bf16 on a GPU: 
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
+from pydantic import Field
 from torch import Tensor
 from transformers import AutoModelForSeq2SeqLM
 
@@ -24,13 +25,26 @@ from trivium.complexity.readers.generation import (
     pairs_of,
 )
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import Seq2SeqSettings
+from trivium.complexity.readers.settings import GenerativeSettings, Template
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, pick_device
 
 
+class Seq2SeqSettings(GenerativeSettings):
+    """An encoder reads question and context, a decoder writes the answer."""
+
+    kind: Literal["seq2seq"] = Field(description="How the reader answers")
+    template: Template = Field(
+        default="question: {question} contexte: {context}", description="What is read, with {question} and {context}"
+    )
+
+
 class Seq2SeqReader:
     """T5 and its like."""
+
+    kind = "seq2seq"
+    settings_model = Seq2SeqSettings
+    tiny = {"base": "mt5"}  # noqa: RUF012
 
     def __init__(self, settings: Seq2SeqSettings, module: Any, tokenizer: Any) -> None:
         self.settings, self.module, self.tokenizer = settings, module, tokenizer

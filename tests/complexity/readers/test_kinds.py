@@ -1,0 +1,48 @@
+"""Every kind of reader, by what its own class says of it: found by its file, and whole from start to answer."""
+
+import math
+
+import pytest
+import torch
+
+from tests.complexity.tiny_generators import write_llama, write_t5
+from tests.complexity.tiny_readers import questions, settings, write_camembert
+from trivium.complexity.readers.interface import Reading, load_reader, reader_kinds, reader_of, settings_of
+
+BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
+COMMON = ("label", "weak", "max_tokens", "answer_tokens", "batch_size", "learning_rate", "epochs", "max_steps")
+
+
+def told(kind):
+    """Settings of a tiny reader: what every kind is told, and the kind's own."""
+    common = {name: value for name, value in settings().model_dump().items() if name in COMMON}
+    return settings_of(common | {"max_tokens": 96, "kind": kind} | reader_of(kind).tiny)
+
+
+@pytest.mark.parametrize("kind", reader_kinds())
+def test_a_kind_reads_from_start_to_answer(tmp_path, kind):
+    own = told(kind)
+    torch.manual_seed(0)
+    reader = reader_of(kind).start(BASES[own.base](tmp_path / own.base), own)
+    features = reader.features(questions(4)).items
+    assert features
+    assert math.isfinite(float(reader.loss(features)))
+    (tmp_path / "saved").mkdir()
+    reader.save(tmp_path / "saved")
+    asked = [Reading(each.id, each.question, each.context) for each in questions(3)]
+    again = load_reader(tmp_path / "saved")
+    assert again.settings == own
+    assert again.answer(asked, 2) == reader.answer(asked, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "oracle"}, "kind: got 'oracle', expected one of causal, seq2seq, extractive"),
+        ({"label": "T5"}, "kind: got None, expected one of"),
+        ({"kind": "seq2seq", "template": "no places"}, "template"),
+    ],
+)
+def test_settings_of_a_wrong_kind_list_the_choices(values, message):
+    with pytest.raises(ValueError, match=message):
+        settings_of(values)

@@ -1,0 +1,78 @@
+"""What a factor is: a yes/no question about an example, where yes is expected to be harder (complexity.md §4).
+
+A new factor is one module in `members/` with one class that derives from `Factor`, and one line in section
+`complexity.factors` of params.yaml that names it and gives its parameters (`f7: {}`). Statistics, simulation,
+partitions and the page follow from the table that stage `complexity-factors` writes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from trivium.complexity.factors.corpora import Corpora
+from trivium.formats.framed_texts import Example
+from trivium.harness.parameters import Parameters
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+class NoParameters(Parameters):
+    """Of a factor that has nothing to choose."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a factor says of all examples, in their order.
+
+    Attributes:
+        says: yes (E_f, expected harder), no (Ē_f), or None (in neither set, counted).
+        columns: values behind it, by the names in `Factor.columns`.
+        metrics: by names that begin with the factor's. The page shows `<name>_threshold`.
+    """
+
+    says: Sequence[bool | None]
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+class Factor(ABC):
+    """A factor with its parameters.
+
+    Attributes:
+        name: of its module, of its line in params.yaml, and of its column.
+        description: what it asks, in a line.
+        published: the factor of the paper's Table 2 that it is held against; None: the paper has none.
+        settings: model of its parameters.
+        columns: types of the columns that it adds to the table.
+        defining: the property of an example (`PROPERTIES` of the page) that it is made of: no reason for its effect.
+        tiny: what it says, with the parameters of params.yaml, of the six examples of tests/complexity/factor_world.py.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    published: ClassVar[str | None] = None
+    settings: ClassVar[type[Parameters]] = NoParameters
+    columns: ClassVar[Mapping[str, pa.DataType]] = {}
+    defining: ClassVar[str | None] = None
+    tiny: ClassVar[tuple[bool | None, ...]]
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What a yes says, in a few words, which may depend on the parameters."""
+
+    @abstractmethod
+    def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
+        """What the factor says of each example; a threshold may be found over all of them."""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: `one arc`, `two arcs`, `12 arcs`."""
+    said = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return f"{said} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,68 @@
+"""Factor f0, adaptation bias: the example's frame is rare in the automatically annotated adaptation corpus (§4)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from trivium.complexity.factors.corpora import Corpora, LexicalUnits
+from trivium.complexity.factors.factor import Factor, Judged
+from trivium.formats.framed_texts import Example
+from trivium.harness.parameters import Parameters
+from trivium.measures.even_cut import even_cut
+
+_BALANCES = ("evaluation", "adaptation")
+
+
+class RareFrameParameters(Parameters):
+    """Of f0."""
+
+    balance: Literal["evaluation", "adaptation"] = Field(
+        description="What the cut splits most evenly: the evaluation examples, or the annotated adaptation corpus"
+    )
+    cut: int | None = Field(ge=0, description="Most occurrences of a frame that count as rare; null: as `balance` says")
+
+
+class RareFrame(Factor):
+    """Yes where the frame occurs at most `cut` times in the adaptation corpus; a frame that is absent is rare."""
+
+    name = "f0"
+    description = "Is the frame rare in the adaptation corpus?"
+    published = "f0"
+    settings = RareFrameParameters
+    columns = {"f0_count": pa.int64()}  # noqa: RUF012 - declared a class variable by Factor
+    tiny = (False, False, True, True, False, True)
+    label = "rare frame in the adaptation corpus"
+    parameters: RareFrameParameters
+
+    def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
+        """Neither where all frames are equally frequent, so that nothing can be cut."""
+        counts = [sum(corpora.adaptation.get(each.frame.frame, Counter()).values()) for each in examples]
+        cuts = {balance: rare_cut(counts, corpora.adaptation, balance) for balance in _BALANCES}
+        cut = self.parameters.cut if self.parameters.cut is not None else cuts[self.parameters.balance]
+        metrics = {"f0_frame_absent": float(sum(count == 0 for count in counts))}
+        metrics |= {
+            f"f0_share_{name}": float(np.mean(np.array(counts) <= at)) for name, at in cuts.items() if at is not None
+        }
+        metrics |= {} if cut is None else {"f0_threshold": float(cut)}
+        return Judged([None if cut is None else count <= cut for count in counts], {"f0_count": counts}, metrics)
+
+
+def rare_cut(counts: Sequence[int], adaptation: LexicalUnits, balance: str) -> int | None:
+    """The count up to which f0 calls a frame rare; None when all frames are equally frequent.
+
+    Args:
+        counts: of each example's frame in the adaptation corpus.
+        adaptation: the adaptation corpus.
+        balance: "evaluation" splits the examples most evenly; "adaptation" splits the occurrences in the adaptation
+            corpus, where every frame weighs what it counts.
+    """
+    if balance == "evaluation":
+        cut = even_cut(counts)
+    else:
+        totals = [sum(units.values()) for units in adaptation.values()]
+        cut = even_cut(totals, totals) if totals else None
+    return None if cut is None else int(cut)

@@ -1,0 +1,23 @@
+"""Factor f2, nature of the trigger: nominal triggers are harder to parse (Marzinotto et al. 2018; complexity.md §4)."""
+
+from collections.abc import Sequence
+
+from trivium.complexity.factors.corpora import Corpora
+from trivium.complexity.factors.factor import Factor, Judged
+from trivium.formats.framed_texts import Example
+
+_NOMINAL = {"noun": True, "verb": False}
+
+
+class NominalTrigger(Factor):
+    """Yes where the trigger is a noun, no where it is a verb."""
+
+    name = "f2"
+    description = "Is the trigger a noun?"
+    published = "f2"
+    tiny = (False, False, False, False, True, True)
+    label = "nominal trigger"
+
+    def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
+        """Neither where the trigger is of another part of speech."""
+        return Judged([_NOMINAL.get(each.frame.lexical_unit.part_of_speech) for each in examples])

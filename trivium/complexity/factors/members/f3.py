@@ -1,0 +1,55 @@
+"""Factor f3, trigger in the question: the trigger, also inflected, is absent from the question (complexity.md §4)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from trivium.complexity.factors.corpora import Corpora
+from trivium.complexity.factors.factor import Factor, Judged
+from trivium.complexity.factors.inflections import Presence
+from trivium.formats.framed_texts import Example
+from trivium.harness.parameters import Parameters
+
+
+class AbsentTriggerParameters(Parameters):
+    """Of f3."""
+
+    reading: Literal["question", "both"] = Field(
+        description="Ask for the trigger in the question, or in question and answer (then many are in neither set)"
+    )
+
+
+class AbsentTrigger(Factor):
+    """Yes where the trigger is absent, no where it is present, neither where only a word of its stem is there."""
+
+    name = "f3"
+    description = "Is the trigger absent from the question?"
+    published = "f3"
+    settings = AbsentTriggerParameters
+    tiny = (None, True, False, False, False, True)
+    parameters: AbsentTriggerParameters
+
+    @property
+    def label(self) -> str:
+        """Says where the trigger is looked for."""
+        return f"trigger absent from {'question and answer' if self.parameters.reading == 'both' else 'the question'}"
+
+    def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
+        """The metrics count how triggers were found, and whom the reading `both` leaves out."""
+        says, seen = [], Counter[str]()
+        for example in examples:
+            lemma = example.frame.lexical_unit.lemma
+            asked = corpora.inflections.presence(lemma, example.question)
+            absent, there = _absent(asked), _absent(corpora.inflections.presence(lemma, example.answer_text))
+            both = absent if absent == there else None
+            seen.update([str(asked), *(["other_reading"] if both is None else [])])
+            says.append(both if self.parameters.reading == "both" else absent)
+        metrics = {f"f3_found_by_{kind}": float(seen[kind]) for kind in ("stem", "homograph", "spelling")}
+        return Judged(says, metrics=metrics | {"f3_uncounted_if_both": float(seen["other_reading"])})
+
+
+def _absent(found: Presence | None) -> bool | None:
+    """Whether the trigger is absent; None when a stem alone was found, which may be that of a derivation."""
+    return None if found == "stem" else found is None
