@@ -62,11 +62,11 @@ def models_in(annotation: Any) -> Iterator[type[Parameters]]:
 ARGUMENTS = {  # of a cell, where a value's place depends on them
     "complexity.finetune": {"name": "camembert"},
     "decorrelation.train": {"cell": "coco_clip_ours_0"},
-    "decorrelation.world": {"source": "world.coco", "local": "world.local.coco"},
+    "decorrelation.world": {"dataset": "coco", "source": "world.coco", "local": "world.local.coco"},
     "kvqae.image_features": {"encoder": "clip"},
 }
 # What a member of a family checks by itself, whose own tests go through all members.
-UNCHECKED = {"models", "image_encoders", "settings"}
+UNCHECKED = {"models", "image_encoders", "settings", "readers", "prompted"}
 
 
 def told(section: str, scale: Path | None) -> dict[str, Any]:
