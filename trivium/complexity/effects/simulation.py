@@ -143,7 +143,7 @@ def rates(
     def rate(factor: str, role: str, value: float) -> Rate:
         return Rate(scenario, method, factor, role, value, *wilson_interval(value, len(cells)), len(cells))
 
-    for column in np.flatnonzero(defined):
+    for column in map(int, np.flatnonzero(defined)):
         yield rate(factors[column], "planted" if planted[column] else "null", float(cells[:, :, column].mean()))
     without = cells[:, :, defined & ~planted]
     if without.shape[2]:

@@ -6,9 +6,9 @@ What is saved is A and B, with the way to the base model's folder.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -29,7 +29,7 @@ from trivium.complexity.readers.generation import (
     pairs_of,
 )
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import GenerativeSettings, Template
+from trivium.complexity.readers.settings import GenerativeSettings, ReaderSettings, Template
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
@@ -59,9 +59,9 @@ class CausalSettings(GenerativeSettings):
 class CausalReader:
     """Llama and its like, with LoRA."""
 
-    kind = "causal"
-    settings_model = CausalSettings
-    tiny = {  # noqa: RUF012
+    kind: ClassVar[str] = "causal"
+    settings_model: ClassVar[type[ReaderSettings]] = CausalSettings
+    tiny: ClassVar[Mapping[str, Any]] = {
         "base": "llama",
         "rank": 4,
         "alpha": 8.0,

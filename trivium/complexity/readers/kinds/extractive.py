@@ -5,11 +5,11 @@ stands for "not in this window". loss = −(log p(start) + log p(end)) / 2; the 
 `answer_tokens` tokens with the highest p(start)·p(end) over all windows of the context.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -63,9 +63,9 @@ class ExtractiveSettings(ReaderSettings):
 class ExtractiveReader:
     """CamemBERT, BERT and their like, with a head for start and end."""
 
-    kind = "extractive"
-    settings_model = ExtractiveSettings
-    tiny = {"base": "camembert", "stride": 8}  # noqa: RUF012
+    kind: ClassVar[str] = "extractive"
+    settings_model: ClassVar[type[ReaderSettings]] = ExtractiveSettings
+    tiny: ClassVar[Mapping[str, Any]] = {"base": "camembert", "stride": 8}
 
     def __init__(
         self, settings: ExtractiveSettings, module: PreTrainedModel, tokenizer: PreTrainedTokenizerFast

@@ -4,9 +4,9 @@ loss = −1/|y| Σ_t log p(y_t | y_<t, prompt), y the tokens of the answer and t
 greedily. Weights stay in float32 and matrices are multiplied in bf16 on a GPU: T5's activations overflow float16.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from pydantic import Field
@@ -25,7 +25,7 @@ from trivium.complexity.readers.generation import (
     pairs_of,
 )
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import GenerativeSettings, Template
+from trivium.complexity.readers.settings import GenerativeSettings, ReaderSettings, Template
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, pick_device
 
@@ -42,9 +42,9 @@ class Seq2SeqSettings(GenerativeSettings):
 class Seq2SeqReader:
     """T5 and its like."""
 
-    kind = "seq2seq"
-    settings_model = Seq2SeqSettings
-    tiny = {"base": "mt5"}  # noqa: RUF012
+    kind: ClassVar[str] = "seq2seq"
+    settings_model: ClassVar[type[ReaderSettings]] = Seq2SeqSettings
+    tiny: ClassVar[Mapping[str, Any]] = {"base": "mt5"}
 
     def __init__(self, settings: Seq2SeqSettings, module: Any, tokenizer: Any) -> None:
         self.settings, self.module, self.tokenizer = settings, module, tokenizer
