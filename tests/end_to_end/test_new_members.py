@@ -1,0 +1,142 @@
+"""One file to add: an image encoder, a filling and a factor, each a file and a line, go through the graph to the page."""
+
+import re
+
+import pytest
+
+from tests.end_to_end.conftest import Project
+from tests.end_to_end.test_graph import stages_run
+
+ENCODER = '''
+"""The ImageNet ResNet's vectors with their dimensions turned round."""
+
+from trivium.vision.encoders.imagenet import FILES, load_imagenet
+from trivium.vision.image_encoder import ImageEncoder
+
+
+class Turned(ImageEncoder):
+    """Whole pictures, once more."""
+
+    name, label, symbol, route, files = "turned", "Turned", "U", "whole", FILES
+
+    @staticmethod
+    def load(folder, device):
+        embed = load_imagenet(folder, device)
+
+        def turned(images):
+            return embed(images)[:, ::-1].copy()
+
+        turned.path, turned.dimension = embed.path, embed.dimension
+        return turned
+
+    @staticmethod
+    def write_tiny(folder):
+        raise AssertionError
+
+
+ENCODER = Turned
+'''
+FILLING = '''
+"""Grey."""
+
+import numpy as np
+
+from trivium.decorrelation.painting.filling import Filling, Settings
+
+
+class Grey(Filling[Settings]):
+    """The same grey everywhere."""
+
+    name = "grey"
+    label = "plain grey"
+
+    def paint(self, pictures):
+        return [np.full_like(picture, 128) for picture, _ in pictures]
+'''
+FACTOR = '''
+"""Factor f7: the text is long."""
+
+from trivium.complexity.factors.factor import Factor, Judged
+
+
+class LongText(Factor):
+    """Yes where the text has more characters than the median."""
+
+    name = "f7"
+    description = "Is the text long?"
+    tiny = (True, True, True, True, False, False)
+    label = "long text"
+
+    def judge(self, examples, corpora):
+        lengths = [len(each.text.text) for each in examples]
+        middle = sorted(lengths)[len(lengths) // 2]
+        return Judged([length >= middle for length in lengths], metrics={"f7_threshold": float(middle)})
+'''
+# By family: the file, its text, the line of params.yaml before the new one, and the new one.
+ADDED = {
+    "encoder": (
+        "trivium/vision/encoders/turned.py", ENCODER,
+        r"^    imagenet: \{model: .*\}.*$", "    turned: {model: models/kvqae/base/imagenet}",
+    ),
+    "filling": (
+        "trivium/decorrelation/painting/fillings/grey.py", FILLING,
+        r"^    coco_cv2: \{dataset: coco, filling: cv2\}$", "    coco_grey: {dataset: coco, filling: grey}",
+    ),
+    "factor": (
+        "trivium/complexity/factors/members/f7.py", FACTOR,
+        r"^    f5: \{.*\}.*$", "    f7: {}",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def grown(built: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
+    """A clone with all three, after `dvc repro`, and what that printed."""
+    project = Project(tmp_path_factory.mktemp("grown") / "clone")
+    built.run("git", "clone", "-q", str(built.folder), str(project.folder))
+    project.run("dvc", "cache", "dir", "--local", str(built.folder / ".dvc" / "cache"))
+    project.run("dvc", "checkout", "-q")
+    params = project.folder / "params.yaml"
+    for file, text, before, line in ADDED.values():
+        (project.folder / file).write_text(text.lstrip(), encoding="utf-8")
+        changed, places = re.subn(
+            before, lambda found, line=line: f"{found[0]}\n{line}", params.read_text(), flags=re.M
+        )
+        assert places == 1, before
+        params.write_text(changed)
+    return project, project.run("dvc", "repro")
+
+
+def ran(grown: tuple[Project, str]) -> set[str]:
+    return set(stages_run(grown[1]))
+
+
+def page(grown: tuple[Project, str]) -> str:
+    return (grown[0].folder / "metrics/report/index.html").read_text(encoding="utf-8")
+
+
+def test_an_encoder_has_its_cells_and_its_row(grown):
+    assert {"kvqae-kb_features@turned", "kvqae-question_features@turned", "kvqae-image_search"} <= ran(grown)
+    assert not {stage for stage in ran(grown) if re.match(r"kvqae-(kb|question)_features@(?!turned)", stage)}
+    assert not {stage for stage in ran(grown) if stage.startswith(("kvqae-dpr", "kvqae-bm25"))}
+    assert (grown[0].folder / "data/kvqae/runs/image/turned").is_dir()
+    assert "(Turned, no face)" in page(grown)
+
+
+def test_a_filling_has_its_cell_and_its_row(grown):
+    assert "decorrelation-inpaint@coco_grey" in ran(grown)
+    others = {stage for stage in ran(grown) if stage.startswith(("decorrelation-inpaint", "decorrelation-train"))}
+    assert others == {"decorrelation-inpaint@coco_grey"}
+    assert "plain grey" in page(grown)
+
+
+def test_a_factor_has_its_row(grown):
+    assert {"complexity-factors", "complexity-validate", "complexity-partition"} <= ran(grown)
+    assert not {stage for stage in ran(grown) if stage.startswith(("complexity-finetune", "complexity-answer"))}
+    assert "long text" in page(grown)
+
+
+def test_the_plan_counts_them(grown):
+    planned = grown[0].run("python", "-m", "trivium", "plan")
+    assert re.search(r"kvqae-kb_features\s*× 4", planned)
+    assert "decorrelation-inpaint" in planned
