@@ -3,6 +3,8 @@
 import ast
 import re
 import shutil
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 
@@ -77,6 +79,27 @@ def test_no_path_that_a_user_sets_is_part_of_a_command(name):
     assert [value for value in values if isinstance(value, str) and not value.isidentifier()] == []
 
 
+@pytest.mark.parametrize("scale", sorted((ROOT / "scales").glob("*.yaml")), ids=lambda scale: scale.stem)
+def test_what_a_scale_sets_is_tracked(scale):
+    """Also what params.yaml leaves to defaults: DVC would not see a key that no stage names."""
+    keys = [
+        re.sub(r"\$\{[\w.]+\}", "*", key)
+        for name, stage in STAGES.items()
+        for key in [*read_keys(stage), *re.findall(r"\$\{([a-z][\w.]+)\}", str(GRAPH[name]))]
+    ]
+    told = [".".join(path) for path in leaves(yaml.safe_load(scale.read_text()))]
+    untracked = [key for key in told if not any(fnmatch(f"{key}.", f"{each}.*") for each in keys)]
+    assert untracked == [key for key in untracked if key.startswith("run.")]  # of the harness
+
+
+def leaves(tree: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if isinstance(tree, dict) and tree:
+        for key, value in tree.items():
+            yield from leaves(value, (*path, str(key)))
+    else:
+        yield path
+
+
 def get(key: str) -> object:
     node = yaml.safe_load((ROOT / "params.yaml").read_text())
     for part in key.split("."):
@@ -90,8 +113,16 @@ def test_what_stands_elsewhere_is_tracked(name):
     module = import_module(module_of(STAGES[name]))
     models = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Parameters)]
     wanted = {re.sub(r"\{\w+\}.*", "", key) for model in models for key in model.elsewhere.values()}
-    tracked = [re.sub(r"\$\{.*", "", key) for key in read_keys(STAGES[name])]
-    missing = {key for key in wanted if not any(f"{key}.".startswith(f"{each.rstrip('.')}.") for each in tracked)}
+    items = GRAPH[name].get("foreach", {})
+    cells = [item for item in items.values() if isinstance(item, dict)] if isinstance(items, dict) else []
+    of_cells = {str(value) for item in cells for value in item.values()}  # a cell may name the key that it reads
+    tracked = [re.sub(r"\$\{.*", "", key).rstrip(".") for key in read_keys(STAGES[name])]
+    missing = {
+        key
+        for key in wanted
+        if not any(f"{key}.".startswith(f"{each}.") for each in tracked if each)
+        and not any(value.startswith(key) for value in of_cells)
+    }
     assert sorted(missing) == []
 
 
@@ -111,7 +142,8 @@ def test_commands_give_what_main_takes(name):
 def test_one_name_everywhere(name):
     """Stage kvqae-passages is stages/kvqae/passages.py with section kvqae.passages and metrics/kvqae/passages.json."""
     stage = STAGES[name]
-    assert module_of(stage) == "stages." + (name.replace("-", ".") if "-" in name else f"page.{name}")
+    own = "kvqae.image_features" if name.endswith("_features") and "local" not in name else name.replace("-", ".")
+    assert module_of(stage) == f"stages.{own if '-' in name else f'page.{name}'}"
     assert stage["desc"].strip()
     if "-" in name:
         pipeline, short = name.split("-")
@@ -129,8 +161,8 @@ def test_one_name_everywhere(name):
 def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():
     """That check is BM25's: its lists of TriviaQA's questions are needed by all others that read the questions."""
     questions, lists = "data/kvqae/${kvqae.dataset}/triviaqa", "data/kvqae/runs/bm25_triviaqa"
-    readers = {name for name, stage in STAGES.items() if questions in stage["deps"]}
+    readers = {name for name, stage in STAGES.items() if questions in stage.get("deps", [])}
     assert readers > {"kvqae-bm25_search", "kvqae-training_pairs", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
     reached = Code(ROOT).parts(["stages.kvqae.bm25_search"]).paths
     assert "trivium/kvqae/source_questions.py" in reached
-    assert {name for name in readers if lists not in STAGES[name]["deps"]} == {"kvqae-bm25_search"}
+    assert {name for name in readers if lists not in STAGES[name].get("deps", [])} == {"kvqae-bm25_search"}
