@@ -84,7 +84,7 @@ def check(section: str, values: dict[str, Any], file: Path) -> None:
 
 def test_every_stage_of_the_graph_is_found():
     run = set(re.findall(r"python -m (stages\.[\w.]+)", GRAPH))
-    assert run == {module for module, _ in STAGES.values()}
+    assert run - {"stages.code"} == {module for module, _ in STAGES.values()}
 
 
 @pytest.mark.parametrize("section", STAGES)

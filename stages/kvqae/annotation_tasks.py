@@ -30,9 +30,7 @@ class AnnotationTasksParameters(Parameters):
     annotators: int = Field(ge=1, le=99, description="People who share the work")
     overlap_questions: int = Field(ge=0, description="Questions given to several annotators, to measure agreement")
     overlap_annotators: int = Field(ge=2, description="How many annotators each of them is given to")
-    image_side: int = Field(
-        default=160, ge=32, le=1024, description="Longer side of pictures put into the tasks, in pixels"
-    )
+    image_side: int = Field(default=160, ge=32, le=1024, description="Longer side of the tasks' pictures, in pixels")
     image_address: str | None = Field(
         description="Where browsers find candidates, such as https://example.org/{name}; null: they are in the tasks"
     )
@@ -77,9 +75,8 @@ def main(
     chosen = balanced_sample(questions, parameters.questions, parameters.largest_share, rng)
     if not chosen:
         problem = "the questions are all about persons, or all about other things: no share of them is balanced"
-        raise BadInput(
-            problem, file=generated, field="human", expected="both, or kvqae.annotation_tasks.largest_share 1"
-        )
+        expected = "both, or kvqae.annotation_tasks.largest_share 1"
+        raise BadInput(problem, file=generated, field="human", expected=expected)
     overlapping = min(parameters.overlap_questions, len(chosen))
     given = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
     counts: Counter[str] = Counter()

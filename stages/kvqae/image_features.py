@@ -15,6 +15,7 @@ from trivium.kvqae.retrieval.image_features import (
     counts,
     encode_shard,
 )
+from trivium.nets.device import pick_device
 from trivium.vision.encoder_registry import encoder_parameters
 
 LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
@@ -28,7 +29,8 @@ def main(
     if not settings.model.exists():
         raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")
     encode = partial(encode_shard, work=context.work, encoder=encoder, settings=settings, parameters=parameters)
-    folders = list(context.engine.map(encode, Images(images).shards(), description=encoder, on_gpu=True))
+    on_gpu = pick_device().type == "cuda"
+    folders = list(context.engine.map(encode, Images(images).shards(), description=encoder, on_gpu=on_gpu))
     broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
     with write_atomically(out) as beside:
         return counts(concatenate(folders, beside), broken_exif, settings)

@@ -183,7 +183,7 @@ def test_spacys_pipeline_is_looked_for(findings, project, monkeypatch):
     assert lacking.meaning.startswith("the sample trains its own; at scales workstation and paper kvqae-mention_model")
     assert "-m spacy download en_core_web_lg" in lacking.meaning
     params = project / "params.yaml"
-    params.write_text(params.read_text().replace("model: trained ", "model: en_core_web_md "))
+    params.write_text(params.read_text().replace("model: trained}", "model: en_core_web_md}"))
     assert "kvqae-mention_model stops; `" in findings(project)["spaCy"].meaning
     monkeypatch.setattr(doctor, "installed", lambda name: "3.8.0")
     held = findings(project)["spaCy"]

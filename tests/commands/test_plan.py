@@ -49,7 +49,7 @@ def test_few_processes_beside_a_gpu_take_longer(cores, with_gpu, without):
 def test_processes_are_bounded_by_the_cores():
     parameters = yaml.safe_load(Path("params.yaml").read_text()) | {"run": {"workers": None, "gpu_workers": 4}}
     used = Used(parameters)
-    assert [stage_costs(used, cores)["kvqae-image_features"].memory for cores in (2, 16)] == [2 * 1.5, 4 * 1.5]
+    assert [stage_costs(used, cores)["kvqae-kb_features"].memory for cores in (2, 16)] == [2 * 1.5, 4 * 1.5]
 
 
 @pytest.mark.skipif(not Path("dvc.yaml").exists(), reason="needs the project's graph")
@@ -91,7 +91,7 @@ def test_the_hub_is_larger_than_the_sample_in_everything():
 def test_what_a_stage_has_a_default_for_may_be_left_out():
     parameters = yaml.safe_load(Path("params.yaml").read_text())
     parameters.pop("run", None)
-    assert stage_costs(Used(parameters), 2)["kvqae-image_features"].gpu_processes == 2
+    assert stage_costs(Used(parameters), 2)["kvqae-kb_features"].gpu_processes == 2
 
 
 def test_what_is_left_open_is_known_otherwise():

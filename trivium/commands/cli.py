@@ -13,6 +13,7 @@ from pathlib import Path
 
 from trivium.errors import BadInput
 
+FAMILY = "trivium.commands"  # whose modules are imported by name
 # Sub-command → its line; the module is of the same name, with _ for -.
 COMMANDS = {
     "doctor": "what this machine has and lacks, and what each lack means",

@@ -16,6 +16,8 @@ from pydantic.fields import FieldInfo
 from trivium.errors import BadInput
 from trivium.harness.parameters import Parameters, RunParameters
 
+FAMILY = "stages"  # whose modules are imported by name
+
 
 def model_of(section: str) -> type[Parameters] | None:
     """The model of a section, as its stage's `main` names it; None where there is no such stage."""

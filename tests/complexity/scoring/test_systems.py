@@ -24,6 +24,6 @@ def test_a_prompted_model_that_ran_must_be_scored(tmp_path):
     (tmp_path / "prompts.json").write_text("{}")
     assert [system.model for system in prompted(tmp_path, ["mixtral", "gpt"], ["q"])] == ["gpt"]
     write_predictions(tmp_path / "mistral.jsonl", {"q": "Ypres"})
-    message = r"mistral\.jsonl: field 'complexity\.score\.prompted': answers of a prompted model that is not scored"
+    message = r"mistral\.jsonl: field 'complexity\.prompt\.models': answers of a prompted model that is not scored"
     with pytest.raises(BadInput, match=message + r"; got 'mistral'; .* \(choices: mixtral, gpt\)"):
         prompted(tmp_path, ["mixtral", "gpt"], ["q"])

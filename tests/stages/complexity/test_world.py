@@ -44,8 +44,8 @@ def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str 
 @pytest.fixture(autouse=True)
 def _scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sample.french.build_french", small_french)
-    monkeypatch.setattr("sample.french.text_statistics", lambda world: {"examples": len(world.examples)})
+    monkeypatch.setattr("sample.french.french_world.build_french", small_french)
+    monkeypatch.setattr("sample.french.text_statistics.statistics", lambda world: {"examples": len(world.examples)})
 
 
 @pytest.fixture
@@ -99,7 +99,9 @@ def test_sample_is_the_same_bytes_twice_and_other_at_another_seed(tmp_path: Path
 
 
 def test_sample_that_is_too_small_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sample.french.build_french", lambda **given: small_french(**(given | {"evaluation": 1})))
+    monkeypatch.setattr(
+        "sample.french.french_world.build_french", lambda **given: small_french(**(given | {"evaluation": 1}))
+    )
     with pytest.raises(BadInput, match=r"complexity\.world\.evaluation.*the sample has only 1; got 2"):
         run(tmp_path)
     assert not files(tmp_path / "raw")

@@ -104,7 +104,7 @@ def test_a_sample_whose_splits_share_a_scene_is_refused(monkeypatch):
         write_json(out / "instances.json", tree)
         return {}
 
-    monkeypatch.setattr("sample.scenes.write_sample", twice)
+    monkeypatch.setattr("sample.scenes.scene_world.write_sample", twice)
     with pytest.raises(BadInput, match=r"raw/coco: splits share pictures; got \{'scenes_in_train_and_test': 1\.0\}"):
         run("coco", "sample")
     assert not Path("raw/coco").exists()

@@ -115,10 +115,13 @@ def test_workers_change_nothing(stage: list[str]) -> None:
         assert path.read_bytes() == (Path("two") / path.name).read_bytes()
 
 
-@pytest.mark.parametrize(("kind", "on_gpu"), [("sift", False), ("delg", True)])
+@pytest.mark.parametrize(
+    ("kind", "gpu", "on_gpu"), [("sift", True, False), ("delg", True, True), ("delg", False, False)]
+)
 def test_a_network_has_few_processes_on_a_gpu(
-    stage: list[str], monkeypatch: pytest.MonkeyPatch, kind: str, on_gpu: bool
+    stage: list[str], monkeypatch: pytest.MonkeyPatch, kind: str, gpu: bool, on_gpu: bool
 ) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
     Path("extractor/extractor.json").write_text(f'{{"kind": "{kind}"}}')
     asked = []
 

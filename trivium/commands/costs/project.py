@@ -13,5 +13,5 @@ def stage_costs(used: Used, cores: int) -> dict[str, Row]:
     Raises:
         BadInput: a `world.<source>` is none of the sources, or a parameter is nowhere.
     """
-    page = {name: Row(memory=1) for name in ("headline", "report")}
+    page = {name: Row(memory=1) for name in ("code", "headline", "report")}
     return kvqae_costs(used, cores) | decorrelation_costs(used) | complexity_costs(used) | page
