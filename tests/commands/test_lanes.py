@@ -140,7 +140,7 @@ def test_digests_are_written_before_a_lane_starts(project, monkeypatch):
         graph["stages"][name]["params"] = [{"code.yaml": [name]}]
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
     digests = "".join(f"{name}: a\n" for name in graph["stages"])
-    monkeypatch.setattr(lanes, "write_code", lambda _: (project / "code.yaml").write_text(digests))
+    monkeypatch.setattr(lanes, "write_code", lambda *_: (project / "code.yaml").write_text(digests))
     for name in ("ran", "code.yaml"):
         (project / name).unlink(missing_ok=True)
     finished = []

@@ -19,12 +19,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from pathlib import Path
 
 import networkx as nx
 from dvc.repo import Repo
 
-from trivium.harness.code.command import OWN_STAGE
-from trivium.harness.code.command import main as write_code
+from trivium.errors import BadInput
+from trivium.harness.code.command import OWN_STAGE, write_code
+from trivium.harness.code.digest import code_root
 
 DVC = (sys.executable, "-m", "trivium.commands.lane")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -146,7 +148,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
         if OWN_STAGE in graph:
-            write_code([])
+            try:
+                write_code(Path(), code_root())
+            except BadInput as error:
+                print(f"code: {error}", file=sys.stderr)
+                raise SystemExit(1) from None
         if not needed(graph, pipeline) & set(repo.status()) - {OWN_STAGE}:
             print("Data and pipelines are up to date.")
             return

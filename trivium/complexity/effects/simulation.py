@@ -41,8 +41,8 @@ class SimulateParameters(Parameters):
     )
     confounding: Confounding = Field(description="The third scenario")
     difficulty: Difficulty = Field(description="Of the simulated scores")
-    risk: float = Field(default=0.05, gt=0, lt=1, description="Of every test, the stated error rate")
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the bootstrap intervals")
+    risk: float = Field(gt=0, lt=1, description="Of every test, the stated error rate")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of texts")
     seed: int = Field(ge=0, description="Of all draws")
 

@@ -32,6 +32,15 @@ def changed_stages(folder: Path, root: Path) -> list[str]:
     return sorted(name for name in {*now, *before} if now.get(name) != before.get(name))
 
 
+def write_code(folder: Path, root: Path) -> None:
+    """Write `code.yaml` for the pipeline of a folder.
+
+    Raises:
+        BadInput: see `all_parts`.
+    """
+    write_digests(folder / CODE_YAML, {name: parts.digest for name, parts in all_parts(folder, root).items()})
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point: bad input ends in one clear message and exit code 1."""
     parser = argparse.ArgumentParser(
@@ -54,10 +63,10 @@ def _run(why: str | None, check: bool) -> int:
         changed = changed_stages(folder, root)
         print("\n".join(changed) or "no stage's code has changed")
         return int(bool(changed))
-    stages = all_parts(folder, root)
     if why is None:
-        write_digests(folder / CODE_YAML, {name: parts.digest for name, parts in stages.items()})
+        write_code(folder, root)
         return 0
+    stages = all_parts(folder, root)
     chosen = [name for name in stages if name == why or name.startswith(f"{why}@")]
     if not chosen:
         raise BadInput("no such stage that runs code of the project", got=why, choices=stages)
