@@ -20,7 +20,10 @@ help:  ## this list
 # In-painting's worker cannot share the lock: its environment lies in uv's cache, and shares its packages with .venv.
 WORKER := trivium/decorrelation/painting/worker.py
 
-$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
+# Plain `dvc` in this environment runs one small module of ours: it reads a parameter file once, not once a stage.
+DVC_MEMORY := trivium/commands/dvc_memory.py
+
+$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock $(DVC_MEMORY)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
 		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet uv; \
@@ -29,6 +32,8 @@ $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock
 			exit 1; fi; fi; \
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
 	$$uv sync --frozen --quiet --python $(BIN)/python --script $(WORKER)
+	@packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	cp $(DVC_MEMORY) "$$packages/trivium_dvc.py"; echo 'import trivium_dvc' > "$$packages/trivium_dvc.pth"
 	@touch $@
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)

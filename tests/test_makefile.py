@@ -16,7 +16,13 @@ PROGRAMS = {  # they note what they were asked for
 @pytest.fixture
 def project(tmp_path):
     """A folder whose environment is ready."""
-    for name in ("Makefile", "uv.lock", "pyproject.toml", "trivium/decorrelation/painting/worker.py.lock"):
+    for name in (
+        "Makefile",
+        "uv.lock",
+        "pyproject.toml",
+        "trivium/decorrelation/painting/worker.py.lock",
+        "trivium/commands/dvc_memory.py",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "trivium/decorrelation/painting/worker.py").touch()

@@ -33,8 +33,8 @@ FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 PACKAGES = ("trivium", "sample", "stages")
 LINES = 120  # of a stage
 # Outside stages/, whose modules are named as in the graph, each of these may name one module, if any.
-SAY_NOTHING = {"training", "records", "cells", "data", "world", "statistics"}
-SAY_LITTLE = SAY_NOTHING | {"pictures", "clip"}
+SAY_NOTHING = {"records", "cells", "data", "world", "statistics"}
+SAY_LITTLE = SAY_NOTHING | {"training", "pictures", "clip"}
 
 
 @cache
