@@ -43,6 +43,7 @@ def finished(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DVC_ROOT", str(tmp_path))
     monkeypatch.setenv("DVC_STAGE", "kvqae-toy")
+    monkeypatch.setattr("trivium.harness.stage.stage_run_by_dvc", lambda: None)  # there is no dvc.yaml here
     monkeypatch.setenv("DVC_EXP_NAME", "bold-idea")
     (tmp_path / "dvc.lock").write_text("stages:\n  make:\n    outs: [{path: in.txt, md5: abc123}]\n")
     subprocess.run(["git", "init", "-q"], check=True)
