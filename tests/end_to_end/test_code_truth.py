@@ -8,6 +8,7 @@ import ast
 import random
 import shutil
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -109,11 +110,12 @@ def edited(folder: Path, path: str, text: str) -> set[str]:
     return {stage for stage in before if before[stage] != after[stage]}
 
 
-def at_import(folder: Path, path: str) -> set[str]:
-    """The stages that reach a module by imports that are always executed: those outside functions."""
+def reached_at_import(folder: Path) -> dict[str, set[str]]:
+    """By stage the modules that it reaches by imports that are always executed: those outside functions."""
     modules = {str(file.relative_to(folder)): file for name in ("stages", "trivium", "sample")
                for file in (folder / name).rglob("*.py")}  # fmt: skip
 
+    @cache
     def direct(name: str) -> set[str]:
         tree, found = ast.parse(modules[name].read_text()), set()
         for node in tree.body:
@@ -145,7 +147,7 @@ def at_import(folder: Path, path: str) -> set[str]:
     starts = {
         name: cell.command.split("-m ", 1)[1].split()[0] for name, cell in pipeline.cells.items() if name != "code"
     }
-    return {name for name, start in starts.items() if path in reach(f"{start.replace('.', '/')}.py")}
+    return {name: reach(f"{start.replace('.', '/')}.py") for name, start in starts.items()}
 
 
 def cases(folder: Path) -> list[str]:
@@ -164,11 +166,11 @@ def cases(folder: Path) -> list[str]:
 
 def test_an_edit_changes_the_stages_that_run_it_and_no_others(copy, record):
     """What ran it must change. What did not run it may change only where an import inside a function leads to it."""
-    wrong = {}
+    wrong, always = {}, reached_at_import(copy)
     for path in cases(copy):
         changed = edited(copy, path, turned((copy / path).read_text()))
         ran = {stage for stage, paths in record.items() if path in paths}
-        needless = {stage for stage in changed - ran if stage in at_import(copy, path)}
+        needless = {stage for stage in changed - ran if path in always[stage]}
         if ran - changed or needless:
             wrong[path] = {"ran and did not change": sorted(ran - changed), "needlessly": sorted(needless)}
     assert wrong == {}
