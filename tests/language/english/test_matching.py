@@ -327,7 +327,8 @@ def test_plurals(word, many):
 
 
 def _hand_made() -> dict[int, set[str]]:
-    lines = (Path(__file__).parents[2] / "decorrelation" / "coco_mini_classes.txt").read_text(encoding="utf-8").splitlines()
+    readings = Path(__file__).parents[2] / "decorrelation" / "coco_mini_classes.txt"
+    lines = readings.read_text(encoding="utf-8").splitlines()
     table = (line.partition(":") for line in lines if not line.startswith("#"))
     return {int(caption): {name for name in names.strip().split(", ") if name} for caption, _, names in table}
 
