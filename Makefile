@@ -20,10 +20,10 @@ help:  ## this list
 # In-painting's worker cannot share the lock: its environment lies in uv's cache, and shares its packages with .venv.
 WORKER := trivium/decorrelation/painting/worker.py
 
-# Plain `dvc` in this environment runs one small module of ours: it reads a parameter file once, not once a stage.
-DVC_MEMORY := trivium/commands/dvc_memory.py
+# Plain `dvc` in this environment runs one small package of ours, which keeps its files whole when it is killed.
+IN_DVC := trivium/commands/in_dvc
 
-$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock $(DVC_MEMORY)
+$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock $(wildcard $(IN_DVC)/*.py)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
 		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet uv; \
@@ -33,7 +33,8 @@ $(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock $(DVC_MEMORY)
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
 	$$uv sync --frozen --quiet --python $(BIN)/python --script $(WORKER)
 	@packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	cp $(DVC_MEMORY) "$$packages/trivium_dvc.py"; echo 'import trivium_dvc' > "$$packages/trivium_dvc.pth"
+	rm -rf "$$packages"/trivium_*dvc*; cp -r $(IN_DVC) "$$packages/trivium_in_dvc"; \
+	echo 'import trivium_in_dvc' > "$$packages/trivium_in_dvc.pth"
 	@touch $@
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
@@ -42,7 +43,7 @@ PIPELINES := kvqae|decorrelation|complexity
 
 repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
-	@python -m trivium lanes $(P)
+	@TRIVIUM_ENDS_WITH=$$PPID python -m trivium lanes $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 
 status: $(BIN)/.ready  ## what has changed since the last run, the code too

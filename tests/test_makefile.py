@@ -21,7 +21,7 @@ def project(tmp_path):
         "uv.lock",
         "pyproject.toml",
         "trivium/decorrelation/painting/worker.py.lock",
-        "trivium/commands/dvc_memory.py",
+        "trivium/commands/in_dvc/__init__.py",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

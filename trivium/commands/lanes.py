@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
@@ -24,11 +25,12 @@ from pathlib import Path
 import networkx as nx
 from dvc.repo import Repo
 
+from trivium.commands.in_dvc.parent import ENDS_WITH
 from trivium.errors import BadInput
 from trivium.harness.code.command import OWN_STAGE, write_code
 from trivium.harness.code.digest import code_root
 
-DVC = (sys.executable, "-m", "trivium.commands.lane")
+DVC = (sys.executable, "-m", "dvc")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Lane = Sequence[str]
 # By pipeline its steps, by step its lanes, by lane what it is to bring about; a step waits for the one before.
@@ -98,7 +100,11 @@ def undisturbed() -> Iterator[None]:
 
 
 def run(lanes: Sequence[Lane]) -> bool:
-    """Run the stages of each lane in order, the lanes side by side; whether all succeeded. An interruption ends all."""
+    """Run the stages of each lane in order, the lanes side by side; whether all succeeded. An interruption ends all.
+
+    Raises:
+        SystemExit: a lane was killed; the others were ended.
+    """
     workers = {"STAGE_WORKERS": "1"} if len(lanes) > 1 else {}
     running: list[subprocess.Popen[bytes]] = []
     printing: list[subprocess.Popen[bytes]] = []
@@ -107,7 +113,7 @@ def run(lanes: Sequence[Lane]) -> bool:
             for place, stages in enumerate(lanes):
                 lane = subprocess.Popen(
                     [*DVC, "--wait-for-lock", "repro", "--single-item", *stages],
-                    env=os.environ | workers | {"STAGE_NICENESS": str(3 * place)},
+                    env=os.environ | workers | {"STAGE_NICENESS": str(3 * place), ENDS_WITH: str(os.getpid())},
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     process_group=0,
@@ -115,8 +121,11 @@ def run(lanes: Sequence[Lane]) -> bool:
                 running.append(lane)
                 name = f"{stages[-1].split('-')[0]} {place + 1}"
                 printing.append(subprocess.Popen(["sed", "-u", f"s/^/[{name}] /"], stdin=lane.stdout, process_group=0))
-        codes = [process.wait() for process in (*running, *printing)]
-        return not any(codes)
+        while any(process.poll() is None for process in (*running, *printing)):
+            if any((lane.returncode or 0) < 0 for lane in running):
+                raise SystemExit("a lane was killed, so all end; `make repro` goes on from what is done")
+            time.sleep(0.1)
+        return not any(process.returncode for process in (*running, *printing))
     finally:
         for lane in running:
             if lane.poll() is None:
@@ -133,9 +142,13 @@ def has_gpu() -> bool:
 def finish(pipeline: str) -> int:
     """Let DVC run what is left, and the page; its exit code."""
     if not pipeline:
-        return subprocess.run(["dvc", "repro"]).returncode
-    code = subprocess.run(["dvc", "repro", "--glob", f"{pipeline}-*"]).returncode
-    return code or subprocess.run(["dvc", "repro", "--single-item", "headline", "report"]).returncode
+        return dvc_repro()
+    return dvc_repro("--glob", f"{pipeline}-*") or dvc_repro("--single-item", "headline", "report")
+
+
+def dvc_repro(*arguments: str) -> int:
+    """Run `dvc repro`, which ends with this process; its exit code."""
+    return subprocess.run([*DVC, "repro", *arguments], env=os.environ | {ENDS_WITH: str(os.getpid())}).returncode
 
 
 def main(argv: Sequence[str] | None = None) -> None:
