@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -100,6 +101,8 @@ def test_init_counts_where_the_package_is_passed(root: Path) -> None:
         ("import typing\nif typing.TYPE_CHECKING:\n    import trivium.measures.fusion", False),
         ("TYPE_CHECKING = 0\nif TYPE_CHECKING:\n    pass\nelse:\n    import trivium.measures.fusion", True),
         ('COMMAND = ["python", "-m", "trivium.measures.fusion"]', True),
+        ("APART = 'trivium.measures.fusion'\nCOMMAND = ['python', '-m', APART]", False),
+        ("APART = 'trivium.measures.fusion'\nfrom trivium.measures import fusion", True),
         ('"""Like trivium.measures.fusion."""', False),
         ('"""trivium.measures.fusion"""', False),
         ("from trivium import measures", False),
@@ -233,6 +236,48 @@ def test_a_computed_import_needs_a_declaration(root: Path) -> None:
         digests(root)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "load = import_module\nload(input())",
+        "list(map(import_module, input().split()))",
+        "import_module('.one', input())",
+    ],
+)
+def test_what_imports_may_not_be_handed_on(root: Path, use: str) -> None:
+    write(root, {"trivium/nets/loss.py": f"from importlib import import_module\n{use}\n"})
+    with pytest.raises(BadInput, match=r"trivium/nets/loss.py:2: a module is imported by a computed name"):
+        digests(root)
+    write(root, {"trivium/nets/loss.py": "from importlib import import_module as load\nload(input())\n"})
+    with pytest.raises(BadInput, match=r"trivium/nets/loss.py:1: a module is imported by a computed name"):
+        digests(root)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "from importlib.util import find_spec\nfind_spec('numpy.linalg')",
+        "import importlib\nimportlib.import_module('numpy.linalg')",
+        "__import__('numpy')",
+        "COMMAND = ['python', '-m', 'numpy']",
+        "COMMAND = ('python', '-m', 'numpy.testing', '--help')",
+    ],
+)
+def test_a_package_counts_that_is_found_or_run_without_an_import(root: Path, use: str) -> None:
+    """As complexity's stop words, which are read from spaCy's folder."""
+    assert "package numpy" not in reached(root)
+    write(root, {"trivium/nets/loss.py": f"{use}\n"})
+    assert "package numpy" in reached(root)
+
+
+def test_a_package_that_is_run_brings_its_main(root: Path) -> None:
+    write(root, {"trivium/__main__.py": "import trivium.measures.fusion\n"})
+    write(root, {"trivium/nets/loss.py": "COMMAND = ['python', '-m', 'trivium', 'plan']\n"})
+    assert {"trivium/__main__.py", "trivium/measures/fusion.py"} <= reached(root)
+    write(root, {"dvc.yaml": "stages:\n  plan:\n    cmd: python -m trivium plan\n"})
+    assert changed(root, {"trivium/measures/fusion.py": ""}) == {"plan"}
+
+
 def test_a_lazy_front_door_brings_what_is_asked_for(root: Path) -> None:
     door = 'LAZY = {"add": "trivium.measures.fusion:add", "loss": "trivium.nets.loss"}\n'
     write(root, {"trivium/__init__.py": door, "stages/fuse.py": "from trivium import add\n"})
@@ -243,6 +288,9 @@ def test_a_lazy_front_door_brings_what_is_asked_for(root: Path) -> None:
     for everything in ("import trivium", "from trivium import *"):
         write(root, {"stages/fuse.py": f"{everything}\n"})
         assert {"trivium/measures/fusion.py", "trivium/nets/loss.py"} < reached(root, "stages.fuse")
+    write(root, {"trivium/__init__.py": "", "trivium/nets/__init__.py": door})
+    write(root, {"stages/fuse.py": "import trivium.nets as nets\n"})
+    assert {"trivium/measures/fusion.py", "trivium/nets/loss.py"} < reached(root, "stages.fuse")
 
 
 def test_locked_versions_count(root: Path) -> None:
@@ -355,6 +403,17 @@ def test_guard_edited_and_put_back_while_running(root: Path) -> None:
     file.write_text(text)
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     with pytest.raises(BadInput, match=r"replaced and put back while the stage ran: trivium/nets/loss.py; nothing"):
+        guard.check()
+
+
+def test_guard_finds_an_import_that_no_rule_sees(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = guard_of(root)
+    covered, beyond = ModuleType("trivium.nets.loss"), ModuleType("trivium.measures.fusion")
+    covered.__file__, beyond.__file__ = str(root / "trivium/nets/loss.py"), str(root / "trivium/measures/fusion.py")
+    monkeypatch.setitem(sys.modules, covered.__name__, covered)
+    guard.check()
+    monkeypatch.setitem(sys.modules, beyond.__name__, beyond)
+    with pytest.raises(BadInput, match=r"train: imported what its digest does not cover: trivium/measures/fusion.py;"):
         guard.check()
 
 

@@ -20,6 +20,8 @@ from typing import IO, Any
 
 import yaml
 
+APART = "trivium.harness.tracking_writer"  # of what a stage makes, nothing depends on what it does with the events
+
 SPOOL = Path(".work") / "tracking"
 """Where stages leave their events, below the project's root."""
 
@@ -142,7 +144,7 @@ def _wake_writer(root: Path) -> "subprocess.Popen[bytes] | None":
     with writer_log(root).open("a") as log:
         # Its own session and its own output: it outlives the stage, and whoever reads the stage's output need not wait.
         return subprocess.Popen(
-            [sys.executable, "-m", "trivium.harness.tracking_writer"],
+            [sys.executable, "-m", APART],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

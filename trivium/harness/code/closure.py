@@ -3,7 +3,8 @@
 **Modules.** Every import statement counts, also inside functions; not under `if TYPE_CHECKING:`. A module brings the
 `__init__` of each package above it; `from package import module` brings the module. A string constant that is the
 dotted name of a module of the project counts as an import of it, so that `[sys.executable, "-m", "trivium.a.worker"]`
-and tables for `import_module` need no more. So does the name of a Python file beside the module, such as `"worker.py"`.
+and tables for `import_module` need no more. So does the name of a Python file beside the module, such as `"worker.py"`,
+and what follows `"-m"` or is told to `import_module` or `find_spec`, here also a package of others.
 
 **Files.** A string constant that is the path of a file or of a folder without modules, seen from the module's own
 folder, from a package that another constant of the module names, or (where the module says `__file__`) from a folder
@@ -18,9 +19,13 @@ with `worker.py`. `unclaimed_files` lists the files that no module names: a test
   `READER` at their top level. Whoever asks may say which members are loaded; otherwise all count.
 - `LAZY = {"fuse": "trivium.kvqae.fuse"}` in an `__init__` that imports when asked for a name (PEP 562): a text after
   a colon is ignored. `from trivium import fuse` brings this one module, `import trivium` and `import *` bring all.
+- `APART = "trivium.harness.tracking_writer"` in the module that starts this one in a process of its own, which gives
+  nothing back. The name does not count: what only that process imports, MLflow, has no part in what a stage makes. An
+  import statement counts all the same.
 - `LOADS` in the module of a stage: see `pipeline.py`.
 
-A call of `import_module` with a computed name, in a module that declares neither and names no module, is an error.
+A use of `import_module` with a computed name, in a module that declares neither and names no module, is an error. What
+none of this sees a stage's `Guard` finds among the modules that were imported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -152,7 +157,7 @@ class Closures:
             return
         found.modules |= self._existing(_prefixes(module))
         lazy = self.source.facts(module).lazy if module in self.source.modules else {}
-        for name in names or ("*" if "." not in module else "",):
+        for name in names or ("*",):
             found.modules |= self._existing([f"{module}.{name}"])
             found.modules |= self._existing(_lazy_modules(lazy, name))
 
@@ -165,7 +170,7 @@ class Closures:
         scripts = [f"{beside}.{text.removesuffix('.py')}" for text in facts.texts if text.endswith(".py")]
         named = {text for text in facts.texts if "." in text} | set(scripts)
         members = set(self.members(facts.family, module).values()) if facts.family else set()
-        return self._existing(sorted(named - members)) - {module}
+        return self._existing(sorted(named - members)) - {module, facts.apart}
 
     def _files(self, module: str, facts: Facts) -> Iterator[str]:
         own = self.source.folder(module)

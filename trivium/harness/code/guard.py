@@ -6,6 +6,7 @@ stage ends, may have been imported in between; the output would lie in the cache
 
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,11 +15,12 @@ from pathlib import Path
 from trivium.errors import BadInput
 from trivium.harness.code.digest import Code, Parts
 from trivium.harness.code.pipeline import Pipeline
-from trivium.harness.code.source import Source
+from trivium.harness.code.source import OWN, Source
 from trivium.harness.code.written import CODE_YAML, read_digests
 
 _CLOCK = 0.05  # seconds by which the clocks of processes and files may differ
 _AGAIN = "run it again while the code stays as it is; work kept by the same code is resumed"
+_NAME_IT = "a name that can be read where it is imported, see trivium/harness/code/closure.py"
 Status = tuple[int, int, int, int]  # size, time of change, time of the last change of anything, number of the file
 _running: list[Callable[[], None]] = []
 
@@ -64,8 +66,10 @@ class Guard:
         Costs milliseconds while no file was touched.
 
         Raises:
-            BadInput: the digest is another one now, or a file was replaced and put back. A comment is no change.
+            BadInput: the digest is another one now, or a file was replaced and put back. A comment is no change. Or the
+                process imported a module that the digest does not cover.
         """
+        self._compare_imported()
         statuses = {path: _status(self._root / path) for path in self._statuses}
         if statuses == self._statuses and _names(Source(self._root)) == self._names:
             return
@@ -100,8 +104,16 @@ class Guard:
         if later:
             self._fail(f"code changed while it was imported: {'; '.join(later)}")
 
-    def _fail(self, problem: str) -> None:
-        raise BadInput(f"{self._stage}: {problem}; nothing was published", expected=_AGAIN)
+    def _compare_imported(self) -> None:
+        """Edits of a module that is imported in a way unknown to the rules of `closure.py` would change no digest."""
+        own = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in OWN]
+        imported = {getattr(module, "__file__", None) for module in own}
+        beyond = [path for path in self._names - {*self._parts.paths} if str(self._root / path) in imported]
+        if beyond:
+            self._fail(f"imported what its digest does not cover: {'; '.join(sorted(beyond))}", _NAME_IT)
+
+    def _fail(self, problem: str, expected: str = _AGAIN) -> None:
+        raise BadInput(f"{self._stage}: {problem}; nothing was published", expected=expected)
 
 
 @contextmanager

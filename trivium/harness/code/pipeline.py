@@ -75,6 +75,7 @@ class Pipeline:
                     "LOADS names no family that the stage reaches", file=starts[0], got=family, choices=declared
                 )
         members = {family: self._members(declared[family], text, cell) for family, text in loads.items()}
+        starts += [f"{module}.__main__" for module in starts if f"{module}.__main__" in code.source.modules]
         return code.parts(starts, {family: names for family, names in members.items() if names})
 
     def _members(self, existing: Container[str], text: str, cell: Cell) -> list[str]:

@@ -2,8 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from trivium.errors import BadInput
@@ -11,8 +12,9 @@ from trivium.harness.code.normal import is_text, normal_form
 
 _NAME = re.compile(r"\w[\w.\-]*(/\w[\w.\-]*)*", re.ASCII)  # of a module, a file or a folder
 _LONGEST = 100
-_IMPORTERS = {"import_module", "__import__"}
-_DECLARED: dict[str, type] = {"FAMILY": str, "LAZY": dict, "LOADS": dict}
+_IMPORTERS = {"import_module", "__import__", "run_module"}
+_FINDERS = {*_IMPORTERS, "find_spec"}  # what is found may be read without an import
+_DECLARED: dict[str, type] = {"APART": str, "FAMILY": str, "LAZY": dict, "LOADS": dict}
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,14 @@ class Facts:
 
     Attributes:
         form: digest of the syntax tree's normal form.
-        imports: (level, module, names) of every import statement; names are empty for `import module`.
+        imports: (level, module, names) of every import statement, and of what else is imported or run by a name; names
+            are empty for `import module`.
         texts: string constants that could name a module, a file or a folder.
-        computed: line of a first call that imports a module by a computed name, 0: there is none.
+        computed: line where a module is first imported by a computed name, 0: there is none.
         says_file: whether it says `__file__`.
         binds: names that the module binds at its top level by assignment, function or class.
-        family, lazy, loads: the declarations `FAMILY`, `LAZY` and `LOADS` (see `closure.py`), where it makes them.
+        apart, family, lazy, loads: the declarations `APART`, `FAMILY`, `LAZY` and `LOADS` (see `closure.py`), where it
+            makes them.
     """
 
     form: str
@@ -35,6 +39,7 @@ class Facts:
     computed: int = 0
     says_file: bool = False
     binds: list[str] = field(default_factory=list)
+    apart: str = ""
     family: str = ""
     lazy: dict[str, str] = field(default_factory=dict)
     loads: dict[str, str] = field(default_factory=dict)
@@ -57,9 +62,10 @@ def read_facts(source: bytes, path: str) -> Facts:
         form=normal_form(tree),
         imports=[(level, module, list(names)) for level, module, names in sorted(set(imports))],
         texts=sorted({text for node in nodes for text in _texts(node) if _could_name(text)}),
-        computed=min((node.lineno for node in nodes if isinstance(node, ast.Call) and _computed(node)), default=0),
+        computed=min(_computed(nodes), default=0),
         says_file=any(isinstance(node, ast.Name) and node.id == "__file__" for node in nodes),
         binds=sorted(set(_bound(tree))),
+        apart=declared.get("APART", ""),
         family=declared.get("FAMILY", ""),
         lazy=declared.get("LAZY", {}),
         loads=declared.get("LOADS", {}),
@@ -94,6 +100,12 @@ def _imports(node: ast.AST) -> Iterator[tuple[int, str, tuple[str, ...]]]:
             yield 0, alias.name, ()
     elif isinstance(node, ast.ImportFrom):
         yield node.level, node.module or "", tuple(alias.name for alias in node.names)
+    elif isinstance(node, ast.Call) and (text := _told(node)):
+        yield 0, text, ()
+    elif isinstance(node, ast.List | ast.Tuple):
+        for option, module in pairwise(node.elts):
+            if isinstance(module, ast.Constant) and isinstance(option, ast.Constant) and option.value == "-m":
+                yield 0, str(module.value), ("__main__",)
 
 
 def _texts(node: ast.AST) -> Iterator[str]:
@@ -107,10 +119,22 @@ def _could_name(text: str) -> bool:
     return len(text) <= _LONGEST and _NAME.fullmatch(text) is not None
 
 
-def _computed(call: ast.Call) -> bool:
-    if _last_name(call.func) not in _IMPORTERS or not call.args:
-        return False
-    return not (isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str))
+def _told(call: ast.Call) -> str:
+    """The module that a call finds or imports, where it is told by a constant, and not seen from another module."""
+    name = call.args[0] if _last_name(call.func) in _FINDERS and call.args else None
+    told = name.value if isinstance(name, ast.Constant) else None
+    return told if isinstance(told, str) and not told.startswith(".") else ""
+
+
+def _computed(nodes: Sequence[ast.AST]) -> Iterator[int]:
+    """Lines that hand on, rename or call what imports, but for calls that tell the module."""
+    telling = {id(node.func) for node in nodes if isinstance(node, ast.Call) and _told(node)}
+    for node in nodes:
+        if isinstance(node, ast.alias):
+            if node.asname and node.name in _IMPORTERS:
+                yield node.lineno
+        elif isinstance(node, ast.expr) and _last_name(node) in _IMPORTERS and id(node) not in telling:
+            yield node.lineno
 
 
 def _targets(statement: ast.AST) -> list[str]:
