@@ -58,6 +58,8 @@ def test_f1_is_the_best_over_aliases_on_multisets():
         (["1914"], "the war of 1914–1918", True),
         (["€5"], "costs €5 a piece", True),
         (["The", "?"], "The end?", False),
+        (["—", "– “a”"], "a war — – “” — of 1914", False),
+        (["£"], "a £ sign", True),
         ([], "anything", False),
         (["Hague", "Paris"], "paris", True),
         (["man"], "woman, then man", True),
