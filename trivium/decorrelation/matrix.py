@@ -6,7 +6,7 @@ called `{dataset}_{model}_{variant}`. Names of variants:
 - `zero_shot` (the model as released), `finetune` (D), `ours` (D ∪ D'); `longer`: D at a multiple of the steps;
   `zero`: D ∪ D' with zero filling, its queries zero filled too (the shortcut that a black box is);
 - table 3, `{captions}_{filling}` of D' where that is not as in `ours`, queries as in `ours`: `noun_phrase_blur`,
-  `noun_phrase_zero`, `noun_phrase_mean`, `captioner_inpaint`, `prompt_inpaint`;
+  `noun_phrase_zero`, `noun_phrase_mean`, `grammatical_inpaint`, `captioner_inpaint`, `prompt_inpaint`;
 - figure 4, `share{percent}`: a part of D' (`share25`: a quarter of it);
 - appendix B, `subset` (D_s, as many original pairs as D' has) and `synthetic` (D' alone).
 
@@ -35,7 +35,9 @@ class Fields(Parameters):
     dataset: Literal["coco", "flickr30k", "control"] = Field(description="Data set of pairs, queries and gallery")
     model: KindName = Field(description="Kind of model")
     filling: FillingName = Field(description="Paints the pictures of D'")
-    captions: Literal["none", "noun_phrase", "prompt", "captioner"] = Field(description="Makes the captions of D'")
+    captions: Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"] = Field(
+        description="Makes the captions of D'"
+    )
     queries: FillingName = Field(description="Paints the test queries")
     original: Literal["all", "subset", "none"] = Field(
         default="all", description="D, as many of its pairs as D' has, or none"
