@@ -159,5 +159,11 @@ class Vse:
         save_weights(self.module, folder / WEIGHTS)
 
 
+class VseFrozen(Vse):
+    """The same under the name of its own kind, whose settings leave the CNN as it was."""
+
+    kind = "vse_frozen"
+
+
 def _towers(cnn: Vgg, config: dict[str, Any], vocabulary: Vocabulary) -> VseTowers:
     return VseTowers(cnn, words=len(vocabulary), word_dimension=config["word_dimension"], dimension=config["dimension"])

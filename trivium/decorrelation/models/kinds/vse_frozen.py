@@ -10,4 +10,5 @@ class VseFrozen(Vse):
 
     name = "vse_frozen"
     label = "VSE++, CNN frozen"
+    network = ("trivium.decorrelation.models.vse", "VseFrozen")
     tiny: ClassVar = Vse.tiny | {"finetune_cnn": False}
