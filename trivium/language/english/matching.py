@@ -51,7 +51,8 @@ class Matcher:
         if not found:
             return ()
         names: set[str] = set()
-        for place, expression in sorted(found, key=lambda each: (-len(each[1]), self._misplaced(*each, end), each[0])):
+        longest = sorted((-len(each), self._misplaced(place, each, end), place, each) for place, each in found)
+        for _, _, place, expression in longest:
             taken = range(place, place + len(expression))
             if read.isdisjoint(taken):
                 read.update(taken)
