@@ -22,7 +22,7 @@ def main(
     painted: Path | None = None,
     captioner: Path | None = None,
 ) -> dict[str, float]:
-    """Write D' with --captions none, noun_phrase, prompt or captioner (the last from --painted by --captioner)."""
+    """Write D' with captions by --captions; captioner reads --painted by the model in --captioner."""
     del context
     if captions not in get_args(Captions):
         raise BadInput("no such way to caption", field="--captions", got=captions, choices=get_args(Captions))

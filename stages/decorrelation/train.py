@@ -78,6 +78,7 @@ def main(
         steps=0 if said.variant == ZERO_SHOT else max(1, round(said.steps * settings.steps)),
         original=said.original,
         share=said.share,
+        captions=said.captions_an_image,
         seed=said.seed,
         raw=raw,
         pairs=pairs,

@@ -14,7 +14,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
-from trivium.measures.answers import normalize_answer
+from trivium.measures.answers import is_matchable
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import SECTION, ImageEncoders
 
@@ -84,7 +84,7 @@ def main(
                 f"{split}_without_relevant_passage": sum(not len(ids) for ids in passage_qrels.relevant),
                 f"{split}_without_relevant_article": sum(not len(ids) for ids in article_qrels.relevant),
                 f"{split}_answers_normalised_to_nothing": sum(
-                    not normalize_answer(answer) for question in asked for answer in question.answers
+                    not is_matchable(answer) for question in asked for answer in question.answers
                 ),
             }
     return metrics

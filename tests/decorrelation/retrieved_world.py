@@ -50,6 +50,7 @@ PARAMETERS: dict[str, Any] = {
         "models": {
             "clip": {"steps": 22130, "synthetic_share": 0.5},
             "vse": {"steps": 22130, "margin": 0.2, "batch_size": 64},
+            "vse_frozen": {"steps": 22130, "margin": 0.2, "batch_size": 64},
         },
     },
     "fragment": {
@@ -265,7 +266,7 @@ def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
         )
     trained = [each for each in found if each.split == "train"]
     for filling in ("cv2", "zero", "blur", "mean"):
-        for captions in ("noun_phrase", "prompt", "captioner"):
+        for captions in ("noun_phrase", "grammatical", "prompt", "captioner"):
             table = pa.table(
                 {
                     "removal": [each.id for each in trained],
@@ -371,7 +372,7 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
         write_json(folder / f"world_{dataset}.json", {"pictures_train": 24.0})
     write_json(folder / "entities_table.json", ENTITIES)
     for cell_name, each in cells.items():
-        write_json(folder / f"train_{cell_name}.json", {"steps": 100.0, "loss": 20.0})
+        write_json(folder / f"train_{cell_name}.json", {"steps": 100.0, "loss": 20.0, "synthetic_pairs": 24.0})
         if each["captions"] != "none":
             name = f"pairs_{each['dataset']}_{each['filling']}_{each['captions']}.json"
             write_json(folder / name, {"pairs": 24.0, "different_captions": DIFFERENT.get(each["captions"], 20.0)})

@@ -28,6 +28,7 @@ from trivium.files.atomic import write_atomically
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")} | {
     "complexity.factors",
     "complexity.finetune.models",
+    "decorrelation.train.models",
 }
 
 

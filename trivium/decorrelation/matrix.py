@@ -6,8 +6,8 @@ called `{dataset}_{model}_{variant}`. Names of variants:
 - `zero_shot` (the model as released), `finetune` (D), `ours` (D ∪ D'); `longer`: D at a multiple of the steps;
   `zero`: D ∪ D' with zero filling, its queries zero filled too (the shortcut that a black box is);
 - table 3, `{captions}_{filling}` of D' where that is not as in `ours`, queries as in `ours`: `noun_phrase_blur`,
-  `noun_phrase_zero`, `noun_phrase_mean`, `captioner_inpaint`, `prompt_inpaint`;
-- figure 4, `share{percent}`: a part of D' (`share25`: a quarter of it);
+  `noun_phrase_zero`, `noun_phrase_mean`, `grammatical_inpaint`, `captioner_inpaint`, `prompt_inpaint`;
+- figure 4, `share{percent}`: a part of D' (`share25`: a quarter of it), with one caption a picture or several;
 - appendix B, `subset` (D_s, as many original pairs as D' has) and `synthetic` (D' alone).
 
 The report finds the rows of a table by what a cell is, not by its name.
@@ -35,12 +35,17 @@ class Fields(Parameters):
     dataset: Literal["coco", "flickr30k", "control"] = Field(description="Data set of pairs, queries and gallery")
     model: KindName = Field(description="Kind of model")
     filling: FillingName = Field(description="Paints the pictures of D'")
-    captions: Literal["none", "noun_phrase", "prompt", "captioner"] = Field(description="Makes the captions of D'")
+    captions: Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"] = Field(
+        description="Makes the captions of D'"
+    )
     queries: FillingName = Field(description="Paints the test queries")
     original: Literal["all", "subset", "none"] = Field(
         default="all", description="D, as many of its pairs as D' has, or none"
     )
     share: float = Field(default=1.0, ge=0, le=1, description="Part of D' that is used (figure 4)")
+    captions_an_image: int = Field(
+        default=1, ge=1, le=5, description="Captions of a painted picture that are used, of those in D' (figure 4)"
+    )
     steps: float = Field(default=1.0, gt=0, description="Multiple of the model's steps")
 
     @model_validator(mode="after")

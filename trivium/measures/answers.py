@@ -2,6 +2,7 @@
 
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
@@ -19,9 +20,14 @@ def normalize_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 
+def is_matchable(answer: str) -> bool:
+    """Whether anything but punctuation is left of an answer once normalised; "The" and "—" would match everywhere."""
+    return any(unicodedata.category(each)[0] != "P" for each in normalize_answer(answer).replace(" ", ""))
+
+
 def _normalize_all(answers: Iterable[str]) -> list[str]:
-    """Distinct normalised answers; one that normalises to nothing can match nothing and is left out."""
-    return [answer for answer in dict.fromkeys(map(normalize_answer, answers)) if answer]
+    """Distinct normalised answers; those that can match nothing are left out."""
+    return list(dict.fromkeys(normalize_answer(answer) for answer in answers if is_matchable(answer)))
 
 
 def exact_match(prediction: str, answers: Iterable[str]) -> bool:
@@ -47,8 +53,8 @@ def f1(prediction: str, answers: Iterable[str]) -> float:
 class AnswerMatcher:
     """Finds any of a question's answers in texts, both normalised, at word boundaries.
 
-    An answer that normalises to nothing ("The") never matches. Normalise a text once when several questions look at
-    it, and use `matches_normalized`.
+    An answer that is not `is_matchable` never matches. Normalise a text once when several questions look at it, and
+    use `matches_normalized`.
     """
 
     def __init__(self, answers: Iterable[str]) -> None:

@@ -25,20 +25,23 @@ class Vgg(nn.Module):
         grid: side of the map that the average pooling makes for the fully connected layers (VGG: 7).
         hidden: width of the fully connected layers (VGG: 4096).
         classes: of the classifier; None leaves it out.
+        dropout: of the features, before the classifier if there is one.
 
     Attributes:
         width: size of a feature vector, `hidden`.
         checkpointing: compute the convolutions' activations again in the backward pass instead of keeping them.
     """
 
-    def __init__(self, channels: Sequence[str | int], *, grid: int, hidden: int, classes: int | None) -> None:
+    def __init__(
+        self, channels: Sequence[str | int], *, grid: int, hidden: int, classes: int | None, dropout: float = 0.5
+    ) -> None:
         super().__init__()
         self.features = make_layers(cast(list[str | int], list(channels)))
         self.avgpool = nn.AdaptiveAvgPool2d(grid)
         last = next(each for each in reversed(channels) if isinstance(each, int))
         fully = [nn.Linear(last * grid * grid, hidden), nn.ReLU(), nn.Dropout(), nn.Linear(hidden, hidden), nn.ReLU()]
-        classifier = [] if classes is None else [nn.Dropout(), nn.Linear(hidden, classes)]
-        self.classifier = nn.Sequential(*fully, *classifier)
+        classifier = [] if classes is None else [nn.Linear(hidden, classes)]
+        self.classifier = nn.Sequential(*fully, nn.Dropout(dropout), *classifier)
         self.width = hidden
         self.checkpointing = False
 

@@ -21,7 +21,9 @@ def world(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pairs(world):
-    return training_pairs(read_corpus(world / "raw"), world / "pairs.parquet", original="all", share=1.0, seed=0)
+    return training_pairs(
+        read_corpus(world / "raw"), world / "pairs.parquet", original="all", share=1.0, captions=1, seed=0
+    )
 
 
 def shown_ids(draws, steps):

@@ -41,7 +41,9 @@ def tiny(dropout=0.2):
 
 
 def batches_of(model, world, options, process=0, processes=1):
-    pairs = training_pairs(read_corpus(world / "raw"), world / "pairs.parquet", original="all", share=1.0, seed=0)
+    pairs = training_pairs(
+        read_corpus(world / "raw"), world / "pairs.parquet", original="all", share=1.0, captions=1, seed=0
+    )
     pictures = Pictures(model, Images(world / "raw" / "images"), Images(world / "painted" / "train"), 10**6)
     draws = Draws(pairs, options.batch_size, 0.5, seed=0)
     return Batches(model, draws, pictures, seed=0, process=process, processes=processes)

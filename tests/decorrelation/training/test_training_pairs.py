@@ -22,8 +22,8 @@ def corpus(world):
     return read_corpus(world / "raw")
 
 
-def pairs(corpus, world, original="all", share=1.0, seed=0):
-    return training_pairs(corpus, world / "pairs.parquet", original=original, share=share, seed=seed)
+def pairs(corpus, world, original="all", share=1.0, captions=1, seed=0):
+    return training_pairs(corpus, world / "pairs.parquet", original=original, share=share, captions=captions, seed=seed)
 
 
 def test_d_is_the_training_split_with_restval_and_all_captions(corpus, world):
@@ -67,13 +67,16 @@ def test_a_subset_larger_than_the_pictures_takes_second_captions(corpus, world, 
     rows = read_table(world / "pairs.parquet").to_pylist()
     five = [row | {"caption": row["caption"] + more} for row in rows for more in range(3)]
     write_table(tmp_path / "pairs.parquet", pa.Table.from_pylist(five[:-2]))
-    subset = training_pairs(corpus, tmp_path / "pairs.parquet", original="subset", share=1.0, seed=0)
+    subset = pairs(corpus, tmp_path, "subset", captions=5)
     assert subset.original_pairs == 16
     assert sorted(len(each.texts) for each in subset.original) == [2, 2, 3, 3, 3, 3]
-    painted = training_pairs(corpus, tmp_path / "pairs.parquet", original="all", share=1.0, seed=0).painted
+    painted = pairs(corpus, tmp_path, captions=5).painted
     assert [len(each.texts) for each in painted] == [3, 3, 3, 3, 3, 1]
     # No picture's id, and not -1, which marks empty places in BLIP's queue.
     assert [each.id for each in painted] == [-2, -3, -4, -5, -6, -7]
+    assert [len(each.texts) for each in pairs(corpus, tmp_path, captions=2).painted] == [2, 2, 2, 2, 2, 1]
+    first = [each.texts for each in pairs(corpus, tmp_path, captions=1).painted]
+    assert first == [each.texts[:1] for each in painted]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,7 @@ def test_nothing_of_validation_or_test_is_trained_on(corpus, world, tmp_path, ch
     rows = read_table(world / "pairs.parquet").to_pylist()
     write_table(tmp_path / "pairs.parquet", pa.Table.from_pylist([rows[1], rows[0] | change]))
     with pytest.raises(BadInput, match=f"pairs.parquet:2: .*({message})"):
-        training_pairs(corpus, tmp_path / "pairs.parquet", original="all", share=1.0, seed=0)
+        training_pairs(corpus, tmp_path / "pairs.parquet", original="all", share=1.0, captions=1, seed=0)
 
 
 def test_a_file_in_two_splits(corpus, world):

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,8 @@ import yaml
 from stages.decorrelation.evaluate import main
 from tests.decorrelation import retrieved_world as world
 from trivium.decorrelation.co_occurrence import partners
-from trivium.decorrelation.evaluation.tables import EvaluateParameters, usual_partners
+from trivium.decorrelation.evaluation.tables import EvaluateParameters, synthetic_ratio, usual_partners
+from trivium.decorrelation.matrix import parse_cell
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_table
 from trivium.formats.picture_corpora import read_corpus
@@ -150,6 +152,15 @@ def test_the_part_of_synthetic_pairs(made):
     training = sum(row == "train" for row in read_table(folder / "phrases/coco.parquet")["split"].to_pylist())
     assert metrics["coco_clip_ours_0_synthetic_ratio"] == pytest.approx(pairs / training)
     assert metrics["coco_clip_finetune_0_synthetic_ratio"] == 0
+
+
+def test_a_cell_that_takes_one_caption_counts_no_other(tmp_path):
+    rows = {"removal": ["1_dog"] * 3 + ["2_cat"]}
+    write_table(tmp_path / "coco/cv2_noun_phrase.parquet", pa.table(rows))
+    for captions, pairs in ((1, 2), (2, 3), (5, 4)):
+        fields = world.cell("coco", "clip", "ours", share=0.5, captions_an_image=captions)
+        own = parse_cell("coco_clip_ours_0", fields, Path("params.yaml"))
+        assert synthetic_ratio(own, tmp_path, 20) == 0.5 * pairs / 20
 
 
 def test_the_order_of_rows_in_the_files_does_not_matter(made, copy):

@@ -147,6 +147,24 @@ def test_table_3_finds_its_rows_by_what_they_are(full, sections):
     assert sections["table-3"].count("hardly depend") == 1
 
 
+def test_own_rows_stand_beside_the_papers(tmp_path):
+    cells = world.named([
+        *(("coco", "clip", variant, 0, {}) for variant in ("finetune", "ours")),
+        ("coco", "clip", "grammatical_inpaint", 0, {"captions": "grammatical"}),
+        *(("coco", model, "ours", 0, {}) for model in ("vse", "vse_frozen")),
+    ])  # fmt: skip
+    fragment = small_world(tmp_path, cells)[2]
+    found = {each["id"].removeprefix("decorrelation-"): each["html"] for each in fragment["sections"]}
+    for table in ("table-1", "table-2"):
+        html = found[table]
+        assert row_of(html, "VSE++ ", "ours")[-1] != "not in the paper"
+        assert row_of(html, "VSE++, CNN frozen", "ours")[-1] == "not in the paper"
+        assert not [row for row in rows(html) if "CNN frozen" in row[0] and "finetuned" in row[0]]
+    whole = row_of(found["table-3"], "noun-phrase removal in whole English × in-painting")
+    assert (len(whole), whole[-1]) == (7, "not in the paper")
+    assert "|D′| of <em>ours</em>: 24 pairs; the paper’s: 45 467." in found["removals"]
+
+
 def test_figure_4_has_a_point_for_every_share(sections):
     assert "<svg" in sections["figure-4"]
     shares = [row[0] for row in rows(sections["figure-4"])[1:]]

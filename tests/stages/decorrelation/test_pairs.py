@@ -89,6 +89,14 @@ def test_noun_phrase_removal_writes_one_caption_a_drawn_training_removal(world, 
         assert all(name in row["text"].lower() for name in stays)
 
 
+def test_grammatical_captions_are_whole_sentences(world, tmp_path):
+    _, plain = run(world, tmp_path / "plain", "noun_phrase", captions_an_image=5)
+    _, whole = run(world, tmp_path / "whole", "grammatical", captions_an_image=5)
+    texts = {row["caption"]: (row["text"], other["text"]) for row, other in zip(plain, whole, strict=True)}
+    assert texts[0] == ("A dog.", "A dog.")
+    assert texts[1] == ("There is a dog.", "There is a dog.")
+
+
 def test_every_drawn_removal_of_a_picture_gives_a_pair(world, tmp_path):
     """With removals.training: all a picture has several."""
     several = [removal(1, "person", ("dog", "frisbee")), removal(1, "dog", ("frisbee", "person")), REMOVALS[0]]
@@ -134,17 +142,18 @@ def test_prompts_name_what_remains(world, tmp_path):
     assert "frisbee" not in rows[0]["text"]
 
 
-def test_captions_that_become_empty_are_counted(world, tmp_path):
+@pytest.mark.parametrize(("captions", "emptied"), [("noun_phrase", 1), ("grammatical", 3)])
+def test_captions_that_become_empty_are_counted(world, tmp_path, captions, emptied):
     both = [removal(0, "frisbee", ())]
     both = [Removal(**{**both[0].__dict__, "removed": ("dog", "frisbee")})]
     write_removals(tmp_path / "removals" / "removals.parquet", both)
     context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
     metrics = main(
-        PARAMETERS.model_copy(update={"captions_an_image": 5}), context, captions="noun_phrase",
+        PARAMETERS.model_copy(update={"captions_an_image": 5}), context, captions=captions,
         phrases=world / "phrases.parquet", removals=tmp_path / "removals", out=tmp_path / "pairs.parquet",
     )  # fmt: skip
     assert metrics["dropped_emptied"] + metrics["pairs"] == 5
-    assert metrics["dropped_emptied"] >= 2
+    assert metrics["dropped_emptied"] == emptied
 
 
 def _write_captioner(folder: Path) -> None:

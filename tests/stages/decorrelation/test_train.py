@@ -89,7 +89,10 @@ def test_a_training_without_d_prime_needs_no_painted_pictures(world, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "bert"}, r"coco_bert_ours_0.*no such kind of retrieval model \(choices: blip, clip, vse\)"),
+        (
+            {"model": "bert"},
+            r"coco_bert_ours_0.*no such kind of retrieval model \(choices: blip, clip, vse, vse_frozen\)",
+        ),
         ({"model": "vse"}, r"models\.vse'.*no such model \(choices: clip\)"),
         ({"original": "most"}, "original: Input should be 'all', 'subset' or 'none'"),
         ({"share": 1.5}, "share: Input should be less than or equal to 1"),

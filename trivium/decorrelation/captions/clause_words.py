@@ -9,7 +9,7 @@ PEOPLE = words_of("person people")
 OWNING_VERBS = words_of("has have had having contains containing features featuring includes including shows")
 STANDS_ALONE = words_of(
     """eat drink play read cook talk smoke serve pose perform sleep walk run jump fly drive surf ski skate fight race
-    dance sing swim wait work speak write bake paint graze feed look"""
+    dance sing swim wait work speak write bake paint graze feed look swing"""
 )
 NEEDS_PHRASE = words_of(
     """lean look stare gaze peer rest belong consist depend connect fill cover top pair attach surround line stack
@@ -20,13 +20,18 @@ STANDING = words_of("sit seat stand lie lay hang rest perch place park")
 COPULAS = words_of("is are was were be being")
 IRREGULAR_STEMS = {"ate": "eat", "lying": "lie", "ran": "run", "sat": "sit", "made": "make", "hung": "hang"}
 
-# Prepositions: of places, and those that end a verb ("set up").
+# Prepositions: of places; of these, those that place who does something, not what it is done to; and those that end a
+# verb ("set up").
 LOCATIVE = words_of(
     """in on at near by beside besides next behind under underneath beneath above over below between among along
     alongside inside outside atop around across during against close within amid through"""
 )
+WHEREABOUTS = words_of("on in at over inside atop along across through during")
 PARTICLES = words_of("up down off out over around on in along by away")
 PARTICLES_BEFORE_PREPOSITIONS = words_of("up down off out along away")
+
+# Those whose noun is not there for sure, or is no thing.
+REMOTE = words_of("like as than without for except during before after")
 
 # Nouns: where a scene takes place, parts and depictions of something, what people wear, what is no thing.
 SETTINGS = words_of(
@@ -47,5 +52,5 @@ CLOTHES = words_of(
 WORN = BODY | CLOTHES | words_of("leash collar saddle")
 ABSTRACT = words_of(
     """trick tricks pose position pitch fun time ride preparation turn lunch dinner breakfast notes way flight swing
-    times something reflection"""
+    times something reflection display"""
 )

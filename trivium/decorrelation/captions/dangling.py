@@ -1,6 +1,7 @@
 """What dangles once a noun phrase has gone, and goes too: prepositions, verbs without object, pronouns, clothes."""
 
 from trivium.decorrelation.captions.clause_words import (
+    BODY,
     COPULAS,
     DEPICTIONS,
     LIVING,
@@ -74,7 +75,7 @@ def _survives(segment: Segment, child: Segment) -> bool:
 def _lose_part(clause: Clause, parent: int, gone: frozenset[str]) -> None:
     """Without the toilet there is no "back of a toilet"; neither is there a picture of it."""
     nouns = clause.subject if parent == SUBJECT else clause.segments[parent].nouns
-    if nouns and (nouns[-1].head in PARTS or nouns[-1].head in DEPICTIONS):
+    if nouns and nouns[-1].head in PARTS | DEPICTIONS | BODY:
         nouns.pop()
         if parent != SUBJECT and not nouns:
             lose_object(clause, parent, gone)
@@ -107,7 +108,7 @@ def drop_dangling(clause: Clause) -> None:
     verbs = False
     for segment in clause.segments:
         if segment.alive and segment.kind == "V":
-            if segment.lead and not verbs and not segment.finite:
+            if segment.lead and not verbs:
                 segment.lead = ""  # "wearing a tie and holding a cup" without the tie
             verbs = True
 

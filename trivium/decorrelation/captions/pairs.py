@@ -14,7 +14,7 @@ from PIL import Image
 from pydantic import Field
 from tqdm import tqdm
 
-from trivium.decorrelation.captions.phrase_removal import remove_phrases
+from trivium.decorrelation.captions import grammatical_removal, phrase_removal
 from trivium.decorrelation.captions.prompt_templates import prompt
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -22,7 +22,7 @@ from trivium.files.tables import read_table
 from trivium.formats.pictures import Phrase, Removal
 from trivium.harness.parameters import Parameters
 
-Captions = Literal["none", "noun_phrase", "prompt", "captioner"]
+Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]
 
 
 SCHEMA = pa.schema([("removal", pa.string()), ("picture", pa.int64()), ("caption", pa.int64()), ("text", pa.string())])
@@ -68,10 +68,11 @@ def drawn_sources(
     return naming[:count]
 
 
-def without_phrases(removal: Removal, source: Mapping[str, Any]) -> str | None:
-    """The caption y' by noun-phrase removal; None when nothing is left."""
+def without_phrases(removal: Removal, source: Mapping[str, Any], captions: Captions) -> str | None:
+    """The caption y' by noun-phrase removal, grammatical or as it comes; None when nothing is left."""
+    remove = (grammatical_removal if captions == "grammatical" else phrase_removal).remove_phrases
     phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
-    return remove_phrases(source["text"], phrases, removal.removed)
+    return remove(source["text"], phrases, removal.removed)
 
 
 class _Painted:
@@ -141,7 +142,7 @@ def _batch(
             for removal, source in sources
         ]
     else:
-        texts = [without_phrases(removal, source) for removal, source in sources]
+        texts = [without_phrases(removal, source, captions) for removal, source in sources]
     rows = [
         {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
         for (removal, source), text in zip(sources, texts, strict=True)

@@ -4,16 +4,17 @@ Cells that differ only in their seed are one row: the mean over seeds, its sprea
 pictures. What luck alone would score stands beside it: the expectation of ODmAP under a random order.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from pydantic import Field
 
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
 from trivium.decorrelation.evaluation.comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
 from trivium.decorrelation.matrix import Cell
+from trivium.files.tables import read_table
 from trivium.formats.pictures import Corpus
 from trivium.harness.parameters import Parameters
 
@@ -96,5 +97,6 @@ def synthetic_ratio(cell: Cell, folder: Path, training: int) -> float:
     """
     if not cell.synthetic:
         return 0.0
-    pairs_made = pq.read_metadata(folder / cell.dataset / f"{cell.filling}_{cell.captions}.parquet").num_rows
-    return cell.share * pairs_made / training
+    path = folder / cell.dataset / f"{cell.filling}_{cell.captions}.parquet"
+    made = Counter(read_table(path, ["removal"])["removal"].to_pylist())
+    return cell.share * sum(min(count, cell.captions_an_image) for count in made.values()) / training

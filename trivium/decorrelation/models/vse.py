@@ -48,21 +48,25 @@ def read_cnn_config(path: Path) -> dict[str, Any]:
     return config
 
 
-def read_cnn(base: Path) -> tuple[Vgg, dict[str, Any]]:
+def read_cnn(base: Path, dropout: float = 0.0) -> tuple[Vgg, dict[str, Any]]:
     """The trained CNN without its classifier, and its configuration.
+
+    Args:
+        base: folder of the CNN.
+        dropout: of its features, in training.
 
     Raises:
         BadInput: see `read_cnn_config`; or weights that are missing, broken or do not fit.
     """
     config = read_cnn_config(base / _CONFIG)
-    cnn = _vgg(config)
+    cnn = _vgg(config, dropout)
     weights = read_weights(base / WEIGHTS)
     load_weights(cnn, {name: value for name, value in weights.items() if name not in _CLASSIFIER}, base / WEIGHTS)
     return cnn, config
 
 
-def _vgg(config: dict[str, Any]) -> Vgg:
-    return Vgg(config["channels"], grid=config["grid"], hidden=config["hidden"], classes=None)
+def _vgg(config: dict[str, Any], dropout: float) -> Vgg:
+    return Vgg(config["channels"], grid=config["grid"], hidden=config["hidden"], classes=None, dropout=dropout)
 
 
 class Vse:
@@ -96,7 +100,7 @@ class Vse:
     def start(cls, base: Path, settings: VseSettings, captions: Iterable[str]) -> Self:
         """A trained CNN below new layers; the vocabulary is the captions'."""
         vocabulary = Vocabulary.of(captions, settings.minimum_count)
-        cnn, config = read_cnn(base)
+        cnn, config = read_cnn(base, settings.dropout)
         config |= {"word_dimension": settings.word_dimension, "dimension": settings.embedding_dimension}
         cnn.requires_grad_(settings.finetune_cnn)
         cnn.checkpointing = settings.gradient_checkpointing
@@ -110,7 +114,7 @@ class Vse:
         if config.get("kind") != cls.kind:
             raise BadInput("checkpoint of another architecture", file=path, got=config.get("kind"), expected=cls.kind)
         vocabulary = Vocabulary.read(folder / _VOCABULARY)
-        towers = _towers(_vgg(config), config, vocabulary)
+        towers = _towers(_vgg(config, dropout=0.0), config, vocabulary)
         load_weights(towers, read_weights(folder / WEIGHTS), folder / WEIGHTS)
         return cls(towers.eval(), vocabulary, config, None)
 
@@ -153,6 +157,12 @@ class Vse:
         write_json(folder / _CONFIG, self._config | {"kind": self.kind})
         self._vocabulary.write(folder / _VOCABULARY)
         save_weights(self.module, folder / WEIGHTS)
+
+
+class VseFrozen(Vse):
+    """The same under the name of its own kind, whose settings leave the CNN as it was."""
+
+    kind = "vse_frozen"
 
 
 def _towers(cnn: Vgg, config: dict[str, Any], vocabulary: Vocabulary) -> VseTowers:

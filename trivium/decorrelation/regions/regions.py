@@ -23,21 +23,26 @@ class Regions:
     Attributes:
         classes: of the picture, sorted.
         cells: (classes, rows, columns) whether a cell belongs to a class's region.
-        areas: (rows, columns) of the cells, in square pixels.
+        areas: (rows, columns) of the cells, in square pixels; None: every cell is a pixel.
     """
 
     classes: tuple[str, ...]
     cells: NDArray[np.bool_]
-    areas: NDArray[np.float64]
+    areas: NDArray[np.float64] | None
 
     def area(self, cells: Cells) -> float:
         """Area of a set of cells, in square pixels."""
-        return float(self.areas[cells].sum())
+        return float(np.count_nonzero(cells) if self.areas is None else self.areas[cells].sum())
 
     def coverage(self, region: Cells) -> NDArray[np.float64]:
         """area(region ∩ B_k) / area(B_k) of every class k, (classes,)."""
-        weighted = self.cells * self.areas
-        return (weighted * region).sum(axis=(1, 2)) / weighted.sum(axis=(1, 2))
+        return self._areas(self.cells & region) / self._areas(self.cells)
+
+    def _areas(self, cells: Cells) -> NDArray[np.float64]:
+        """(classes, rows, columns) → (classes,)."""
+        if self.areas is None:
+            return np.array([np.count_nonzero(each) for each in cells], np.float64)
+        return (cells * self.areas).sum(axis=(1, 2))
 
 
 def box_regions(picture: Picture) -> Regions:
@@ -69,7 +74,7 @@ def segmentation_regions(picture: Picture) -> Regions:
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for each in picture.objects:
         cells[picture.classes.index(each.class_name)] |= object_pixels(each, picture.height, picture.width)
-    return Regions(picture.classes, cells, np.ones((picture.height, picture.width)))
+    return Regions(picture.classes, cells, None)
 
 
 def object_pixels(each: Object, height: int, width: int) -> Mask:

@@ -29,7 +29,7 @@ class TrainJob:
         kind: of model.
         settings: this kind's.
         steps: optimiser steps; 0 leaves the model as it starts.
-        original, share: see `training_pairs`.
+        original, share, captions: see `training_pairs`.
         seed: of everything that is drawn.
         raw, pairs, painted, base: inputs of the stage; `base` is the model's own folder.
         work: folder for checkpoints.
@@ -46,6 +46,7 @@ class TrainJob:
     steps: int
     original: Original
     share: float
+    captions: int
     seed: int
     raw: Path
     pairs: Path
@@ -83,7 +84,9 @@ def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
     raw = Images(job.raw / IMAGES)
     if job.steps:
         torch.nn.Module.to(model.module, here.device)
-        pairs = training_pairs(corpus, job.pairs, original=job.original, share=job.share, seed=job.seed)
+        pairs = training_pairs(
+            corpus, job.pairs, original=job.original, share=job.share, captions=job.captions, seed=job.seed
+        )
         metrics |= _train(job, model, pairs, raw, log, here)
     if here.first:
         with write_atomically(job.trained) as beside:

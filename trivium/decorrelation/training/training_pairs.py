@@ -1,5 +1,6 @@
 """What a model is trained on: D, the original pairs, and D', the synthetic ones (decorrelation.md §4)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,9 @@ class _Row:
     text: str
 
 
-def training_pairs(corpus: Corpus, synthetic: Path, *, original: Original, share: float, seed: int) -> TrainingPairs:
+def training_pairs(
+    corpus: Corpus, synthetic: Path, *, original: Original, share: float, captions: int, seed: int
+) -> TrainingPairs:
     """The pairs of a cell.
 
     Args:
@@ -71,6 +74,7 @@ def training_pairs(corpus: Corpus, synthetic: Path, *, original: Original, share
         original: `all` of D with D'; `none` of D, D' alone; `subset`: D_s, as many pairs of D as D' has, in the place
             of D' (appendix B compares the two at equal size).
         share: part of D' that is used, by picture (figure 4).
+        captions: of a painted picture, at most; the first of those in D'.
         seed: of both choices.
 
     Raises:
@@ -78,7 +82,7 @@ def training_pairs(corpus: Corpus, synthetic: Path, *, original: Original, share
     """
     training = [picture for picture in corpus.pictures if picture.split == "train" and picture.captions]
     _check_names(corpus)
-    rows = _part(_read_rows(synthetic, corpus), share, seed)
+    rows = _part(_first(_read_rows(synthetic, corpus), captions), share, seed)
     if original == "subset":
         pairs = TrainingPairs(_subset(training, len(rows), seed), ())
     else:
@@ -128,6 +132,17 @@ def _read_rows(path: Path, corpus: Corpus) -> list[_Row]:
                            got=row["removal"], expected=f"{picture.id}_…")  # fmt: skip
         rows.append(_Row(row["removal"], picture.id, row["text"]))
     return rows
+
+
+def _first(rows: Sequence[_Row], captions: int) -> list[_Row]:
+    """At most so many rows of each removal; one caption is the first of several."""
+    taken: Counter[str] = Counter()
+    kept = []
+    for row in rows:
+        taken[row.removal] += 1
+        if taken[row.removal] <= captions:
+            kept.append(row)
+    return kept
 
 
 def _part(rows: Sequence[_Row], share: float, seed: int) -> list[_Row]:

@@ -15,7 +15,7 @@ from transformers import BertTokenizer
 from trivium.formats.questions import Question
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts, read_passage_texts
-from trivium.measures.answers import AnswerMatcher, normalize_answer
+from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.reader import answer_pieces
 
@@ -98,7 +98,7 @@ def split_by_relevance(
     lists = zip(questions, run.documents, own or [np.empty(0, np.int64)] * len(questions), strict=True)
     for question, documents, mine in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
         matcher = AnswerMatcher(question.answers)
-        unmatchable += sum(not normalize_answer(answer) for answer in question.answers)
+        unmatchable += sum(not is_matchable(answer) for answer in question.answers)
         found = documents[documents != PADDING]
         relevant = relevance(matcher, found)
         positives = found[relevant]

@@ -51,14 +51,14 @@ class Matcher:
         if not found:
             return ()
         names: set[str] = set()
-        for place, expression in sorted(found, key=lambda each: (-len(each[1]), each[0])):
+        longest = sorted((-len(each), self._misplaced(place, each, end), place, each) for place, each in found)
+        for _, _, place, expression in longest:
             taken = range(place, place + len(expression))
             if read.isdisjoint(taken):
                 read.update(taken)
-                name = self._lists.strict[expression]
-                if name in self._classes and not self._undone(words, first, place, end, expression):
-                    names.add(name)
-        return tuple(sorted(names))
+                if not self._undone(words, first, place, end, expression):
+                    names.update(self._lists.strict[expression])
+        return tuple(sorted(names & self._classes))
 
     def _found(self, words: tuple[str, ...], first: int, end: int) -> Iterator[tuple[int, Expression]]:
         for place in range(first, end):
@@ -66,13 +66,17 @@ class Matcher:
                 last = place + len(expression)
                 if words[place:last] != expression or (last > end and LINKS.isdisjoint(expression)):
                     continue
-                if self._mode == "strict" and expression in self._lists.last_only and end > last:
-                    continue
                 yield place, expression
                 if self._mode == "strict":
                     break  # shorter ones at this place are part of it
 
+    def _misplaced(self, place: int, expression: Expression, end: int) -> bool:
+        """Whether an expression does not end its phrase but must: its words name nothing, "a hot dog cart" no dog."""
+        return expression in self._lists.last_only and end > place + len(expression)
+
     def _undone(self, words: tuple[str, ...], first: int, place: int, end: int, expression: Expression) -> bool:
+        if self._misplaced(place, expression, end):
+            return True
         last = place + len(expression)
         if last < end and words[last] in self._lists.undone_before and expression in self._lists.singular:
             return True

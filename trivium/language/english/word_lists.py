@@ -22,14 +22,15 @@ class WordLists:
     """What a matcher needs, plurals included.
 
     Attributes:
-        strict: each expression with its class, or None where it names no class.
+        strict: each expression with its classes, none where it names no class; several where it means several things,
+            as "equestrian" a rider and a horse.
         paper: each expression of mode `paper` with its classes.
         singular: expressions that a following word can undo ("dog" in "dog food").
         undone_before, undone_after: the words that undo.
         last_only: expressions that count only at the end of their phrase.
     """
 
-    strict: Mapping[Expression, str | None]
+    strict: Mapping[Expression, tuple[str, ...]]
     paper: Mapping[Expression, tuple[str, ...]]
     singular: frozenset[Expression]
     undone_before: frozenset[str]
@@ -58,6 +59,10 @@ def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
     return [words] if many == words or words[0] in ("a", "an") else [words, many]
 
 
+def _sorted(names: Mapping[Expression, set[str]]) -> dict[Expression, tuple[str, ...]]:
+    return {expression: tuple(sorted(found)) for expression, found in names.items()}
+
+
 @cache
 def _read(path: Path) -> dict[str, Any]:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -75,14 +80,15 @@ def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
     own, types, irregular = tree["classes"], tree["types"], tree["irregular"]
     if missing := [name for name in classes if not (own.get(name) or types.get(name) or {}).get("words")]:
         raise BadInput("class without words", file=path, field="classes", got=missing, choices=[*own, *types])
-    strict: dict[Expression, str | None] = {}
+    strict: dict[Expression, set[str]] = {}
     paper: dict[Expression, set[str]] = {}
     singular: set[Expression] = set()
 
     def add(name: str | None, expressions: Iterable[str]) -> None:
         for expression in expressions:
             found = forms(str(expression), irregular)
-            strict.update(dict.fromkeys(found, name))
+            for form in found:
+                strict.setdefault(form, set()).update([name] if name else [])
             if len(found) == 2:
                 singular.add(found[0])
 
@@ -104,8 +110,8 @@ def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
             add_paper(name, [*types[name]["words"], *types[name]["paper"]])
     undone_before = [form[0] for word in tree["undone_before"] for form in forms(word, irregular)]
     return WordLists(
-        strict=strict,
-        paper={expression: tuple(sorted(names)) for expression, names in paper.items()},
+        strict=_sorted(strict),
+        paper=_sorted(paper),
         singular=frozenset(singular),
         undone_before=frozenset(undone_before),
         undone_after=frozenset(tree["undone_after"]),

@@ -67,16 +67,18 @@ def removals_html(
     results: Results,
     delta: Mapping[str, float],
     paintings: Mapping[str, Mapping[str, str]],
+    published: Mapping[str, int],
 ) -> str:
     """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
     Args:
-        folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json`, `inpaint_{painting}.json` and
-            `pairs_{dataset}_{filling}_{captions}.json`.
+        folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json`, `inpaint_{painting}.json`,
+            `pairs_{dataset}_{filling}_{captions}.json` and `train_{cell}.json`.
         datasets: in the order of the page.
         results: of stage evaluate; its cells say which pairs there are.
         delta: δ1, δ2 and δ3.
         paintings: data set and filling of each.
+        published: |D'| of the paper by data set.
     """
     recipes = dict.fromkeys(
         (cell.dataset, cell.filling, cell.captions) for cell in results.cells.values() if cell.synthetic
@@ -93,6 +95,8 @@ def removals_html(
         shown.append(
             {
                 "name": DATASETS[name],
+                "synthetic": synthetic_pairs(folder, results, name),
+                "paper": published.get(name),
                 "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
                 "rejected": counted(removals, REJECTED),
                 "painted": [
@@ -107,6 +111,13 @@ def removals_html(
             }
         )
     return environment().get_template("decorrelation_removals.html").render(shown=shown, delta=delta)
+
+
+def synthetic_pairs(folder: Path, results: Results, dataset: str) -> int | None:
+    """|D'| as the first training of `ours` had it; None where there is none."""
+    of_ours = (name for name, cell in results.cells.items() if (cell.dataset, cell.variant) == (dataset, "ours"))
+    name = next(of_ours, None)
+    return None if name is None else int(read_json(folder / f"train_{name}.json")["synthetic_pairs"])
 
 
 def classes_html(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -121,14 +121,14 @@ def unlearnt(results: Results, train: Mapping[str, Any], folder: Path) -> list[s
     said = []
     for members in groups(results.cells).values():
         cell = next(iter(members.values()))
-        if cell.model != "vse":
+        if not cell.model.startswith("vse"):
             continue
         settings = train[cell.model]
         collapse = 2 * settings["margin"]
         losses = [read_json(folder / f"train_{each}.json")["loss"] / settings["batch_size"] for each in members]
         above = sum(loss > collapse for loss in losses)
         text = (
-            f"VSE++ on {DATASETS[cell.dataset]}, {cell.variant}: the loss ended at "
+            f"{model_label(cell.model)} on {DATASETS[cell.dataset]}, {cell.variant}: the loss ended at "
             f"{', '.join(f'{loss:.3f}' for loss in losses)} a pair (mean of the last tenth of the steps); a model for "
             f"which every caption fits every picture alike has 2 × margin = {collapse:.3f}. "
         )

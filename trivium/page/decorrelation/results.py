@@ -17,10 +17,11 @@ VARIANTS = {
     "zero": "on D ∪ D′, zero filled",
 }
 DATASETS = {"coco": "COCO", "flickr30k": "Flickr30k", "control": "Control world"}
-MAIN = tuple(
+MAIN = tuple(  # those that the paper does not print, of a frozen CNN, are shown where they ran
     (model, variant)
     for model, variants in (
         ("vse", ("finetune", "ours")),
+        ("vse_frozen", ("finetune", "ours")),
         ("clip", ("zero_shot", "finetune", "ours")),
         ("blip", ("zero_shot", "finetune", "ours")),
     )

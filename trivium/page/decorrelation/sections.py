@@ -81,7 +81,6 @@ def sections_html(
             printed,
             confidence=confidence,
             synthetic_share=trained["clip"]["synthetic_share"],
-            captions=section["pairs"]["captions_an_image"],
             one_removal=section["removals"]["training"] == "one",
         ),
         ("appendix-b", "Appendix B: equal sizes"): appendix_b_html(results, printed),
@@ -89,7 +88,7 @@ def sections_html(
         ("classes", "By removed class"): classes_html(by_class),
         ("co-occurrence", "What stands together"): co_occurrence_html(folder, results.datasets),
         ("removals", "Removals"): removals_html(
-            folder, results.datasets, results, section["removals"], section["paintings"]
+            folder, results.datasets, results, section["removals"], section["paintings"], printed["synthetic_pairs"]
         ),
         ("sizes", "Sizes used"): sizes_html(
             {"decorrelation": {name: values for name, values in section.items() if name != MATRIX}},

@@ -25,10 +25,11 @@ def seed_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 
 def ratios(results: Results) -> dict[str, float]:
     """{row: |D'| / |D| in pairs} of the rows that differ in it alone, smallest first: CLIP on COCO, D' as in `ours`."""
+    ours = results.groups.get("coco_clip_ours")
     found = {
         name: results.by_seed(name, "synthetic", "ratio")[0]
         for name, cell in results.groups.items()
-        if (cell.dataset, cell.model) == ("coco", "clip") and recipe(cell) in ("none", "noun_phrase_inpaint")
+        if (cell.dataset, cell.model) == ("coco", "clip") and recipe(cell) in ("none", ours and recipe(ours))
     }
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
@@ -52,7 +53,6 @@ def figure_4_html(
     *,
     confidence: float,
     synthetic_share: float | None,
-    captions: int,
     one_removal: bool,
 ) -> str:
     """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it.
@@ -62,7 +62,6 @@ def figure_4_html(
         published: tests/published/decorrelation.yaml.
         confidence: of the intervals.
         synthetic_share: see `batch_share`.
-        captions: of a painted picture that are in D', at most.
         one_removal: whether D' has one removal of a training picture, or all of them.
     """
     found = ratios(results)
@@ -97,7 +96,7 @@ def figure_4_html(
             paper=published["figure_4"],
             confidence=confidence,
             synthetic_share=synthetic_share,
-            captions=captions,
+            captions=max((results.groups[group].captions_an_image for group in found), default=1),
             one_removal=one_removal,
         )
     )

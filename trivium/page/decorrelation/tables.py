@@ -22,7 +22,12 @@ from trivium.page.decorrelation.results import (
     recipe,
 )
 
-CAPTIONS = {"noun_phrase": "noun-phrase removal", "captioner": "captioning model", "prompt": "prompts"}
+CAPTIONS = {
+    "noun_phrase": "noun-phrase removal",
+    "grammatical": "noun-phrase removal in whole English",
+    "captioner": "captioning model",
+    "prompt": "prompts",
+}
 VARIED = {variant for _, variant in MAIN}
 LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
 DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
@@ -45,9 +50,11 @@ def against(results: Results, dataset: str, model: str, variant: str, kind: str,
 
 
 def agrees(
-    values: Sequence[Value | None], paper: Mapping[str, Any], key: str, tolerance: float, *, verdict: bool
+    values: Sequence[Value | None], paper: Mapping[str, Any] | None, key: str, tolerance: float, *, verdict: bool
 ) -> str | None:
     """The verdict on a row: within one tolerance of what the paper prints, here or in another table (`also`)."""
+    if paper is None:
+        return None
     ours = [None if value is None else 100 * value.mean for value in values]
     printed = [paper[key], *([paper["also"]] if "also" in paper else [])]
     return agreement(ours, printed, [tolerance] * len(ours), sample=not verdict)
@@ -82,7 +89,9 @@ def table_1_html(
         printed = published["table_1"][dataset]
         rows = []
         for model, variant in MAIN:
-            group, paper = f"{dataset}_{model}_{variant}", printed[f"{model}_{variant}"]
+            group, paper = f"{dataset}_{model}_{variant}", printed.get(f"{model}_{variant}")
+            if paper is None and group not in results.groups:
+                continue
             row: dict[str, Any] = {"model": model_label(model), "variant": VARIANTS[variant], "paper": paper}
             if group in results.groups:
                 values = [results.value(group, "synthetic", measure) for measure in ODMAP]
@@ -133,11 +142,13 @@ def table_2_html(
         for direction, name in DIRECTIONS.items():
             rows = []
             for model, variant in MAIN:
-                group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset][f"{model}_{variant}"]
+                group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset].get(f"{model}_{variant}")
+                if paper is None and group not in results.groups:
+                    continue
                 row: dict[str, Any] = {
                     "model": model_label(model),
                     "variant": VARIANTS[variant],
-                    "paper": paper[direction],
+                    "paper": paper and paper[direction],
                 }
                 if group in results.groups:
                     values = [results.value(group, direction, measure) for measure in RECALL]
@@ -166,7 +177,7 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
     found = {
         recipe(cell): name
         for name, cell in results.groups.items()
-        if (cell.dataset, cell.model, cell.share) == ("coco", "clip", 1)
+        if (cell.dataset, cell.model, cell.share, cell.captions_an_image) == ("coco", "clip", 1, 1)
         and reference is not None
         and cell.queries == reference.queries
         and recipe(cell) is not None
@@ -197,7 +208,8 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
 
 def _label(cell: Cell) -> str:
     """A row of ours that the paper has not."""
-    return f"{CAPTIONS[cell.captions]} × {filling(cell.filling).label}"
+    painter = filling(cell.filling)
+    return f"{CAPTIONS[cell.captions]} × {'in-painting' if painter.inpaints else painter.label}"
 
 
 def appendix_b_html(results: Results, published: Mapping[str, Any]) -> str:

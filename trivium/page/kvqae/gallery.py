@@ -20,7 +20,7 @@ from PIL import ImageDraw, ImageOps
 from trivium.files.image_shards import Images
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
-from trivium.measures.answers import AnswerMatcher, exact_match, normalize_answer
+from trivium.measures.answers import AnswerMatcher, exact_match, is_matchable
 from trivium.measures.runs import PADDING, Run
 from trivium.page.common import environment
 from trivium.vision.decoding import Unreadable, decode
@@ -85,7 +85,7 @@ def face_boxes(faces: Iterable[Mapping[str, Any]]) -> dict[str, Box]:
 
 def highlight(text: str, answers: Sequence[str]) -> Markup:
     """The text, escaped, with every answer that stands in it verbatim (case aside) marked."""
-    wanted = sorted((answer for answer in answers if normalize_answer(answer)), key=len, reverse=True)
+    wanted = sorted((answer for answer in answers if is_matchable(answer)), key=len, reverse=True)
     if not wanted:
         return escape(text)
     pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, wanted)) + r")(?!\w)", re.IGNORECASE)

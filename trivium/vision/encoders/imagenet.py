@@ -43,7 +43,7 @@ class ImageNet(ImageEncoder):
 def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
     """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
 
-    Images are scaled to 8/7 of `size` (256 for 224) on the short side, cropped and standardised as in training.
+    Images are scaled to `size` on the short side, as the authors do, cropped and standardised as in training.
 
     Raises:
         BadInput: no such architecture, a size out of range, or weights that do not fit (the layer is named).
@@ -74,7 +74,7 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
         raise misfit(error, weights_file) from None
     prepare = transforms.Compose(
         [
-            transforms.Resize(round(size * 8 / 7)),
+            transforms.Resize(size),
             transforms.CenterCrop(size),
             transforms.ToTensor(),
             transforms.Normalize(MEAN, DEVIATION),

@@ -12,6 +12,7 @@ class VseSettings(ModelSettings):
     """Beside what every kind is told."""
 
     finetune_cnn: bool = Field(description="Train the CNN too, or only what stands on it")
+    dropout: float = Field(ge=0, lt=1, description="Of the CNN's features in training, as VGG's last layer but one")
     embedding_dimension: int = Field(ge=2, description="Size of an embedding")
     word_dimension: int = Field(ge=1, description="Size of a word's vector")
     minimum_count: int = Field(ge=1, description="Words that training captions hold fewer times are unknown words")
@@ -31,6 +32,7 @@ class Vse(Kind):
     released = False
     tiny: ClassVar = {
         "finetune_cnn": True,
+        "dropout": 0.5,
         "embedding_dimension": 6,
         "word_dimension": 5,
         "minimum_count": 1,
