@@ -18,6 +18,7 @@ from tests.small_disk import NAMESPACE, why_not
 
 LINGERING = ("kvqae-world", "kvqae-encode", "complexity-finetune", "complexity-answer@minilm", "headline")
 LIMITS = {"five": 300.0, "tiny": 7200.0}  # seconds a run may take
+PER_ROUND = {"five": 2, "tiny": 25}
 
 
 def say(line: str) -> None:
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--disk", action="store_true", help=argparse.SUPPRESS)  # set inside the namespace
     arguments = sys.argv[1:] if argv is None else list(argv)
     given = parser.parse_args(arguments)
+    given.per_round = given.per_round or PER_ROUND[given.project]
     given.progress = given.progress or ROOT / ".work" / "kill" / f"{given.project}.jsonl"
     if given.project == "five" and not given.disk:
         with tempfile.TemporaryDirectory() as probe:
@@ -66,6 +68,7 @@ def run(given: argparse.Namespace, base: Path) -> int:
         disk.mount()
     template = make_project(given.project, base / "template").folder
     campaign = Campaign(Project(base / "project"), template, disk, LIMITS[given.project])
+    say(f"{given.project}: {given.kills} kills, {given.per_round} a round, rounds from seed {given.seed}")
     try:
         reference = campaign.refer()
         say(f"{len(reference.files)} files in {len(reference.cached)} cached outputs, {campaign.seconds:.0f} s a run")

@@ -27,7 +27,7 @@ GRACE = 10.0
 KEPT = ("mlflow.db", "mlflow.db-journal", "mlflow.db.lock", "mlartifacts")
 """Of MLflow: runs of all rounds, whose writer lives longer than a round."""
 
-HIT, MISSED, WENT_ON = "hit", "missed", "went on"
+HIT, MISSED, WENT_ON, REFUSED = "hit", "missed", "went on", "refused"
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Outcome:
         seed, way: of its plan.
         kills: the planned ones, with what came of each as `verdict`: it hit; it missed, as the command ended before its
             moment or nobody of the kind was there; or whom it hit went on, as DVC does after a SIGINT of its own.
-            `faults` lists what is wrong, the round's last comparison with the last kill that hit.
+            `faults` lists what is wrong: what a re-run refuses, or the comparison finds, with the last kill that hit.
         seconds: wall clock.
     """
 
@@ -106,15 +106,17 @@ class Campaign:
         started = time.monotonic()
         outcome = Outcome(plan.seed, plan.way)
         self._prepare(plan.way)
+        wrong: list[str] = []
         for number, kill in enumerate(plan.kills):
             verdict, faults = self.strike(plan.way, kill, random.Random(f"{plan.seed} {number}"))
-            if verdict == "refused":
-                _blame(outcome, faults)
-                break
+            if verdict == REFUSED:
+                verdict, wrong, faults = MISSED, faults, []
             outcome.kills.append({**asdict(kill), "verdict": verdict, "faults": faults})
-        else:
-            refused = self.finish(plan.way)
-            _blame(outcome, refused or self.compare(plan.way))
+            if wrong:
+                break
+        wrong = wrong or self.finish(plan.way) or self.compare(plan.way)
+        hit = [kill for kill in outcome.kills if kill["verdict"] != MISSED]
+        (hit or outcome.kills)[-1]["faults"] += wrong
         outcome.seconds = round(time.monotonic() - started, 1)
         return outcome
 
@@ -165,7 +167,7 @@ class Campaign:
 
     def _ended_before(self, command: "subprocess.Popen[bytes]") -> tuple[str, list[str]]:
         code = command.wait()
-        return ("refused", [self._refusal(code)]) if code else (MISSED, self._leftovers())
+        return (REFUSED, [self._refusal(code)]) if code else (MISSED, self._leftovers())
 
     def _fill(self, command: "subprocess.Popen[bytes]", kill: Kill) -> tuple[str, list[str]]:
         assert self.disk is not None
@@ -269,15 +271,6 @@ def _wait_until_gone(left: Callable[[], list[Process]]) -> list[Process]:
     while (those := left()) and time.monotonic() < until:
         time.sleep(0.05)
     return those
-
-
-def _blame(outcome: Outcome, faults: Sequence[str]) -> None:
-    """Put what is found in the end to the last kill that hit; a fault without any kill is one of the harness."""
-    hit = [kill for kill in outcome.kills if kill["verdict"] != MISSED]
-    if faults and not hit:
-        raise RuntimeError(f"round {outcome.seed}: nothing was killed, and yet: {'; '.join(faults)}")
-    if hit:
-        hit[-1]["faults"] += faults
 
 
 def _made(folder: Path) -> Path:

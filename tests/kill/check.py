@@ -122,17 +122,27 @@ def tracking_faults(folder: Path) -> Iterator[str]:
         return
     spool = {file.name for file in (folder / SPOOL).glob("*.jsonl")}  # before the runs: an end is logged, then they go
     yield from (f"lost: MLflow refused {file.name}" for file in (folder / SPOOL).glob("*.refused"))
-    with closing(sqlite3.connect(folder / "mlflow.db", timeout=30)) as database:
-        said = database.execute("PRAGMA integrity_check").fetchall()
-        if said != [("ok",)]:
-            yield f"half-written: mlflow.db: {said[0][0]}"
-            return
-        if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'tags'").fetchall():
-            return  # its first writer was killed
-        unended = database.execute(
-            "SELECT value FROM tags JOIN runs USING (run_uuid) WHERE key = ? AND status = 'RUNNING'", [EVENTS]
-        ).fetchall()
-    yield from (f"lost: the end of MLflow's run of {name}" for (name,) in unended if name not in spool)
+    try:
+        unended = _runs_without_end(folder / "mlflow.db")
+    except sqlite3.DatabaseError as error:
+        yield f"half-written: mlflow.db: {error}"
+        return
+    yield from (f"lost: the end of MLflow's run of {name}" for name in unended if name not in spool)
+
+
+def _runs_without_end(database: Path) -> list[str]:
+    """The files of events that unfinished runs stand for.
+
+    Raises:
+        sqlite3.DatabaseError: the database is broken.
+    """
+    with closing(sqlite3.connect(database, timeout=30)) as opened:
+        if (said := opened.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+            raise sqlite3.DatabaseError(said)
+        if not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'tags'").fetchall():
+            return []  # its first writer was killed
+        query = "SELECT value FROM tags JOIN runs USING (run_uuid) WHERE key = ? AND status = 'RUNNING'"
+        return [name for (name,) in opened.execute(query, [EVENTS])]
 
 
 def _files_faults(found: dict[str, str], reference: Reference) -> Iterator[str]:

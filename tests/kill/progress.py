@@ -48,7 +48,7 @@ def summarise(outcomes: Iterable[Outcome]) -> str:
     done = [kill for kill in kills if kill["verdict"] != MISSED]
     counts = Counter((kill["moment"], kill["signal"]) for kill in done)
     faulty = Counter((kill["moment"], kill["signal"]) for kill in done if kill["faults"])
-    found = Counter(kind for kill in done for kind in set(_kinds(kill["faults"])))
+    found = Counter(kind for kill in kills for kind in set(_kinds(kill["faults"])))
     rows = [
         f"| {moment} | {' | '.join(_cell(counts[moment, name], faulty[moment, name]) for name in SIGNALS)} |"
         for moment in sorted({kill["moment"] for kill in done})

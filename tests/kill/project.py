@@ -62,6 +62,7 @@ class Project:
             "PYTHONPATH": str(ROOT) if (self.folder / "stages" / "lingering.py").exists() else "",
             "PYTHONDONTWRITEBYTECODE": "1",
             "TQDM_DISABLE": "1",
+            "OMP_NUM_THREADS": "1",  # as `make repro` sets it: what is trained depends on it
             "TMPDIR": str(temporary),
             "DVC_SITE_CACHE_DIR": str(self.state),
             MARK: str(self.folder),
