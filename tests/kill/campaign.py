@@ -12,13 +12,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
+from psutil import Process
 
 from tests.kill import check, processes
 from tests.kill.disk import Disk
 from tests.kill.moments import wait_for_change
 from tests.kill.plan import FULL_DISK, OF_REMOTES, Kill, Plan
-from tests.kill.processes import Process
 from tests.kill.project import Project
 
 GRACE = 10.0
@@ -131,7 +130,7 @@ class Campaign:
     def strike(self, way: str, kill: Kill, rng: random.Random) -> tuple[str, list[str]]:
         """Start a command, kill it at its moment, and see what is left: (verdict, faults)."""
         command = self.project.start(way, kill.linger)
-        watch = _Watch(psutil.Process(command.pid), command, self.project.folder)
+        watch = _Watch(Process(command.pid), command, self.project.folder)
         if not self._wait(kill, watch):
             return self._ended_before(command)
         if kill.signal == FULL_DISK:
@@ -139,7 +138,7 @@ class Campaign:
         victims: list[Process] = []
         while not victims:
             watch.freeze()
-            victims = processes.choose(kill.victim, watch.top, watch.family, rng)
+            victims = processes.choose(kill.victim, watch.top, watch.family, rng, kill.linger)
             if not victims:  # no stage is running, say: the next one will do
                 processes.send(watch.family, signal.SIGCONT)
                 if not watch.sleep(0.05):

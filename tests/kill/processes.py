@@ -8,12 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+from psutil import Process
 
 MARK = "TRIVIUM_KILL"
 WRITER = "trivium.harness.tracking_writer"
 DVC_COMMANDS = {"repro", "run", "push", "pull"}
-
-Process = psutil.Process
 
 
 def marked(folder: Path) -> list[Process]:
@@ -61,7 +60,7 @@ def running(process: Process) -> bool:
     return False
 
 
-def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Random) -> list[Process]:
+def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Random, stage: str = "") -> list[Process]:
     """Whom a kill concerns; nobody when there is none of the kind now.
 
     Args:
@@ -71,12 +70,17 @@ def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Ran
         top: the command.
         family: all processes of the project.
         rng: chooses where there are several.
+        stage: only the DVC that runs this one is meant.
     """
     family = list(family)
+
+    def runs_it(process: Process) -> bool:
+        return is_dvc(process) and (not stage or any(is_stage(each, stage) for each in with_descendants([process])))
+
     alone: dict[str, Callable[[Process], bool]] = {
         "parent": lambda process: process.pid == top.pid,
         "lanes": lambda process: "lanes" in words(process)[3:4],
-        "child": is_dvc,
+        "child": runs_it,
         "stage": is_stage,
         "writer": is_writer,
     }
@@ -85,7 +89,7 @@ def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Ran
     if victim == "group":
         return [process for process in family if group(process) == top.pid]
     if victim == "lane":
-        leaders = [process for process in family if is_dvc(process) and group(process) == process.pid != top.pid]
+        leaders = [process for process in family if runs_it(process) and group(process) == process.pid != top.pid]
         leader = rng.choice(leaders) if leaders else None
         return [process for process in family if leader and group(process) == leader.pid]
     candidates = [process for process in family if alone[victim](process)]
