@@ -99,8 +99,7 @@ def test_a_broken_lock_has_lost_every_stage(campaign, built, text):
 
 
 def test_a_lock_that_lost_a_stage_or_has_a_wrong_hash_is_found(campaign, built):
-    kept, _, lost = (built / "dvc.lock").read_text().partition("  headline:\n")
-    assert "\n  " not in lost.replace("\n    ", "\n")  # it is the last one
+    kept, _, _ = (built / "dvc.lock").read_text().partition("  headline:\n")
     (built / "dvc.lock").write_text(kept.replace("size: ", "size: 1", 1))
     found = faults(built, campaign.reference)
     assert "lost: dvc.lock has no stage headline" in found
