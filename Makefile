@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status compare test test-all check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
+.PHONY: help setup repro status compare test test-all kill check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -13,6 +13,9 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 P ?=
 S ?=
 PORT ?=
+N ?= 12
+SEED ?= 0
+G ?= five
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -57,6 +60,9 @@ test: $(BIN)/.ready  ## the tests, without the slow ones
 
 test-all: $(BIN)/.ready  ## the slow ones too: kill tests over every stage, whole collections
 	@pytest -q
+
+kill: $(BIN)/.ready  ## kill a run N times, finish it and compare, from seed SEED; G=tiny for the whole graph on a tiny world
+	@python -m tests.kill --kills $(N) --seed $(SEED) --project $(G)
 
 check: $(BIN)/.ready  ## lint, format, types
 	@ruff check . && ruff format --check . && mypy
