@@ -29,6 +29,7 @@ ALLOWED = {
     ("trivium/decorrelation/models/clip.py", "open_clip.get_tokenizer"): (
         "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
     ),
+    ("trivium/files/csv_tables.py", "csv.writer"): "its cells are made inert; every other module writes through it",
 }
 """(file, what is called) → why it is safe."""
 
@@ -104,6 +105,8 @@ def danger(name: str, given: dict[str | None, str], call: ast.Call, tree: ast.Mo
         return "may run code of a model"
     if name.startswith("open_clip.create_model") and given.get("weights_only") != "True":
         return "may unpickle"
+    if name in {"csv.writer", "csv.DictWriter", "pyarrow.csv.write_csv"} or member == "to_csv":
+        return "may write a formula"
     return None
 
 
@@ -155,6 +158,7 @@ def test_every_exception_is_needed():
         "from xml.etree.ElementTree import fromstring\nfromstring(text)",
         "import xml.sax\nxml.sax.make_parser()",
         "from lxml import etree\netree.fromstring(text)",
+        "import csv\ncsv.DictWriter(file, columns)",
     ],
 )
 def test_a_danger_is_seen(text):
