@@ -76,7 +76,8 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
-	@python -m trivium.harness.tracking_writer --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
+	@python -m trivium.harness.tracking_writer --prepare && \
+	MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --port 5000
 
 readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
 	@python -m trivium readme
