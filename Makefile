@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status compare test test-all check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
+.PHONY: help setup repro status compare test test-all check format report bench real mlflow readme scale doctor plan thorough weaker ask audit sbom clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -23,11 +23,14 @@ WORKER := trivium/decorrelation/painting/worker.py
 # Plain `dvc` in this environment runs one small module of ours: it reads a parameter file once, not once a stage.
 DVC_MEMORY := trivium/commands/dvc_memory.py
 
-$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock $(DVC_MEMORY)
+# uv by its hashes, from whatever index pip is told of.
+UV_PIN := requirements-uv.txt
+
+$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(DVC_MEMORY)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
-		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet uv; \
-		elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m pip install --quiet --upgrade --target .uv uv; \
+		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet --require-hashes -r $(UV_PIN); \
+		elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m pip install --quiet --upgrade --target .uv --require-hashes -r $(UV_PIN); \
 		else echo "uv is needed, and Python's venv or pip to fetch it: install one, on Debian 'apt-get install python3-venv'"; \
 			exit 1; fi; fi; \
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
@@ -97,6 +100,18 @@ thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P
 
 weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/
 	@python -m trivium weaker-worlds
+
+# Where the setup has put uv, after where the user has.
+audit sbom: export PATH := $(PATH):$(CURDIR)/.uv/bin
+
+audit: $(BIN)/.ready  ## known vulnerabilities of the locked packages, asked at osv.dev
+	@for of in "" "--script $(WORKER)"; do uv audit --frozen --preview-features audit-command $$of; done
+
+sbom: $(BIN)/.ready  ## software bills of materials (CycloneDX) from the locks, into sbom/
+	@mkdir -p sbom
+	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
+	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
+	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
 
 clean:  ## remove half-done work of killed stages (data, models, caches, downloads, runs for MLflow and `make thorough` stay)
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads -exec rm -rf {} +
