@@ -105,7 +105,8 @@ weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in c
 audit sbom: export PATH := $(PATH):$(CURDIR)/.uv/bin
 
 audit: $(BIN)/.ready  ## known vulnerabilities of the locked packages, asked at osv.dev
-	@for of in "" "--script $(WORKER)"; do uv audit --frozen --preview-features audit-command $$of; done
+	@status=0; for of in "" "--script $(WORKER)"; do \
+		uv audit --frozen --preview-features audit-command $$of || status=$$?; done; exit $$status
 
 sbom: $(BIN)/.ready  ## software bills of materials (CycloneDX) from the locks, into sbom/
 	@mkdir -p sbom

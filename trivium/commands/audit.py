@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.decorrelation.painting.inpainter import WORKER
+from trivium.redaction import redacted
 
 PATIENCE = 10  # seconds for each lock
 
@@ -29,10 +30,12 @@ def audit(root: Path, uv: Path, patience: float = PATIENCE) -> tuple[int, list[s
     packages, known = 0, []
     for of in ([], ["--script", str(WORKER)]):
         report = _report([str(uv), "audit", "--frozen", "--output-format", "json", *of], root, patience)
-        packages += report["summary"]["audited_packages"]
-        for each in report["vulnerabilities"]:
-            package = each["dependency"]
-            known.append(f"{package['name']} {package['version']}: {each['id']}")
+        try:
+            packages += report["summary"]["audited_packages"]
+            found = [(each["dependency"], each["id"]) for each in report["vulnerabilities"]]
+            known += [f"{package['name']} {package['version']}: {identifier}" for package, identifier in found]
+        except (KeyError, TypeError):  # uv calls its report a preview
+            raise NotAuditedError("this version of uv reports in another way") from None
     return packages, known
 
 
@@ -50,4 +53,5 @@ def _report(command: list[str], root: Path, patience: float) -> Any:
         return json.loads(done.stdout)
     except ValueError:
         lines = [line.strip() for line in done.stderr.splitlines() if line.lstrip().startswith(("error:", "cause:"))]
-        raise NotAuditedError(lines[-1].partition(": ")[2] if lines else f"uv ended with {done.returncode}") from None
+        reason = redacted(lines[-1]).partition(": ")[2] if lines else f"uv ended with {done.returncode}"
+        raise NotAuditedError(reason) from None
