@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status compare test test-all kill check format report bench real mlflow readme scale doctor plan thorough weaker ask clean
+.PHONY: help setup repro status compare test test-all kill check format report bench real mlflow readme scale doctor plan thorough weaker ask audit sbom clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -26,11 +26,14 @@ WORKER := trivium/decorrelation/painting/worker.py
 # Plain `dvc` in this environment runs one small package of ours, which keeps its files whole when it is killed.
 IN_DVC := trivium/commands/in_dvc
 
-$(BIN)/.ready: uv.lock pyproject.toml $(WORKER).lock $(wildcard $(IN_DVC)/*.py)
+# uv by its hashes, from whatever index pip is told of.
+UV_PIN := requirements-uv.txt
+
+$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
-		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet uv; \
-		elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m pip install --quiet --upgrade --target .uv uv; \
+		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet --require-hashes -r $(UV_PIN); \
+		elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m pip install --quiet --upgrade --target .uv --require-hashes -r $(UV_PIN); \
 		else echo "uv is needed, and Python's venv or pip to fetch it: install one, on Debian 'apt-get install python3-venv'"; \
 			exit 1; fi; fi; \
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
@@ -83,7 +86,8 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
-	@python -m trivium.harness.tracking_writer --prepare && mlflow server --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" --port 5000
+	@python -m trivium.harness.tracking_writer --prepare && \
+	MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --port 5000
 
 readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
 	@python -m trivium readme
@@ -103,6 +107,19 @@ thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P
 
 weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/
 	@python -m trivium weaker-worlds
+
+# Where the setup has put uv, after where the user has.
+audit sbom: export PATH := $(PATH):$(CURDIR)/.uv/bin
+
+audit: $(BIN)/.ready  ## known vulnerabilities of the locked packages, asked at osv.dev
+	@status=0; for of in "" "--script $(WORKER)"; do \
+		uv audit --frozen --preview-features audit-command $$of || status=$$?; done; exit $$status
+
+sbom: $(BIN)/.ready  ## software bills of materials (CycloneDX) from the locks, into sbom/
+	@mkdir -p sbom
+	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
+	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
+	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
 
 clean:  ## remove half-done work of killed stages (data, models, caches, downloads, runs for MLflow and `make thorough` stay)
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads -exec rm -rf {} +

@@ -70,7 +70,13 @@ def main() -> None:
         write_model(Path(folder), words, layers, hidden)
         model, tokenizer = load_cross_encoder(Path(folder) / "model")
         torch.nn.Module.to(model, device)
-        peer = CrossEncoder(f"{folder}/model", max_length=tokens, device=str(device), activation_fn=torch.nn.Identity())
+        peer = CrossEncoder(
+            f"{folder}/model",
+            max_length=tokens,
+            device=str(device),
+            activation_fn=torch.nn.Identity(),
+            trust_remote_code=False,
+        )
 
     def score() -> np.ndarray:
         return score_pairs(model, tokenizer, pairs, texts, max_tokens=tokens, batch=BATCH)

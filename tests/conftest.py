@@ -1,8 +1,10 @@
 """What tests share: the folder of real data, a stage run in a scratch folder."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,26 @@ from tests.sources.loopback import Loopback, serve
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 REAL = Path(os.environ.get("TRIVIUM_REAL", Path(__file__).parents[2] / "shared" / "real"))
+
+
+def skipped_line(reports: Iterable[Any], markers: str) -> str:
+    """One line of what was not run and why, the commonest reason first; empty when all was run.
+
+    Args:
+        reports: pytest's, of what was skipped.
+        markers: the expression of `-m`.
+    """
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ").replace("\n", " ") for report in reports)
+    parts = [f"{count} × {reason}" for reason, count in reasons.most_common()]
+    parts += [f"what is not '{markers}'"] if markers else []
+    return f"not run: {'; '.join(parts)}" if parts else ""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say it at the end, in one line."""
+    line = skipped_line(terminalreporter.stats.get("skipped", []), terminalreporter.config.option.markexpr)
+    if line:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

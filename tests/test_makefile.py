@@ -20,6 +20,7 @@ def project(tmp_path):
         "Makefile",
         "uv.lock",
         "pyproject.toml",
+        "requirements-uv.txt",
         "trivium/decorrelation/painting/worker.py.lock",
         "trivium/commands/in_dvc/__init__.py",
     ):

@@ -3,11 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from trivium.redaction import redacted
+
 _ABSENT = object()
 
 
 class BadInput(ValueError):
     """Input that cannot be used; the message says where it is, what was got and what was expected.
+
+    No address in it shows a password.
 
     Args:
         problem: what is wrong, in a few words.
@@ -33,10 +37,10 @@ class BadInput(ValueError):
         parts.append(problem)
         message = ": ".join(([place] if place else []) + parts)
         if got is not _ABSENT:
-            shown = repr(got)
+            shown = redacted(repr(got))  # before it is cut: half an address would not be known for one
             message += f"; got {shown if len(shown) <= 120 else shown[:117] + '...'}"
         if expected is not None:
             message += f"; expected {expected}"
         if choices is not None:
             message += f" (choices: {', '.join(map(str, choices))})"
-        super().__init__(message)
+        super().__init__(redacted(message))

@@ -116,7 +116,7 @@ def write_captioner(
     captions = [caption for own in scenes.captions for caption in own]
     tokenizer = save_bert_tokenizer(captions, folder)
     torch.manual_seed(seed)
-    towers = BlipForImageTextRetrieval.from_pretrained(blip)
+    towers = BlipForImageTextRetrieval.from_pretrained(blip, trust_remote_code=False)
     network = BlipForConditionalGeneration(towers.config)
     network.vision_model.load_state_dict(towers.vision_model.state_dict())
     network.vision_model.requires_grad_(False)

@@ -1,6 +1,5 @@
 """Stage `complexity-judgements`. Human judgements: tasks for Label Studio out, verdicts in, Fleiss' κ, % correct."""
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from trivium.complexity.judging.judgements import (
 )
 from trivium.complexity.judging.label_studio import labelling_config
 from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.files.tables import write_json, write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.harness.stage import Context, run_stage
@@ -68,9 +68,7 @@ def main(
         beside.mkdir()
         write_json(beside / "tasks.json", tasks)
         (beside / "config.xml").write_text(labelling_config(show_reference=parameters.show_reference), "utf-8")
-    with write_atomically(out_frames) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerows([FRAME_COLUMNS, *rows])
+    write_csv(out_frames, FRAME_COLUMNS, rows)
     return metrics
 
 

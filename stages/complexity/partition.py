@@ -1,9 +1,6 @@
 """Stage `complexity-partition`. The evaluation set cut by complexity, easiest to hardest."""
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +11,7 @@ from trivium.complexity.partitions.partition import MEAN, chosen_factors, curve_
 from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad, write_squad
 from trivium.harness.parameters import Parameters
@@ -39,13 +37,6 @@ class PartitionParameters(Parameters):
 
     measure: Measure = Field(description="The score that cards and curves show")
     majority: float = Field(ge=0, lt=1, description="A factor counts when validated for more than this share of models")
-
-
-def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> None:
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, list(columns), lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(rows)
 
 
 def main(
@@ -89,9 +80,9 @@ def main(
                 parser=parameters.parser,
             )
             (folder / "README.md").write_text(text, encoding="utf-8")
-    _write_csv(out_curves, rows, PARTITION_COLUMNS)
+    write_csv(out_curves, PARTITION_COLUMNS, rows)
     frames = frame_rows(table, read, examples, read_texts(training))
-    _write_csv(out_frames, frames, frames[0])
+    write_csv(out_frames, list(frames[0]), frames)
     counts = [part for part in parts if part.kind == "count"]
     by_level = np.stack([read.values[:, part.members].mean(axis=1) for part in counts], axis=1)
     return {

@@ -1,6 +1,5 @@
 """Stage `complexity-score`. Table 1 and Figure 2: ROUGE-L of every model and of trivial baselines."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from trivium.complexity.scoring import systems
 from trivium.complexity.scoring.frame_spread import FRAME_COLUMNS, frame_means, spread
 from trivium.complexity.scoring.table1 import ScoreParameters, score, scores_table, shuffled, summarize
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.files.tables import write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.squad import as_squad, write_squad
@@ -68,10 +67,7 @@ def main(
             values |= {} if value is None else {"shuffled_rouge_l": value}
         metrics |= {f"{model}_{name}": value for name, value in values.items()}
     write_table(out, scores_table(all_scored))
-    with write_atomically(out_frames) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, FRAME_COLUMNS, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(rows)
+    write_csv(out_frames, FRAME_COLUMNS, rows)
     write_squad(out_questions, [as_squad(example) for example in examples])
     return metrics
 

@@ -1,6 +1,5 @@
 """Stage `complexity-simulate`. Planted effects: does the analysis find them, and only them?."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from trivium.complexity.effects.simulation import (
     rejections,
     simulate,
 )
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.harness.stage import Context, run_stage
 
 METHODS = ("mann_whitney", "holm", "bootstrap", "frame", "joint", "found", "found_holm")
@@ -53,10 +52,7 @@ def main(parameters: SimulateParameters, context: Context, *, factors: Path, out
         for method in METHODS:
             cells = np.array([each[method] for each in part], dtype=bool)
             every += rates(scenario, cells, usable, method, parameters, table.names)
-    with write_atomically(out) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(vars(each) for each in every)
+    write_csv(out, COLUMNS, map(vars, every))
     return metrics_of(every, parameters)
 
 

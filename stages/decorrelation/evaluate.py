@@ -1,6 +1,5 @@
 """Stage `decorrelation-evaluate`. ODmAP and R@k of every cell, with intervals, and which rows differ."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from trivium.decorrelation.evaluation.tables import (
     usual_partners,
 )
 from trivium.decorrelation.matrix import groups, read_cells
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.files.tables import write_json, write_table
 from trivium.formats.picture_corpora import read_corpus
 from trivium.harness.stage import Context, run_stage
@@ -75,10 +74,7 @@ def main(
     metrics |= gains(compared)
     write_table(out, pa.concat_tables(tables))
     write_json(out_comparisons, compared)
-    with write_atomically(out_classes) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, CLASS_COLUMNS, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(classes)
+    write_csv(out_classes, CLASS_COLUMNS, classes)
     return metrics
 
 

@@ -1,10 +1,9 @@
 """Stage `kvqae-bm25_search`. BM25 with k1 and b from a grid on validation."""
 
-import csv
 from itertools import product
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.formats.questions import read_questions
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters, grid, grid_search, write_runs
@@ -45,10 +44,7 @@ def main(
         work=context.work,
     )
     best = max(points, key=lambda point: point.mrr)  # the first one among equals
-    with write_atomically(out_grid) as beside, beside.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["k1", "b", "mrr"])
-        table.writerows([point.k1, point.b, point.mrr] for point in points)
+    write_csv(out_grid, ["k1", "b", "mrr"], ([point.k1, point.b, point.mrr] for point in points))
     metrics: dict[str, float] = {"k1": best.k1, "b": best.b, "validation_mrr": best.mrr, "settings": len(points)}
     metrics["viquae_without_original_question"] = without_original
     for name, out, searcher, folder in (

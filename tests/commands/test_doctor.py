@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from trivium.commands import doctor
+from trivium.commands.audit import NotAuditedError
 from trivium.commands.plan import plan_files
 from trivium.errors import BadInput
 from trivium.vision import onnx_session
@@ -20,6 +21,7 @@ def findings(monkeypatch):
     for name in ("_first_line", "_answer"):
         monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
     monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
+    monkeypatch.setattr(doctor, "audit", lambda root, uv: (420, []))
 
     def look(root=ROOT):
         return {finding.name: finding for finding in doctor.examine(root)}
@@ -232,3 +234,27 @@ def test_broken_parameters_end_in_one_message(project):
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith(f"{project / 'params.yaml'}: not YAML")
+
+
+def test_packages_without_a_known_vulnerability(findings):
+    assert (findings()["audit"].state, findings()["audit"].found) == ("has", "no known vulnerability in 420 packages")
+
+
+def test_a_known_vulnerability_is_named(findings, monkeypatch):
+    monkeypatch.setattr(doctor, "audit", lambda root, uv: (420, ["numpy 2.0: PYSEC-1"]))
+    assert (findings()["audit"].state, findings()["audit"].found) == (
+        "lacks",
+        "known vulnerabilities: numpy 2.0: PYSEC-1",
+    )
+
+
+def test_what_cannot_be_audited_is_said_and_why(findings, monkeypatch):
+    def fail(root, uv):
+        raise NotAuditedError("no answer in 10 s")
+
+    monkeypatch.setattr(doctor, "audit", fail)
+    found = findings()["audit"]
+    assert (found.state, found.found) == ("lacks", "not audited")
+    assert found.meaning == "no answer in 10 s; `make audit` asks again"
+    monkeypatch.setattr(doctor, "find_uv", lambda: None)
+    assert findings()["audit"].found == "not audited"

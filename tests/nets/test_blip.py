@@ -1,5 +1,7 @@
 """BLIP's losses against a plain re-implementation in NumPy."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -116,9 +118,15 @@ def test_a_batch_larger_than_the_queue_leaves_its_end(training):
 
 
 def test_temperature_is_kept_in_its_range(training, batch):
-    with torch.no_grad():
-        training.temperature.fill_(-1.0)
-    assert training.loss(*batch, PICTURES, 0.4).isfinite()
+    def loss(temperature):
+        twin = copy.deepcopy(training)
+        with torch.no_grad():
+            twin.temperature.fill_(temperature)
+        torch.manual_seed(0)  # draws the negatives
+        return float(twin.loss(*batch, PICTURES, 0.4))
+
+    assert loss(-1.0) == loss(0.0001) == loss(0.001) != loss(0.002)
+    assert loss(2.0) == loss(0.6) == loss(0.5) != loss(0.4)
 
 
 def test_the_state_of_a_training_is_in_its_module(training):

@@ -79,6 +79,6 @@ def test_an_error_lets_the_next_one_in(pins, hub, tmp_path):
     del hub.files[f"/datasets/who/texts/resolve/{OLD}/one.txt"]
     with pytest.raises(BadInput, match="not found") as caught:
         fetched(tmp_path / "d", pins)
-    assert caught.tb is not None  # it holds on to the hub that failed
+    assert "one.txt" in str(caught.value)  # `caught` holds on to the hub that failed
     hub.repository("who/texts", {"one.txt": b"one"}, kind="dataset", commits=(OLD,))
     assert fetched(tmp_path / "d", pins)["texts"]["one.txt"].read_bytes() == b"one"

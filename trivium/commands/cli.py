@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from trivium.errors import BadInput
+from trivium.redaction import redact_output
 
 FAMILY = "trivium.commands"  # whose modules are imported by name
 # Sub-command → its line; the module is of the same name, with _ for -.
@@ -66,6 +67,7 @@ def require_project(folder: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run a sub-command; its `main` finds its own arguments in `sys.argv`, as under `python -m`."""
+    redact_output()
     command, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
     if command in HELP:
         print(usage())

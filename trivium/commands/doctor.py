@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 import psutil
 
+from trivium.commands.audit import NotAuditedError, audit
 from trivium.commands.on_request import holdings
 from trivium.commands.plan import plan_files
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
@@ -71,6 +72,7 @@ def examine(root: Path) -> Iterator[Finding]:
     yield _packages(root)
     yield _program("git", "git", "DVC and experiments need it", needed=True)
     yield from _inpainting()
+    yield _audited(root)
     yield _java()
     yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, sum(cost.disk for cost in paper), "GB free")
     most = max(cost.memory for cost in paper)
@@ -130,6 +132,20 @@ def _inpainting() -> Iterator[Finding]:
     made = subprocess.run(check, capture_output=True, check=False).returncode == 0
     meaning = "" if made else "`make setup` makes it, or else the first stage that in-paints"
     yield Finding("in-painting", "has" if made else "lacks", "environment made" if made else "no environment", meaning)
+
+
+def _audited(root: Path) -> Finding:
+    """Whether a vulnerability of a locked package is known; where that cannot be asked, nothing else fails."""
+    uv = find_uv()
+    if uv is None:
+        return Finding("audit", "lacks", "not audited", "no uv to ask with")
+    try:
+        packages, known = audit(root, uv)
+    except NotAuditedError as error:
+        return Finding("audit", "lacks", "not audited", f"{error}; `make audit` asks again")
+    if known:
+        return Finding("audit", "lacks", f"known vulnerabilities: {', '.join(known)}", "`make audit` tells more")
+    return Finding("audit", "has", f"no known vulnerability in {packages} packages")
 
 
 def _java() -> Finding:

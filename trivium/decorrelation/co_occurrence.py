@@ -4,13 +4,13 @@ P(k | c) = n(c, k) / n(c) and lift(c, k) = P(k | c) / P(k), where n counts pictu
 P(k) = n(k) / n. A lift of 1 is independence.
 """
 
-import csv
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.formats.pictures import Corpus
 
 COLUMNS = ("class", "other", "pictures_with_class", "pictures_with_both", "probability", "lift")
@@ -72,16 +72,12 @@ def partners(corpus: Corpus) -> dict[str, str]:
 def write_co_occurrence(path: Path, found: CoOccurrence) -> None:
     """Write CSV, a row an ordered pair of different classes; what is undefined is empty."""
     probability, lift, alone = found.probability(), found.lift(), found.together.diagonal()
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        rows = csv.writer(out, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        for one, name in enumerate(found.classes):
-            for other, also in enumerate(found.classes):
-                if one == other:
-                    continue
-                share = f"{probability[one, other]:.6f}" if alone[one] else ""
-                above = f"{lift[one, other]:.6f}" if alone[one] and alone[other] else ""
-                rows.writerow([name, also, alone[one], found.together[one, other], share, above])
+    rows = []
+    for (one, name), (other, also) in permutations(enumerate(found.classes), 2):
+        share = f"{probability[one, other]:.6f}" if alone[one] else None
+        above = f"{lift[one, other]:.6f}" if alone[one] and alone[other] else None
+        rows.append([name, also, alone[one], found.together[one, other], share, above])
+    write_csv(path, COLUMNS, rows)
 
 
 def partner_metrics(corpus: Corpus, found: CoOccurrence) -> dict[str, float]:

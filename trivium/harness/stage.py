@@ -26,6 +26,7 @@ from trivium.harness.code.guard import Guard, checked, stage_run_by_dvc
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
 from trivium.harness.tracking import Tracker, track
+from trivium.redaction import redact_output
 
 CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
 
@@ -162,6 +163,7 @@ def run_stage(main: Callable[..., dict[str, float] | None], section: str, parame
     Where stages run side by side, `make repro` sets STAGE_NICENESS, so that those of one pipeline yield to another's
     (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS.
     """
+    redact_output()
     os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
     try:
         execute(main, section, parameters)

@@ -20,6 +20,8 @@ from typing import IO, Any
 
 import yaml
 
+from trivium.redaction import redacted
+
 APART = "trivium.harness.tracking_writer"  # of what a stage makes, nothing depends on what it does with the events
 
 SPOOL = Path(".work") / "tracking"
@@ -109,7 +111,7 @@ def _start(section: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> d
     return {
         "pipeline": section.split(".")[0],
         "name": f"{os.environ.get('DVC_EXP_NAME') or 'repro'}/{stage}",
-        "parameters": {f"{section}.{key}": str(value) for key, value in values.items()},
+        "parameters": {f"{section}.{key}": redacted(str(value)) for key, value in values.items()},
         "tags": {
             "dvc.stage": stage,
             "dvc.experiment": os.environ.get("DVC_EXP_NAME", ""),
@@ -121,7 +123,7 @@ def _start(section: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> d
 
 
 def _warn(problem: str) -> None:
-    print(f"tracking: {problem}", file=sys.stderr)
+    print(redacted(f"tracking: {problem}"), file=sys.stderr)
 
 
 @contextmanager

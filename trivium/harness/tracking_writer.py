@@ -19,6 +19,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.tracking import MlflowClient
 
 from trivium.harness.tracking import SPOOL, locked, project_root, writer_lock, writer_log
+from trivium.redaction import redact_output, redacted
 
 PIPELINES = ("kvqae", "decorrelation", "complexity", "world")
 
@@ -186,7 +187,7 @@ def _follow_all(spool: Path, root: Path, linger: float) -> set[Path]:
 
 
 def _say(text: str) -> None:
-    print(f"tracking: {text}", file=sys.stderr, flush=True)
+    print(redacted(f"tracking: {text}"), file=sys.stderr, flush=True)
 
 
 def _safe(name: str) -> str:
@@ -195,6 +196,7 @@ def _safe(name: str) -> str:
 
 
 if __name__ == "__main__":
+    redact_output()
     if "--prepare" in sys.argv:
         prepare(project_root())
         if refused := list((project_root() / SPOOL).glob("*.refused")):

@@ -46,6 +46,7 @@ def load_pretrained(
         model, report = network.from_pretrained(
             folder,
             local_files_only=True,
+            trust_remote_code=False,  # None would ask whoever sits there, and run it after a `y`
             use_safetensors=True,
             dtype=dtype,
             attn_implementation=attention(),
@@ -53,7 +54,7 @@ def load_pretrained(
             output_loading_info=True,
             **options,
         )
-        tokens = tokenizer.from_pretrained(folder, local_files_only=True)
+        tokens = tokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise BadInput(f"not {what}: {error}", file=folder, expected=expected) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith(new)):

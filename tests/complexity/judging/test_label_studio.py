@@ -49,7 +49,7 @@ def test_hostile_texts_stay_data(tmp_path):
 def test_the_code_names_question_and_answer_only():
     codes = {answer_code(*pair) for pair in [("q1", "a"), ("q1", "b"), ("q2", "a"), ("q1a", ""), ("q", "1a")]}
     assert len(codes) == 5
-    assert answer_code("q1", "a") == answer_code("q1", "a")
+    assert answer_code("q1", "a") == "9105092a8ae12b7a", "the same in every process: exports wait for months"
 
 
 def test_export_is_read(tmp_path):

@@ -37,7 +37,7 @@ def test_every_template_takes_several_classes():
 
 def test_the_template_is_drawn_by_its_key():
     drawn = {prompt(["dog"], str(key)) for key in range(200)}
-    assert prompt(["dog"], "7") == prompt(["dog"], "7")
+    assert prompt(["dog"], "7") == "a dark photo of a dog.", "the same in every process"
     assert len(drawn) > 50
 
 

@@ -111,7 +111,8 @@ def test_models_of_your_own_are_checked_and_taken(context, tmp_path):
         write_base(kind, tmp_path / "mine" / kind)
     own = parameters(models=["clip", "vse", "blip"])
     counts = main(from_folder(own, tmp_path / "mine"), context, out=tmp_path / "base")
-    assert counts["blip_bytes"] > 0
+    files = list((tmp_path / "base" / "blip").iterdir())
+    assert counts["blip_bytes"] == sum(path.stat().st_size for path in files)
     origin = json.loads((tmp_path / "base" / "blip" / PROVENANCE).read_text())
     assert set(origin["sha256"]) >= {"config.json", "model.safetensors"}
     assert start("vse", tmp_path / "base" / "vse", SETTINGS["vse"], ["a"]).dimension == 6

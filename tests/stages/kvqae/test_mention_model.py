@@ -42,7 +42,7 @@ def test_it_learns_something(trained):
     assert metrics["held_out_sentences"] == 30
     assert metrics["uas"] > 0.4
     assert metrics["las"] > 0.3
-    assert 0 <= metrics["ner_f1"] <= 1
+    assert metrics["ner_f1"] > 0.3
     card = (trained[0] / "README.md").read_text()
     assert card.startswith("---\nlibrary_name: spacy\n---\n")
     assert f"| ner_f1 | {metrics['ner_f1']:.4f} |" in card

@@ -99,14 +99,14 @@ def test_sample() -> None:
     assert metrics["overlap"] == len(shown) == round(0.1 * len(known))
     assert metrics["photographs"] == metrics["images"] == 2 * (8 + len(shown))
     assert metrics["landmarks"] == 8
-    assert 0 <= metrics["validation_auc"] <= 1
+    assert metrics["validation_auc"] > 0.5
     assert json.loads(Path("rrt/extractor/extractor.json").read_text()) == {"kind": "sift"}
     assert not is_left_out(Path("rrt"))
     card = Path("rrt/README.md").read_text()
     assert card.startswith("---\nlicense: apache-2.0\nlibrary_name: pytorch\n")
     assert f"| validation_auc | {metrics['validation_auc']:.4f} |" in card
     assert card.count("\n| ") == 1 + 2
-    assert sum(weights.numel() for weights in load_rrt(Path("rrt")).parameters()) > 0
+    assert all(weights.isfinite().all() for weights in load_rrt(Path("rrt")).parameters())
 
 
 def test_local_model() -> None:

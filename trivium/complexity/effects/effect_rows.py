@@ -1,6 +1,5 @@
 """The paper's validation on factors of any kind: δ, Mann-Whitney, Holm, clustered interval, joint regression (§5)."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysis import holm_table
 from trivium.complexity.effects.regression import joint_regression
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
 from trivium.measures.mann_whitney import mann_whitney
@@ -103,10 +102,7 @@ def _analyse(
 
 def write_effects(path: Path, rows: Sequence[Row]) -> None:
     """Write the rows as CSV; a value that is None is an empty cell."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(rows)
+    write_csv(path, COLUMNS, rows)
 
 
 def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:

@@ -1,6 +1,5 @@
 """Table 2: which factors make which models worse, and do models agree on what is hard? (complexity.md §5)."""
 
-import csv
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysis import Effects
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.measures.effects import floor_points
 from trivium.measures.hardness import HardnessAgreement
 
@@ -61,9 +60,8 @@ def effects_table(effects: Effects, models: Sequence[str], factors: Sequence[str
 def write_agreement(path: Path, models: Sequence[str], agreement: HardnessAgreement) -> None:
     """One CSV line a pair of models; empty where a model's scores are all equal."""
     matrices = (agreement.spearman, agreement.kendall, agreement.overlap, agreement.kappa)
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(AGREEMENT_COLUMNS)
-        for a, b in combinations(range(len(models)), 2):
-            values = ["" if np.isnan(matrix[a, b]) else float(matrix[a, b]) for matrix in matrices]
-            lines.writerow([models[a], models[b], *values])
+    rows = (
+        [models[a], models[b], *(None if np.isnan(matrix[a, b]) else float(matrix[a, b]) for matrix in matrices)]
+        for a, b in combinations(range(len(models)), 2)
+    )
+    write_csv(path, AGREEMENT_COLUMNS, rows)

@@ -1,6 +1,5 @@
 """Train the frame parser on frame-annotated texts and measure it on held-out ones (complexity.md §1)."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from trivium.complexity.frames.scores import elements_in, frames_in, score_texts
 from trivium.complexity.frames.training_readings import place_frames, teach
 from trivium.complexity.frames.windows import windows_of
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.harness.stage import Context
 
@@ -76,7 +75,4 @@ def train_parser(
 
 def write_frames(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """One CSV line a frame; accuracies are empty where the held-out texts lack it."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(rows)
+    write_csv(path, list(rows[0]), rows)

@@ -14,6 +14,7 @@ import openai
 
 from trivium.complexity.prompting.answer_cache import Reply
 from trivium.errors import BadInput
+from trivium.redaction import redacted
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
 _PASSING = (408, 409, 425)  # besides 429 and 5xx
@@ -125,7 +126,7 @@ class Endpoint:
         return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self.model)
 
     def _said(self, error: BaseException) -> str:
-        text = str(error)
+        text = redacted(str(error))
         if self._key:  # some endpoints repeat it
             text = text.replace(self._key, "[key]")
         return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

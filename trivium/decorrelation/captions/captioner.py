@@ -27,9 +27,13 @@ class Captioner:
         from transformers import AutoImageProcessor, AutoTokenizer, BlipForConditionalGeneration
 
         try:
-            self._processor: Any = AutoImageProcessor.from_pretrained(folder)
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-            model: Any = BlipForConditionalGeneration.from_pretrained(folder, use_safetensors=True)
+            self._processor: Any = AutoImageProcessor.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            model: Any = BlipForConditionalGeneration.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, use_safetensors=True
+            )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise BadInput(
                 f"no BLIP captioner: {str(error).partition(chr(10))[0]}",

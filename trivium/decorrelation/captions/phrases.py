@@ -5,7 +5,6 @@ lists say which classes they name. How well names agree with annotated objects, 
 counted.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.formats.pictures import Caption, Corpus, Phrase
 from trivium.language.english.chunker import Chunker, ChunkerName, RuleChunker
 from trivium.language.english.english import looks_english
@@ -189,11 +188,9 @@ def metrics_of(counts: Counter[str], classes: Sequence[str]) -> dict[str, float]
 
 def write_classes(path: Path, counts: Counter[str], classes: Sequence[str]) -> None:
     """One row a class: captions that name it, captions of pictures that hold it, both, precision and recall."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        table = csv.writer(out, lineterminator="\n")
-        table.writerow(["class", "captions_naming", "captions_of_pictures_with", "both", "precision", "recall"])
-        for name in classes:
-            named, agreed, present = (counts[f"{kind} {name}"] for kind in ("named", "agreed", "present"))
-            table.writerow(
-                [name, named, present, agreed, f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"]
-            )
+    rows = []
+    for name in classes:
+        named, agreed, present = (counts[f"{kind} {name}"] for kind in ("named", "agreed", "present"))
+        precision, recall = f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"
+        rows.append([name, named, present, agreed, precision, recall])
+    write_csv(path, ["class", "captions_naming", "captions_of_pictures_with", "both", "precision", "recall"], rows)

@@ -171,8 +171,8 @@ def read_blip(folder: Path, image_size: int | None) -> tuple[BlipEncoders, PreTr
         BadInput: another architecture, a tokenizer without [ENC], or weights that do not fit.
     """
     try:
-        config: Any = BlipConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        config: Any = BlipConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"not a BLIP: {error}", file=folder, expected="a Hugging Face folder") from None
     if config.model_type != "blip":

@@ -25,9 +25,11 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.nets.device import autocast
 from trivium.nets.gathering import gathered
+from trivium.nets.open_clip_text import CONFIG as OPEN_CLIP
+from trivium.nets.open_clip_text import text_settings
 from trivium.nets.weights import misfit, save_tokenizer, save_weights
 
-_CONFIG, _OPEN_CLIP, _WEIGHTS = "config.json", "open_clip_config.json", "open_clip_model.safetensors"
+_CONFIG, _WEIGHTS = "config.json", "open_clip_model.safetensors"
 _HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharper softmax makes it unstable
 
 
@@ -39,7 +41,7 @@ class Clip:
         smallest_crop: least share of a training picture's area that a random crop keeps; 1: no crops.
 
     Raises:
-        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+        BadInput: no such model, another architecture, no weights, or weights that do not fit (the layer is named).
     """
 
     kind = "clip"
@@ -49,9 +51,13 @@ class Clip:
         if not (folder / _WEIGHTS).is_file():
             raise BadInput("no weights", file=folder / _WEIGHTS)  # open_clip goes on without
         name = f"local-dir:{folder}"
+        # It goes to transformers' tokenizer; open_clip's own does not know it.
+        distrust = {"trust_remote_code": False} if text_settings(folder).get("hf_tokenizer_name") else {}
         try:
-            model, drawn, plain = open_clip.create_model_and_transforms(name, aug_cfg={"scale": (smallest_crop, 1.0)})
-            self._tokenizer: Callable[[Sequence[str]], Tensor] = open_clip.get_tokenizer(name)
+            model, drawn, plain = open_clip.create_model_and_transforms(
+                name, aug_cfg={"scale": (smallest_crop, 1.0)}, weights_only=True
+            )
+            self._tokenizer: Callable[[Sequence[str]], Tensor] = open_clip.get_tokenizer(name, **distrust)
         except (RuntimeError, AssertionError) as error:
             raise misfit(error, folder) from None
         except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
@@ -64,7 +70,7 @@ class Clip:
         self.augments = smallest_crop < 1
         self._drawn, self._plain = drawn, plain
         self.plain = PlainPreparation(plain.transforms)
-        self._config: dict[str, Any] = read_json(folder / _OPEN_CLIP)
+        self._config: dict[str, Any] = read_json(folder / OPEN_CLIP)
         self._loss = open_clip.ClipLoss()
 
     @classmethod
@@ -125,5 +131,5 @@ class Clip:
         if isinstance(self._tokenizer, HFTokenizer):  # else it comes with open_clip
             save_tokenizer(self._tokenizer.tokenizer, folder)
         write_json(folder / _CONFIG, {"kind": self.kind})
-        write_json(folder / _OPEN_CLIP, self._config)
+        write_json(folder / OPEN_CLIP, self._config)
         save_weights(self.module, folder / _WEIGHTS)

@@ -1,6 +1,5 @@
 """Which objects go from which pictures, as records with masks (decorrelation.md §1)."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from trivium.decorrelation.regions import eligibility
 from trivium.decorrelation.regions.removal_search import Tally
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.files.tables import read_table
 from trivium.formats.pictures import Picture, Split
 
@@ -39,11 +38,8 @@ def read_named_classes(path: Path, pictures: Sequence[Picture]) -> dict[int, set
 
 def write_classes(path: Path, classes: Sequence[str], tally: Tally) -> None:
     """Write the counts as CSV, a row a split and class, also where nothing was found."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("split", "class", *_COLUMNS))
-        for split in USED:
-            lines.writerows((split, name, *(tally[split, name, column] for column in _COLUMNS)) for name in classes)
+    rows = ((split, name, *(tally[split, name, column] for column in _COLUMNS)) for split in USED for name in classes)
+    write_csv(path, ("split", "class", *_COLUMNS), rows)
 
 
 def total(tally: Tally, column: str, splits: Sequence[Split] = USED) -> float:

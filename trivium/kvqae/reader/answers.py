@@ -1,6 +1,5 @@
 """Answers measured and written: per question, per row, and the curve of the sweep (kvqae.md §5–6)."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.files.tables import write_table
 from trivium.kvqae.reader.reading import Answer
 from trivium.kvqae.reader.rows import Selection
@@ -96,7 +96,4 @@ def write_per_query(
 
 def write_curve(path: Path, points: Sequence[CurvePoint]) -> None:
     """EM and F1 on validation by row and number of passages, as CSV."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["row", "passages", "em", "f1"])
-        writer.writeheader()
-        writer.writerows(points)
+    write_csv(path, ["row", "passages", "em", "f1"], points)

@@ -8,12 +8,11 @@ measured beside. What also keeps the initial list's scores (beyond the paper) is
 PosFuse is measured on the questions that it learns from, as the weights are.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.kvqae.rerankers.fusion import (
     SYSTEMS,
     Fusion,
@@ -75,11 +74,10 @@ def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
         tried: by the names of `SYSTEMS`, but `text_image_over_{method}` for text and image over images fused by this
             method.
     """
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
-        lines.writeheader()
-        for name, each in ((name, each) for name, several in tried.items() for each in several):
-            line = {"fusion": name, "method": each.fusion.method, "mrr": each.mrr}
-            if isinstance(each.fusion, LinearFusion):
-                line |= {"normalization": each.fusion.normalization, **each.fusion.weights}
-            lines.writerow(line)
+    rows = []
+    for name, each in ((name, each) for name, several in tried.items() for each in several):
+        row = {"fusion": name, "method": each.fusion.method, "mrr": each.mrr}
+        if isinstance(each.fusion, LinearFusion):
+            row |= {"normalization": each.fusion.normalization, **each.fusion.weights}
+        rows.append(row)
+    write_csv(path, ["fusion", "method", "normalization", *COLUMNS, "mrr"], rows)

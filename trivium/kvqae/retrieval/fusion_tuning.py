@@ -4,7 +4,6 @@ The constraint α_b = 0 or α_d = 0 of the paper's rows is in their systems: a r
 fused runs were made with stand in `params.yaml`; this stage says whether they are the optimum and what is.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
 from trivium.files.tables import read_json
 from trivium.kvqae.retrieval.fusion import RECORD
 from trivium.measures.fusion import gather, normalize
@@ -64,9 +63,9 @@ def read_used(fused: Path, row: str, known: Sequence[str]) -> tuple[dict[str, fl
 def write_weightings(path: Path, tuned: Mapping[str, Tuned]) -> None:
     """Write one CSV line a weighting: row, α of each system (empty where the row lacks it), validation MRR."""
     systems = dict.fromkeys(system for result in tuned.values() for system in result.systems)
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, ["row", *systems, "mrr"], lineterminator="\n")
-        lines.writeheader()
-        for row, result in tuned.items():
-            for weights, value in zip(result.search.weights.tolist(), result.search.values.tolist(), strict=True):
-                lines.writerow({"row": row, **dict(zip(result.systems, weights, strict=True)), "mrr": value})
+    rows = (
+        {"row": row, **dict(zip(result.systems, weights, strict=True)), "mrr": value}
+        for row, result in tuned.items()
+        for weights, value in zip(result.search.weights.tolist(), result.search.values.tolist(), strict=True)
+    )
+    write_csv(path, ["row", *systems, "mrr"], rows)

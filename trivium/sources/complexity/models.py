@@ -99,8 +99,8 @@ def check_model(model: str, folder: Path) -> float:
         BadInput: another architecture, a vocabulary larger than the model's, weights that are missing or broken.
     """
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"not a model: {error}", file=folder, expected="a Hugging Face folder") from None
     if config.model_type != ARCHITECTURES[model]:
@@ -135,7 +135,9 @@ def _fast_tokenizer(folder: Path) -> None:
     """Write `tokenizer.json` where the repository has only a SentencePiece model."""
     if not (folder / "tokenizer.json").exists():
         try:
-            AutoTokenizer.from_pretrained(folder, local_files_only=True).save_pretrained(folder / "fast")
+            AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False).save_pretrained(
+                folder / "fast"
+            )
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"no usable tokenizer: {error}", file=folder) from None
         for path in (folder / "fast").iterdir():

@@ -142,7 +142,7 @@ def convert_blip(checkpoint: Path, folder: Path, config: BlipConfig) -> None:
 
 def add_marks(folder: Path) -> None:
     """Give a BERT tokenizer the two marks that BLIP adds to it, in BLIP's order: they have the numbers after BERT's."""
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     tokenizer.add_special_tokens({"extra_special_tokens": [BEGIN_CAPTION, MATCH]})
     tokenizer.save_pretrained(folder)
 

@@ -35,7 +35,7 @@ def fetch_checkpoints(
 
     pins = pins or Pins()
     size = sum(pins.source(name).bytes for name in CHECKPOINTS)
-    tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
     with Hub(downloads, pins, patience) as hub:
         require_space(downloads, 2 * size - sum(map(hub.bytes_there, CHECKPOINTS)), "the published DPR and reader")
         with write_atomically(out) as beside:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import BadInput
+from trivium.nets.open_clip_text import CONFIG, text_settings
 from trivium.vision.image_encoder import ImageEncoder
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from trivium.vision.whole_images import PictureEmbedder
 
-CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+WEIGHTS = "open_clip_model.safetensors"
 _TINY = {
     "embed_dim": 16,
     "vision_cfg": {"image_size": 32, "layers": 1, "width": 64, "patch_size": 8},
@@ -50,7 +51,7 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
     """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
 
     Raises:
-        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+        BadInput: no such model, no weights, or weights that do not fit (the layer is named); see `text_settings`.
     """
     import open_clip
     from safetensors import SafetensorError
@@ -59,8 +60,9 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
 
     if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
         raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
+    text_settings(folder)
     try:
-        model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+        model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}", weights_only=True)
     except RuntimeError as error:
         raise misfit(error, folder) from None
     except (FileNotFoundError, ValueError, TypeError, KeyError, SafetensorError) as error:
