@@ -21,8 +21,8 @@ def test_run_round_trip_keeps_every_digit(tmp_path):
     [
         ("q Q0 1 1 0.5\n", "r.trec:1: wrong number of columns; got 5"),
         ("q Q0 d1 1 0.5 t\n", "field 'document': not a document number; got 'd1'"),
-        ("q Q0 1 1 nan t\n", "field 'score': NaN"),
-        ("q Q0 1 1 x t\n", "field 'score': not a number; got 'x'"),
+        ("q Q0 1 1 nan t\n", "field 'score': not a score; got 'nan'"),
+        ("q Q0 1 1 x t\n", "field 'score': not a score; got 'x'"),
         ("q Q0 1 1 2 t\nq Q0 1 2 1 t\n", "r.trec:2: field 'document': document twice"),
         ("", "empty run"),
     ],

@@ -15,6 +15,7 @@ import conllu
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.files.reading import read_lines
 from trivium.formats.framed_texts import Span
 from trivium.formats.token_alignment import find_token, skip_blank
 
@@ -106,19 +107,15 @@ def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Map
 def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Sentences as (line of the file where it begins, its lines)."""
     block: list[str] = []
-    with path.open("rb") as lines:
-        for row, raw in enumerate(lines, 1):
-            try:
-                line = raw.decode("utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path, row=row) from None
-            if line.strip():
-                block.append(line)
-            elif block:
-                yield row - len(block), block
-                block = []
-        if block:
-            yield row - len(block) + 1, block
+    row = 0
+    for row, line in read_lines(path):
+        if line.strip():
+            block.append(line.rstrip("\r\n"))
+        elif block:
+            yield row - len(block), block
+            block = []
+    if block:
+        yield row - len(block) + 1, block
 
 
 def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:

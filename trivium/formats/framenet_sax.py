@@ -11,6 +11,7 @@ import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
 from trivium.errors import BadInput
+from trivium.files.reading import open_file, whole_number
 from trivium.formats.framed_texts import Span
 
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
@@ -150,9 +151,10 @@ class FullText(_Handler):
 
     def number(self, value: str, name: str) -> int:
         """A whole number."""
-        if not value.isascii() or not value.isdecimal():
-            raise BadInput("not a whole number", file=self.path, row=self.line, field=name, got=value)
-        return int(value)
+        try:
+            return whole_number(value)
+        except ValueError as error:
+            raise BadInput(str(error), file=self.path, row=self.line, field=name, got=value) from None
 
 
 def parse(path: Path, handler: _Handler) -> None:
@@ -162,7 +164,7 @@ def parse(path: Path, handler: _Handler) -> None:
         BadInput: not XML (names the line), or XML with entity declarations or references to other files.
     """
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             defusedxml.sax.parse(stream, handler)
     except SAXParseException as error:
         raise BadInput(f"not XML: {error.getMessage()}", file=path, row=error.getLineNumber()) from None
