@@ -1,6 +1,8 @@
 """Runs cases of a reader: hypothesis draws them, shrinks the first that fails, and it is kept."""
 
 import hashlib
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import hypothesis
@@ -19,7 +21,8 @@ def try_case(reader: Reader, data: bytes, folder: Path) -> None:
     path.write_bytes(data)
     message = None
     try:
-        read = reader.read(path)
+        with redirect_stdout(StringIO()):
+            read = reader.read(path)
     except BadInput as error:
         message = str(error)
     if message is None:

@@ -120,8 +120,12 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:
     for row, columns in enumerate((text.split("\t") for text in block), line):
-        if not columns[0].startswith("#") and len(columns) != 10:
+        if columns[0].startswith("#"):
+            continue
+        if len(columns) != 10:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="10 (CoNLL-U)")
+        if not all(map(str.strip, columns)):
+            raise BadInput("empty column", file=path, row=row, got=columns, expected="_ for what is not known")
     try:
         (parsed,) = conllu.parse("\n".join(block) + "\n\n")
     except (conllu.exceptions.ParseException, ValueError) as error:

@@ -50,15 +50,17 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
     """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
 
     Raises:
-        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+        BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
     """
     import open_clip
     from safetensors import SafetensorError
 
+    from trivium.nets.open_clip_folder import require_offline
     from trivium.vision.whole_images import PictureEmbedder, misfit
 
     if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
         raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
+    require_offline(folder)
     try:
         model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     except RuntimeError as error:
