@@ -9,6 +9,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -120,7 +121,7 @@ def mutated_tree(draw: st.DrawFn, valid: Any, dump: Callable[[Any, bool], bytes]
 def _change(draw: st.DrawFn, parent: Any, last: Any) -> None:
     match draw(st.sampled_from(("replace", "replace", "replace", "remove", "double", "wrap", "name", "rename"))):
         case "replace":
-            parent[last] = draw(st.sampled_from(VALUES))
+            parent[last] = deepcopy(draw(st.sampled_from(VALUES)))
         case "remove":
             del parent[last]
         case "double" if isinstance(parent, list):

@@ -11,7 +11,6 @@ from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_batches, read_cell, read_schema, read_table
 
 IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
-LARGEST_IMAGE = 1 << 28  # bytes, encoded
 _KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.large_binary())}
 
 

@@ -17,6 +17,7 @@ from trivium.errors import BadInput
 from trivium.files.json_places import line_in
 
 LARGEST_FILE = 8 << 30  # bytes of a file that is read as a whole; COCO's instances, the largest, have half a GiB
+LARGEST_IMAGE = 1 << 28  # bytes, encoded
 LONGEST_LINE = 1 << 28  # bytes; the longest article of KILT has some 10 MB
 LARGEST_NUMBER = 2**63 - 1
 _DIGITS = len(str(LARGEST_NUMBER))
@@ -29,8 +30,8 @@ def require_file(path: Path) -> None:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput("no such file", file=path) from None
-    except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", file=path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise BadInput(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
     if not stat.S_ISREG(mode):
         got = "a folder" if stat.S_ISDIR(mode) else "a pipe, socket or device"
         raise BadInput("not a regular file", file=path, got=got)

@@ -1,5 +1,7 @@
 """Reading and writing JSON, JSON lines and Parquet; every writer is atomic."""
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,6 +52,17 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
     return count
+
+
+def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Stream (line from 1 where it ends, columns) of CSV; a byte order mark is passed over, as are empty lines."""
+    lines = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"), newline=""))
+    try:
+        for columns in lines:
+            if columns:
+                yield lines.line_num, columns
+    except csv.Error as error:
+        raise BadInput(f"not CSV: {error}", file=path, row=lines.line_num) from None
 
 
 def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> None:

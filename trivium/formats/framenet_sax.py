@@ -126,6 +126,8 @@ class FullText(_Handler):
         elif name == "sentence":
             self.sentences.append(Sentence(attributes.get("paragNo", ""), self.line))
         elif name == "annotationSet" and attributes.get("frameName"):
+            if not self.sentences:
+                raise BadInput("annotation set outside of a sentence", file=self.path, row=self.line)
             unit = self.attribute(attributes, "luName")
             self.set = AnnotationSet(attributes["frameName"], unit, attributes.get("status", ""), self.line)
             self.sentences[-1].sets.append(self.set)
@@ -170,3 +172,7 @@ def parse(path: Path, handler: _Handler) -> None:
         raise BadInput(f"not XML: {error.getMessage()}", file=path, row=error.getLineNumber()) from None
     except DefusedXmlException as error:
         raise BadInput(f"XML that reaches out or expands itself is refused: {error}", file=path) from None
+    except BadInput:
+        raise
+    except (LookupError, ValueError) as error:  # of the encoding that the file says it has
+        raise BadInput(f"not XML: {error}", file=path, row=1) from None

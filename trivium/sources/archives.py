@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from trivium.errors import BadInput
-from trivium.files.image_shards import LARGEST_IMAGE
-from trivium.files.reading import decode_lines, open_file, require_file
+from trivium.files.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
 from trivium.files.tables import parse_object, read_batches, read_json_lines
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")

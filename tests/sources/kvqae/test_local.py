@@ -107,7 +107,7 @@ def test_plain_image_files_are_packed(mine, tmp_path):
     ("file", "row", "fields", "message"),
     [
         ("articles", 2, {"wikipedia_id": "10"}, "articles.jsonl:2: field 'wikipedia_id': article twice; got '10'"),
-        ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': missing or wrong; got 'one string'; expected list"),
+        ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': not a list of texts; got 'one string'"),
         ("articles", 3, {"text": ["Bridge", 7]}, "articles.jsonl:3: field 'text': not a list of texts"),
         ("articles", 1, {"wikidata_info": None}, "articles.jsonl:1: field 'wikidata_info': missing"),
         ("wikidata", 3, {"id": "Q1"}, "wikidata.jsonl:3: field 'id': entity twice; got 'Q1'"),

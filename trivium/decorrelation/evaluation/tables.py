@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from pydantic import Field
 
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
 from trivium.decorrelation.evaluation.comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
 from trivium.decorrelation.matrix import Cell
+from trivium.files.tables import count_rows
 from trivium.formats.pictures import Corpus
 from trivium.harness.parameters import Parameters
 
@@ -96,5 +96,5 @@ def synthetic_ratio(cell: Cell, folder: Path, training: int) -> float:
     """
     if not cell.synthetic:
         return 0.0
-    pairs_made = pq.read_metadata(folder / cell.dataset / f"{cell.filling}_{cell.captions}.parquet").num_rows
+    pairs_made = count_rows(folder / cell.dataset / f"{cell.filling}_{cell.captions}.parquet")
     return cell.share * pairs_made / training

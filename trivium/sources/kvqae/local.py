@@ -4,8 +4,8 @@ from pathlib import Path
 
 from trivium.errors import BadInput, naming
 from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import LARGEST_IMAGE, write_images
-from trivium.files.reading import read_bytes
+from trivium.files.image_shards import write_images
+from trivium.files.reading import LARGEST_IMAGE, read_bytes
 from trivium.files.tables import write_json
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.archives import IMAGE_SUFFIXES
