@@ -176,7 +176,10 @@ def test_what_are_no_run_lengths_is_refused(read, runs, problem):
         (put(bbox=[1, 2, "3", 4]), r"annotation 1: field 'bbox': not a box"),
         (put(bbox=None), r"annotation 1: field 'bbox': not a box; got None"),
         (lambda tree: tree["images"][2].update(id=1), r"images\[2\]: field 'id': stands twice; got 1"),
-        (lambda tree: tree["images"][2].update(height=10**7), r"images\[2\]: field 'width, height': no size; got \(64, 1"),
+        (
+            lambda tree: tree["images"][2].update(height=10**7),
+            r"images\[2\]: field 'width, height': no size; got \(64, 1",
+        ),
         (lambda tree: tree["images"][2].update(width=0), r"images\[2\]: field 'width, height': no size; got \(0, 48\)"),
         (lambda tree: tree["categories"][1].update(id=1), r"categories\[1\]: field 'id, name': category twice"),
         (lambda tree: tree["categories"][1].update(name=None), r"categories\[1\]: field 'name': missing or wrong"),

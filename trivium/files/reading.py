@@ -176,7 +176,8 @@ def _decode(decoder: json.JSONDecoder, text: str, file: Path, row: int | None) -
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}", file=file, row=row or error.lineno) from None
+        problem = "begins with a byte order mark" if text.startswith("\ufeff") else error.msg
+        raise BadInput(f"not JSON: {problem}", file=file, row=row or error.lineno) from None
     except RecursionError:
         raise BadInput("JSON nested too deep", file=file, row=row) from None
 

@@ -83,7 +83,7 @@ class _Handler(ContentHandler):
 
     def attribute(self, attributes: Mapping[str, str], name: str) -> str:
         """An attribute that must be there."""
-        if not attributes.get(name):
+        if not attributes.get(name, "").strip():
             raise BadInput("missing attribute", file=self.path, row=self.line, field=name, choices=attributes)
         return attributes[name]
 
@@ -154,9 +154,15 @@ class FullText(_Handler):
     def number(self, value: str, name: str) -> int:
         """A whole number."""
         try:
-            return whole_number(value)
-        except ValueError as error:
-            raise BadInput(str(error), file=self.path, row=self.line, field=name, got=value) from None
+            number = whole_number(value)
+        except ValueError:
+            number = -1
+        if number < 0:
+            expected = "digits, at most 64 bits"
+            raise BadInput(
+                "not a whole number", file=self.path, row=self.line, field=name, got=value, expected=expected
+            )
+        return number
 
 
 def parse(path: Path, handler: _Handler) -> None:
