@@ -10,8 +10,9 @@ import math
 import re
 import stat
 from collections.abc import Iterator
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 from trivium.errors import BadInput
 from trivium.files.json_places import line_in
@@ -37,7 +38,7 @@ def require_file(path: Path) -> None:
         raise BadInput("not a regular file", file=path, got=got)
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BufferedReader:
     """Open a regular file to read its bytes; `BadInput` when there is none, or it may not be read."""
     require_file(path)
     try:
@@ -66,7 +67,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield from decode_lines(stream, path)
 
 
-def decode_lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
+def decode_lines(stream: BufferedIOBase, path: Path) -> Iterator[tuple[int, str]]:
     """As `read_lines`, from an open file (one that is unpacked as it is read, say); `path` is for messages."""
     row = 0
     while line := stream.readline(LONGEST_LINE + 1):

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 
@@ -55,7 +55,7 @@ class _Joined(io.RawIOBase):
 
     def __init__(self, parts: Sequence[Path]) -> None:
         self._left = list(parts)
-        self._open: BinaryIO | None = None
+        self._open: io.BufferedReader | None = None
 
     def readable(self) -> bool:
         return True
