@@ -7,6 +7,7 @@ larger than memory allows.
 
 import json
 import math
+import os
 import re
 import stat
 from collections.abc import Iterator
@@ -50,10 +51,10 @@ def open_file(path: Path) -> BufferedReader:
 def read_bytes(path: Path, most: int = LARGEST_FILE) -> bytes:
     """A whole file of at most `most` bytes."""
     with open_file(path) as stream:
-        data = stream.read(min(most, path.stat().st_size) + 1)
-    if len(data) > most:
-        raise BadInput("file too large", file=path, got=f"{path.stat().st_size} bytes", expected=f"at most {most}")
-    return data
+        size = os.fstat(stream.fileno()).st_size
+        if size > most:
+            raise BadInput("file too large", file=path, got=f"{size} bytes", expected=f"at most {most}")
+        return stream.read()
 
 
 def read_text(path: Path) -> str:
