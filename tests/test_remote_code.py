@@ -157,7 +157,7 @@ def test_a_text_tower_of_transformers_is_refused_before_its_code_is_looked_at(na
     write, load = LOADERS[name]
     theirs = poisoned.poison(write_tiny_bert(tmp_path / "text"), "theirs")
     folder = changed_text(write(tmp_path / "model"), hf_model_name=str(theirs))
-    with pytest.raises(BadInput, match=r"text_cfg.hf_model_name': a text tower of transformers"):
+    with pytest.raises(BadInput, match=r"text_cfg.hf_model_name.: a model of the hub"):
         load(folder)
     assert not poisoned.ran
     assert not poisoned.asked

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from sample.scenes.scene_world import ScenesParameters
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_metrics, write_co_occurrence
-from trivium.errors import BadInput
+from trivium.errors import BadInput, naming
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
@@ -72,8 +72,9 @@ def main(
             counts = take_flickr30k(Path(local), beside)
         if dataset == "flickr30k":
             write_json(beside / CLASSES, list(parameters.entity_types))
-        corpus = read_corpus(beside)
-        counts |= validate_decorrelation(beside, corpus)
+        with naming(Path(local) if source == "local" else out, instead_of=beside):
+            corpus = read_corpus(beside)
+            counts |= validate_decorrelation(beside, corpus)
         if source == "sample":
             refuse_leaks(counts, out)
         found = count_co_occurrence(corpus)

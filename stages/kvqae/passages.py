@@ -9,7 +9,7 @@ from pydantic import Field
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_table
+from trivium.files.tables import read_batches, read_table
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passages import SCHEMA, cut_articles
@@ -28,13 +28,12 @@ def main(parameters: PassagesParameters, context: Context, *, articles: Path, ou
     kb_articles = len(images) - images.null_count
     if images.slice(0, kb_articles).null_count:
         raise BadInput("an article without image stands before one with", file=articles, field="image")
-    columns = ["article", "text"]
-    batches = pq.ParquetFile(articles, memory_map=True).iter_batches(parameters.shard_size, columns=columns)
+    batches = read_batches(articles, parameters.shard_size, ["article", "text"])
     total = kb_passages = 0
     # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
     with (
         write_atomically(out) as beside,
-        pq.ParquetWriter(beside, SCHEMA, compression="zstd", store_schema=False) as writer,
+        pq.ParquetWriter(beside, SCHEMA, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
     ):
         cut = partial(cut_articles, words=parameters.words)
         for passages in context.engine.map(cut, batches, description="passages"):

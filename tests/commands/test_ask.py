@@ -45,14 +45,14 @@ def test_hostile_names_are_names(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["nowhere.jpg", ".", "a\0b", "x" * 300])
 def test_a_file_that_cannot_be_read(tmp_path, name):
-    with pytest.raises(BadInput, match="the image cannot be read"):
+    with pytest.raises(BadInput, match="cannot be read|no such file|not a regular file"):
         read_image(tmp_path / name)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: the image cannot be read: No such file"),
+        (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: no such file"),
         (["--row", "best", "who?"], "no such row"),
         ([" \n"], "the question is empty"),
         (["who?"], "params.yaml: no such parameter file"),

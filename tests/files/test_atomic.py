@@ -1,4 +1,5 @@
 import errno
+import re
 import signal
 import subprocess
 import sys
@@ -6,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from trivium.errors import BadInput
 from trivium.files import atomic, tables
 
 
@@ -89,3 +91,15 @@ def test_a_kill_between_two_folders_counts_as_none(tmp_path):
     with atomic.write_atomically(tmp_path / "target") as beside:
         beside.mkdir()
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_bad_input_names_the_target_and_never_the_passing_file(tmp_path):
+    def write():
+        with atomic.write_atomically(tmp_path / "target") as beside:
+            beside.mkdir()
+            (beside / "a.json").write_text("[")
+            tables.read_json(beside / "a.json")
+
+    with pytest.raises(BadInput, match=f"^{re.escape(str(tmp_path / 'target' / 'a.json'))}:1: not JSON"):
+        write()
+    assert not list(tmp_path.iterdir())

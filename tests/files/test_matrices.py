@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -25,3 +27,37 @@ def test_not_finite_names_the_row(tmp_path, chunk):
     matrix[3, 1] = np.nan
     with pytest.raises(BadInput, match=":4: NaN"):
         matrices.check_finite(matrix, tmp_path, chunk)
+
+
+def test_a_matrix_that_is_cut_off_is_refused_and_an_empty_one_is_read(tmp_path):
+    path = tmp_path / "m.npy"
+    np.save(path, np.ones((10, 3), np.float32))
+    whole = path.read_bytes()
+    for cut in (0, 5, 20, 100, 128, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(BadInput, match=r"m\.npy: not a NumPy matrix, or a damaged one"):
+            matrices.read_matrix(path)
+    np.save(path, np.zeros((0, 3), np.float32))
+    assert matrices.read_matrix(path).shape == (0, 3)
+
+
+@pytest.mark.parametrize("values", [np.array(["a", "b"]), np.array([(1, 2.0)], "i4,f4"), np.array([{}], object)])
+def test_what_holds_no_numbers_is_refused(tmp_path, values):
+    np.save(tmp_path / "m.npy", values)
+    with pytest.raises(BadInput, match=r"m\.npy: not a"):
+        matrices.read_matrix(tmp_path / "m.npy")
+
+
+@pytest.mark.parametrize(
+    "header", [b"{'descr': '<f4', 'fortran_order': (", b"{'descr': '<f4\x00'}", b"{", b"[" * 100, b"\xff"]
+)
+def test_a_broken_header_is_refused(tmp_path, header):
+    (tmp_path / "m.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(BadInput, match=r"m\.npy: not a NumPy matrix, or a damaged one"):
+        matrices.read_matrix(tmp_path / "m.npy")
+
+
+def test_a_pipe_is_no_matrix(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npy")
+    with pytest.raises(BadInput, match="not a regular file"):
+        matrices.read_matrix(tmp_path / "pipe.npy")

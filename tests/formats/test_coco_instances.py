@@ -122,9 +122,7 @@ def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, 
         [[1, 1, None, 1, 5, 5]],
         [[1, 1, True, 1, 5, 5]],
         [[1, 1, [5, 1], 5, 5, 1]],
-        [[1, 1, float("nan"), 1, 5, 5]],
-        [[1, 1, float("inf"), 1, 5, 5]],
-        [[1, 1, 5, 1, 5, -(10**400)]],
+        [[1, 1, 5, 1, 5, -(10**9)]],
         [[1, "1"]],
         [{"x": 1, "y": 1}],
         "0PP3",
@@ -138,6 +136,13 @@ def test_what_is_no_segmentation_is_refused(read, shape):
         read(put(segmentation=shape), many=100)
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("-inf"), -(10**400)])
+def test_numbers_that_are_none_are_refused_with_their_place(read, number):
+    message = r"instances\.json:1: field 'annotations\[0\]\.segmentation\[0\]\[2\]': number out of range; got '(NaN|-Inf|-10{99})"
+    with pytest.raises(BadInput, match=message):
+        read(put(segmentation=[[1, 1, number, 1, 5, 5]]))
+
+
 @pytest.mark.parametrize(
     ("runs", "problem"),
     [
@@ -147,7 +152,6 @@ def test_what_is_no_segmentation_is_refused(read, shape):
         ([0, "3072"], "not run lengths"),
         ([3072, None], "not run lengths"),
         ([1536.5, 1535.5], "not run lengths"),
-        ([float("nan"), 3072], "not run lengths"),
         ([3073, -1], "not run lengths"),
         ([3071, True], "not run lengths"),
         ("hello~", "not compressed run lengths: '~' after"),
@@ -172,6 +176,10 @@ def test_what_are_no_run_lengths_is_refused(read, runs, problem):
         (put(bbox=[1, 2, "3", 4]), r"annotation 1: field 'bbox': not a box"),
         (put(bbox=None), r"annotation 1: field 'bbox': not a box; got None"),
         (lambda tree: tree["images"][2].update(id=1), r"images\[2\]: field 'id': stands twice; got 1"),
+        (
+            lambda tree: tree["images"][2].update(height=10**7),
+            r"images\[2\]: field 'width, height': no size; got \(64, 1",
+        ),
         (lambda tree: tree["images"][2].update(width=0), r"images\[2\]: field 'width, height': no size; got \(0, 48\)"),
         (lambda tree: tree["categories"][1].update(id=1), r"categories\[1\]: field 'id, name': category twice"),
         (lambda tree: tree["categories"][1].update(name=None), r"categories\[1\]: field 'name': missing or wrong"),

@@ -144,3 +144,9 @@ def test_find_token_agrees_with_plain_search(cursor: int):
     word = text[cursor:].split()[0]
     assert find_token(text, cursor, word) == Span(text.index(word), text.index(word) + len(word))
     assert unify(find_token(text, cursor, word).of(text)) == word
+
+
+def test_an_empty_column_is_refused(path: Path):
+    path.write_text("# newdoc id = t\n1\tLe\tle\tDET\t_\t_\t2\tdet\t_\t\n\n", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"syntax\.conllu:2: empty column; got .*; expected _ for what is not known"):
+        load_conllu(path, {"t": TEXT})

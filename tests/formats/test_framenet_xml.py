@@ -216,3 +216,21 @@ def test_xml_that_reaches_out_or_expands_is_refused(folder: Path, declaration: s
     hostile = GOOD.replace("<fullText", f"{declaration}\n<fullText", 1).replace("Fin.", "&a;")
     with pytest.raises(BadInput, match="reaches out or expands itself is refused"):
         read_full_text(write(folder, hostile))
+
+
+def test_an_unknown_encoding_is_refused(folder: Path):
+    write(folder, GOOD.replace('encoding="UTF-8"', 'encoding="U"'))
+    with pytest.raises(BadInput, match=r"bataille\.xml:1: not XML: unknown encoding: U"):
+        read_full_text(folder)
+
+
+def test_an_annotation_set_outside_of_a_sentence_is_refused(folder: Path):
+    text = '<fullTextAnnotation>\n<annotationSet frameName="A" luName="a.v"/></fullTextAnnotation>'
+    with pytest.raises(BadInput, match=r"bataille\.xml:2: annotation set outside of a sentence"):
+        read_full_text(write(folder, text))
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "-1", "1.5"])
+def test_a_place_that_is_no_number_is_refused(folder: Path, number: str):
+    with pytest.raises(BadInput, match=r"bataille\.xml:\d+: "):
+        read_full_text(write(folder, GOOD.replace('start="8"', f'start="{number}"')))

@@ -137,3 +137,11 @@ def test_real_coco(real, tmp_path):
         own = [each for each in instances["annotations"] if each["image_id"] == image["id"]]
         assert picture.classes == tuple(sorted({by_id[each["category_id"]] for each in own}))
     assert not any(corpus.counts.values())
+
+
+@pytest.mark.parametrize("types", [None, {}, [], ["people", 7], "people", [[]]])
+def test_types_that_are_no_list_of_texts_are_refused(tmp_path, types):
+    folder = write_flickr(tmp_path)
+    write_json(folder / "entity_types.json", types)
+    with pytest.raises(BadInput, match=r"entity_types\.json:1: not a list of texts"):
+        read_corpus(folder)

@@ -60,3 +60,8 @@ def test_missing_unknown_and_empty_are_counted(tmp_path, capsys):
 def test_bad_input(tmp_path, lines, message):
     with pytest.raises(BadInput, match=message):
         read_predictions(write(tmp_path / "m.jsonl", *lines), ["q1", "q2"])
+
+
+def test_unknown_ids_are_shown_in_short(tmp_path, capsys):
+    read_predictions(write(tmp_path / "m.jsonl", line("q1", "a"), line("x" * 10**6, "b")), ["q1"])
+    assert len(capsys.readouterr().out) < 300

@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -135,3 +136,42 @@ def test_all_entities_of_viquae(real: Callable[[str], Path]) -> None:
     assert lincoln.deceased
     assert lincoln.values("P570") == ("1865-04-15T00:00:00Z",)
     assert [entities[item].label for item in lincoln.values("P106")] == ["lawyer", "politician", "statesperson"]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"claims": [claim("a.jpg")]}, "field 'claims': not an object; got"),
+        ({"claims": "P18"}, "field 'claims': not an object; got 'P18'"),
+        ({"claims": {"P18": {"0": claim("a.jpg")}}}, "field 'Q1.P18': claim outside"),
+        ({"claims": {"P18": [claim(7)]}}, "field 'Q1.P18': claim outside"),
+        ({"claims": {"P31": [claim({"id": 5})]}}, "field 'Q1.P31': claim outside"),
+        ({"claims": {"P31": [claim({"numeric-id": "5"})]}}, "field 'Q1.P31': claim outside"),
+        ({"claims": {"P570": [claim({"time": None})]}}, "field 'Q1.P570': claim outside"),
+        ({"aliases": [{"value": "A"}]}, "field 'aliases': not an object"),
+        ({"aliases": {"en": "A"}}, "field 'aliases.en': not a list; got 'A'"),
+        ({"aliases": {"en": ["A"]}}, "field 'aliases.en': not a text; got 'A'; expected {\"value\": a text}"),
+        ({"aliases": {"en": [{"value": 7}]}}, "field 'aliases.en': not a text; got {'value': 7}"),
+        ({"labels": {"en": "One"}}, "field 'labels.en': not a text; got 'One'"),
+        ({"labels": {"mul": {"value": None}}}, "field 'labels.mul': not a text"),
+    ],
+)
+def test_what_is_outside_wikidatas_model_is_named(record: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=f"w.jsonl:3: {re.escape(message)}"):
+        parse_entity({"id": "Q1"} | record, file=Path("w.jsonl"), row=3)
+
+
+def test_an_empty_object_may_be_an_empty_list() -> None:
+    """PHP writes it so, and Wikidata's dumps have it."""
+    assert parse_entity({"id": "Q1", "labels": [], "aliases": [], "claims": []}) == Entity("Q1")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [(b'{"id": "Q\xed\xa0\x80"}', "not UTF-8"), (b'{"id": "Q1", "a": "\\ud800"}', "field 'a': half of a surrogate pair"),
+     (b'{"id": "Q1", "a": ' + b"[" * 5000, "JSON nested too deep"), ("{}".encode("utf-16"), "not UTF-8")],
+)  # fmt: skip
+def test_a_line_that_cannot_be_kept_is_named(tmp_path: Path, line: bytes, message: str) -> None:
+    (tmp_path / "w.jsonl").write_bytes(b'{"id": "Q5"}\n' + line + b"\n")
+    with pytest.raises(BadInput, match=f"w.jsonl:2: {message}"):
+        WikidataFile(tmp_path / "w.jsonl")

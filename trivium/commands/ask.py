@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import BadInput
+from trivium.files.reading import LARGEST_IMAGE, read_bytes
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
     from trivium.kvqae.asking.answered_question import Answer, Support
@@ -57,12 +58,9 @@ def read_image(path: Path) -> bytes:
     """The bytes of a picture's file.
 
     Raises:
-        BadInput: it is not there or cannot be read.
+        BadInput: it is not there, cannot be read, or is too large.
     """
-    try:
-        return path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise BadInput(f"the image cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
+    return read_bytes(path, LARGEST_IMAGE)
 
 
 def one_thread() -> None:

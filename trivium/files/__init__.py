@@ -1,4 +1,5 @@
-"""Files that are complete or absent: atomic writes, JSON, Parquet, image shards, memory-mapped matrices.
+"""Files that are complete or absent: atomic writes, JSON, Parquet, image shards, matrices, zips.
 
-Who comes in: everybody who writes. Read `atomic.py` first.
+`reading.py` checks all that is read, for all formats.
+Who comes in: everybody who reads or writes. Read `atomic.py` first.
 """

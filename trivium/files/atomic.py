@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.errors import BadInput, naming
 
 _FULL = 1 << 16  # bytes free when a disk is called full: writers fill it to the last block
 
@@ -24,7 +24,8 @@ def write_atomically(path: Path) -> Iterator[Path]:
     _remove_left(path)
     beside = _beside(path)
     try:
-        yield beside
+        with naming(path, instead_of=beside):  # which is gone when the message is read
+            yield beside
         if path.is_dir():  # moved away in one step: a kill while it is removed must not leave half of it at the target
             path.rename(_beside(path))
             beside.replace(path)

@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_table
+from trivium.files.tables import read_batches, read_cell, read_schema, read_table
 
 IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
+_KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.large_binary())}
 
 
 def write_images(folder: Path, images: Iterable[tuple[str, bytes]], *, shard_size: int = 256) -> int:
@@ -25,7 +26,7 @@ def write_images(folder: Path, images: Iterable[tuple[str, bytes]], *, shard_siz
             names, data = zip(*batch, strict=True)
             table = pa.table({"name": list(names), "data": list(data)}, schema=IMAGE_SCHEMA)
             # JPEG does not compress again; small row groups make random access cheap.
-            pq.write_table(table, shard, compression="none", row_group_size=32)
+            pq.write_table(table, shard, compression="none", row_group_size=32, write_page_checksum=True)
             batch.clear()
 
         for image in images:
@@ -42,14 +43,18 @@ class Images:
     """A folder of image shards: streamed in order, or read by name.
 
     Raises:
-        BadInput: the folder holds no shard, or a name stands twice.
+        BadInput: the folder holds no shard, a column is missing or of another type, a name is empty or stands twice;
+            later, where it is read, that a shard is damaged or an image has no bytes.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._place: dict[str, tuple[Path, int]] = {}
         for shard in self.shards():
-            for row, name in enumerate(read_table(shard, ["name"])["name"].to_pylist()):
+            _check_types(shard)
+            for row, name in enumerate(_names(read_table(shard, ["name"])["name"], shard)):
+                if not name:
+                    raise BadInput("image without a name", file=shard, row=row + 1, field="name", got=name)
                 if name in self._place:
                     raise BadInput("image name twice", file=shard, row=row + 1, field="name", got=name)
                 self._place[name] = (shard, row)
@@ -70,17 +75,34 @@ class Images:
         if name not in self._place:
             raise BadInput("no such image", file=self.folder, field="name", got=name)
         shard, row = self._place[name]
-        with pq.ParquetFile(shard, memory_map=True) as file:
-            for group in range(file.num_row_groups):
-                size = file.metadata.row_group(group).num_rows
-                if row < size:
-                    return file.read_row_group(group, columns=["data"])["data"][row].as_py()
-                row -= size
-        raise AssertionError("the index and the shard disagree")
+        return _bytes(read_cell(shard, row, "data"), shard, row)
 
     def stream(self) -> Iterator[tuple[str, bytes]]:
         """All (name, encoded bytes), in order, one row group in memory at a time."""
         for shard in self.shards():
-            with pq.ParquetFile(shard, memory_map=True) as file:
-                for batch in file.iter_batches(batch_size=32):
-                    yield from zip(batch["name"].to_pylist(), batch["data"].to_pylist(), strict=True)
+            first = 0
+            for batch in read_batches(shard, 32, IMAGE_SCHEMA.names):
+                for row, data in enumerate(batch["data"].to_pylist(), first):
+                    yield batch["name"][row - first].as_py(), _bytes(data, shard, row)
+                first += len(batch)
+
+
+def _check_types(shard: Path) -> None:
+    schema = read_schema(shard)
+    for column, kinds in _KINDS.items():
+        if column in schema.names and schema.field(column).type not in kinds:
+            got, expected = str(schema.field(column).type), " or ".join(map(str, kinds))
+            raise BadInput("column of another type", file=shard, field=column, got=got, expected=expected)
+
+
+def _names(column: pa.ChunkedArray, shard: Path) -> list[str | None]:
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        raise BadInput("not UTF-8", file=shard, field="name") from None
+
+
+def _bytes(data: bytes | None, shard: Path, row: int) -> bytes:
+    if data is None:
+        raise BadInput("image without bytes", file=shard, row=row + 1, field="data", got=data)
+    return data

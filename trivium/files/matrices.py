@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.files.reading import require_file
 
 
 @contextmanager
@@ -28,15 +30,15 @@ def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.floa
 
 
 def read_matrix(path: Path) -> np.ndarray:
-    """Open a `.npy` read-only and memory-mapped; `BadInput` when it is not one."""
+    """Open a `.npy` read-only and memory-mapped; `BadInput` when it is not one of numbers, or is cut off."""
+    require_file(path)
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise BadInput("no such file", file=path) from None
-    except ValueError as error:
-        if "mmap" in str(error):  # an empty matrix
-            return np.load(path, allow_pickle=False)
-        raise BadInput(f"not a NumPy matrix: {error}", file=path) from None
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, OSError, SyntaxError, TokenError, TypeError, OverflowError, MemoryError) as error:
+        raise BadInput(f"not a NumPy matrix, or a damaged one: {error}", file=path) from None
+    if matrix.dtype.kind not in "biuf":
+        raise BadInput("not a matrix of numbers", file=path, got=str(matrix.dtype))
+    return matrix
 
 
 def check_finite(matrix: np.ndarray, path: Path, chunk: int = 65536) -> None:

@@ -1,7 +1,10 @@
 """Reading and writing JSON, JSON lines and Parquet; every writer is atomic."""
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pyarrow.parquet as pq
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.files.reading import parse_json, read_lines, read_text, require_file
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -21,15 +25,8 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; `BadInput` names the line where it breaks."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput("no such file", file=path) from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
-    except json.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}", file=path, row=error.lineno) from None
+    """Read a file that is one JSON value; see `parse_json` for what is refused."""
+    return parse_json(read_text(path), path)
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -41,27 +38,10 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def parse_object(line: str, path: Path, row: int) -> dict[str, Any]:
     """The JSON object of a line; `BadInput` names file and row where it is none."""
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
+    value = parse_json(line, path, row)
     if not isinstance(value, dict):
         raise BadInput("not a JSON object", file=path, row=row, got=value)
     return value
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Stream (row from 1, line); `BadInput` when there is no such file, or at the row that is not UTF-8."""
-    try:
-        lines = path.open("rb")
-    except FileNotFoundError:
-        raise BadInput("no such file", file=path) from None
-    with lines:
-        for row, line in enumerate(lines, 1):
-            try:
-                yield row, line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path, row=row) from None
 
 
 def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
@@ -74,6 +54,17 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     return count
 
 
+def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Stream (line from 1 where it ends, columns) of CSV; a byte order mark is passed over, as are empty lines."""
+    lines = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"), newline=""))
+    try:
+        for columns in lines:
+            if columns:
+                yield lines.line_num, columns
+    except csv.Error as error:
+        raise BadInput(f"not CSV: {error}", file=path, row=lines.line_num) from None
+
+
 def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> None:
     """Write Parquet (zstd) from a table, or stream it from record batches (then `schema` is required)."""
     if isinstance(batches, pa.Table):
@@ -81,18 +72,59 @@ def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema
         batches = batches.to_batches()
     if schema is None:
         raise ValueError("a stream of batches needs its schema")
-    with write_atomically(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+    with (
+        write_atomically(path) as beside,
+        pq.ParquetWriter(beside, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
         for batch in batches:
             writer.write_batch(batch)
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read Parquet, memory-mapped; `BadInput` names missing columns and those there are."""
+    """Read Parquet, memory-mapped; `BadInput` names missing columns and those there are, or says what is damaged."""
+    with _readable(path, columns):
+        names = None if columns is None else list(columns)
+        return pq.read_table(path, columns=names, memory_map=True, page_checksum_verification=True)
+
+
+def read_batches(path: Path, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Stream Parquet in batches of at most `size` rows; raises as `read_table`."""
+    with _readable(path, columns), pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+        yield from file.iter_batches(size, columns=None if columns is None else list(columns))
+
+
+def read_cell(path: Path, row: int, column: str) -> Any:
+    """One value of Parquet, by row (from 0), without reading other row groups; raises as `read_table`."""
+    with _readable(path, [column]), pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            if row < size:
+                return file.read_row_group(group, columns=[column])[column][row].as_py()
+            row -= size
+    raise AssertionError("a row that the file does not have")
+
+
+def count_rows(path: Path) -> int:
+    """The number of rows of Parquet; raises as `read_table`."""
+    with _readable(path):
+        return int(pq.read_metadata(path).num_rows)
+
+
+def read_schema(path: Path) -> pa.Schema:
+    """The schema of Parquet; raises as `read_table`."""
+    with _readable(path):
+        return pq.read_schema(path)
+
+
+@contextmanager
+def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None]:
+    """What is read inside is Parquet with these columns, or `BadInput`."""
+    require_file(path)
     try:
         present = pq.read_schema(path).names
-    except (pa.ArrowInvalid, OSError) as error:
+        missing = [name for name in columns or () if name not in present]
+        if missing:
+            raise BadInput("missing columns", file=path, got=missing, choices=present)
+        yield
+    except (pa.ArrowException, OSError) as error:
         raise BadInput(f"not a readable Parquet file: {error}", file=path) from None
-    missing = [name for name in columns or () if name not in present]
-    if missing:
-        raise BadInput("missing columns", file=path, got=missing, choices=present)
-    return pq.read_table(path, columns=list(columns) if columns is not None else None, memory_map=True)

@@ -115,6 +115,13 @@ def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None
     return inside[0], inside[1], inside[2] - inside[0], inside[3] - inside[1]
 
 
+def check_size(size: tuple[int, int], path: Path, row: str) -> None:
+    """Raise `BadInput` for a width and height that no picture has."""
+    if min(size) < 1 or max(size) > FARTHEST:
+        expected = f"pixels, 1 to {FARTHEST:.0f}"
+        raise BadInput("no size", file=path, row=row, field="width, height", got=size, expected=expected)
+
+
 def _segmentation(annotation: dict[str, Any], size: tuple[int, int], counts: Counter[str], path: Path, row: str) -> Any:
     """The polygons that are some, or the run-length mask if it has the picture's size; None where there is neither."""
     shape = annotation.get("segmentation")
@@ -174,8 +181,7 @@ def _sizes(images: list[Any], path: Path) -> dict[int, tuple[int, int]]:
         row = f"images[{index}]"
         identifier = _integer(image, "id", path, row)
         size = _integer(image, "width", path, row), _integer(image, "height", path, row)
-        if min(size) < 1:
-            raise BadInput("no size", file=path, row=row, field="width, height", got=size, expected="pixels, above 0")
+        check_size(size, path, row)
         if identifier in sizes:
             raise BadInput("stands twice", file=path, row=row, field="id", got=identifier)
         sizes[identifier] = size

@@ -15,6 +15,7 @@ import conllu
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.files.reading import read_lines
 from trivium.formats.framed_texts import Span
 from trivium.formats.token_alignment import find_token, skip_blank
 
@@ -106,25 +107,25 @@ def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Map
 def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Sentences as (line of the file where it begins, its lines)."""
     block: list[str] = []
-    with path.open("rb") as lines:
-        for row, raw in enumerate(lines, 1):
-            try:
-                line = raw.decode("utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path, row=row) from None
-            if line.strip():
-                block.append(line)
-            elif block:
-                yield row - len(block), block
-                block = []
-        if block:
-            yield row - len(block) + 1, block
+    row = 0
+    for row, line in read_lines(path):
+        if line.strip():
+            block.append(line.rstrip("\r\n"))
+        elif block:
+            yield row - len(block), block
+            block = []
+    if block:
+        yield row - len(block) + 1, block
 
 
 def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:
     for row, columns in enumerate((text.split("\t") for text in block), line):
-        if not columns[0].startswith("#") and len(columns) != 10:
+        if columns[0].startswith("#"):
+            continue
+        if len(columns) != 10:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="10 (CoNLL-U)")
+        if not columns[0].strip() or not columns[-1].strip():  # the library strips lines, and columns with them
+            raise BadInput("empty column", file=path, row=row, got=columns, expected="_ for what is not known")
     try:
         (parsed,) = conllu.parse("\n".join(block) + "\n\n")
     except (conllu.exceptions.ParseException, ValueError) as error:

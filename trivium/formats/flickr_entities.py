@@ -6,7 +6,6 @@ marked up: `[/EN#7/people A man] rides [/EN#8/vehicles a bicycle] .`). A phrase 
 """
 
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +17,13 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from trivium.errors import BadInput
-from trivium.formats.coco_instances import fit_box
+from trivium.files.reading import decode, whole_number
+from trivium.files.zips import open_zip, read_member
+from trivium.formats.coco_instances import check_size, fit_box
 from trivium.formats.masks import Box
 from trivium.formats.pictures import Object, Phrase
 
+LARGEST_MEMBER = 1 << 24  # bytes; the largest of Flickr30k has some kB
 MARKED = re.compile(r"\[/EN#(?P<entity>\d+)/(?P<types>\S+) (?P<text>[^\]]*)\]")
 
 
@@ -91,16 +93,11 @@ class EntitiesArchive:
         self.counts: Counter[str] = Counter(
             boxes_clipped=0, objects_box_outside=0, objects_without_area=0, objects_without_box=0
         )
-        try:
-            self._archive = zipfile.ZipFile(path)
-        except FileNotFoundError:
-            raise BadInput("no such file", file=path) from None
-        except zipfile.BadZipFile as error:
-            raise BadInput(f"broken archive: {error}", file=path) from None
+        self._archive = open_zip(path)
         self._members = {
-            "/".join(PurePosixPath(name).parts[-2:]): name
-            for name in self._archive.namelist()
-            if not name.startswith("__MACOSX")
+            "/".join(PurePosixPath(member.filename).parts[-2:]): member
+            for member in self._archive.infolist()
+            if not member.filename.startswith("__MACOSX")
         }
 
     def __enter__(self) -> "EntitiesArchive":
@@ -124,6 +121,7 @@ class EntitiesArchive:
         except (ParseError, DefusedXmlException) as error:
             raise BadInput(f"not XML: {error}", file=self.path, row=place) from None
         size = _number(root, "size/width", self.path, place), _number(root, "size/height", self.path, place)
+        check_size(size, self.path, place)
         objects, others = self._objects(root, size, self._classes(sentences), place)
         return Annotated(size, tuple(objects), tuple(others), tuple(sentences))
 
@@ -160,12 +158,10 @@ class EntitiesArchive:
         return objects, others
 
     def _text(self, place: str) -> str:
-        try:
-            return self._archive.read(self._members[place]).decode("utf-8")
-        except KeyError:
-            raise BadInput("no such member", file=self.path, got=place) from None
-        except (zipfile.BadZipFile, EOFError, UnicodeDecodeError) as error:
-            raise BadInput(f"broken member: {error}", file=self.path, row=place) from None
+        if place not in self._members:
+            raise BadInput("no such member", file=self.path, got=place)
+        data = read_member(self._archive, self._members[place], self.path, LARGEST_MEMBER)
+        return decode(data, self.path / place)
 
 
 def _sentence(line: str, path: Path, row: str) -> Sentence:
@@ -184,6 +180,8 @@ def _sentence(line: str, path: Path, row: str) -> Sentence:
 
 def _number(root: Any, name: str, path: Path, row: str) -> int:
     value = (root.findtext(name) or "").strip()
-    if not re.fullmatch(r"-?\d+", value):
-        raise BadInput("missing or wrong", file=path, row=row, field=name, got=value, expected="a whole number")
-    return int(value)
+    try:
+        return whole_number(value)
+    except ValueError:
+        expected = "a whole number of at most 64 bits"
+        raise BadInput("missing or wrong", file=path, row=row, field=name, got=value, expected=expected) from None

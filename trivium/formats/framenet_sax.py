@@ -11,6 +11,7 @@ import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
 from trivium.errors import BadInput
+from trivium.files.reading import open_file, whole_number
 from trivium.formats.framed_texts import Span
 
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
@@ -82,7 +83,7 @@ class _Handler(ContentHandler):
 
     def attribute(self, attributes: Mapping[str, str], name: str) -> str:
         """An attribute that must be there."""
-        if not attributes.get(name):
+        if not attributes.get(name, "").strip():
             raise BadInput("missing attribute", file=self.path, row=self.line, field=name, choices=attributes)
         return attributes[name]
 
@@ -125,6 +126,8 @@ class FullText(_Handler):
         elif name == "sentence":
             self.sentences.append(Sentence(attributes.get("paragNo", ""), self.line))
         elif name == "annotationSet" and attributes.get("frameName"):
+            if not self.sentences:
+                raise BadInput("annotation set outside of a sentence", file=self.path, row=self.line)
             unit = self.attribute(attributes, "luName")
             self.set = AnnotationSet(attributes["frameName"], unit, attributes.get("status", ""), self.line)
             self.sentences[-1].sets.append(self.set)
@@ -150,9 +153,16 @@ class FullText(_Handler):
 
     def number(self, value: str, name: str) -> int:
         """A whole number."""
-        if not value.isascii() or not value.isdecimal():
-            raise BadInput("not a whole number", file=self.path, row=self.line, field=name, got=value)
-        return int(value)
+        try:
+            number = whole_number(value)
+        except ValueError:
+            number = -1
+        if number < 0:
+            expected = "digits, at most 64 bits"
+            raise BadInput(
+                "not a whole number", file=self.path, row=self.line, field=name, got=value, expected=expected
+            )
+        return number
 
 
 def parse(path: Path, handler: _Handler) -> None:
@@ -162,9 +172,13 @@ def parse(path: Path, handler: _Handler) -> None:
         BadInput: not XML (names the line), or XML with entity declarations or references to other files.
     """
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             defusedxml.sax.parse(stream, handler)
     except SAXParseException as error:
         raise BadInput(f"not XML: {error.getMessage()}", file=path, row=error.getLineNumber()) from None
     except DefusedXmlException as error:
         raise BadInput(f"XML that reaches out or expands itself is refused: {error}", file=path) from None
+    except BadInput:
+        raise
+    except (LookupError, ValueError) as error:  # of the encoding that the file says it has
+        raise BadInput(f"not XML: {error}", file=path, row=1) from None

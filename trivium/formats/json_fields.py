@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from trivium.errors import BadInput
+from trivium.files.json_places import line_in
+from trivium.files.reading import read_text
 from trivium.formats.framed_texts import Span
-from trivium.formats.json_places import line_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Field:
         """Raise `BadInput` here; what was got is shown unless it is the record itself."""
         if self.name:
             details.setdefault("got", self.value)
-        row = line_of(self.file, self.name) if self.row is None else self.row
+        row = line_in(read_text(self.file), self.name) if self.row is None else self.row
         raise BadInput(problem, file=self.file, row=row, field=self.name or None, **details)
 
     def __getitem__(self, key: str) -> "Field":
@@ -55,15 +56,11 @@ class Field:
             yield self._at(f"[{number}]", value)
 
     def text(self, *, empty: bool = True) -> str:
-        """A string; lone surrogates are refused, because UTF-8 cannot hold them."""
+        """A string."""
         if not isinstance(self.value, str):
             self.refuse("not a text", expected="a text")
         if not empty and not self.value.strip():
             self.refuse("empty", expected="a text")
-        try:
-            self.value.encode()
-        except UnicodeEncodeError:
-            self.refuse("half of a surrogate pair", expected="text that UTF-8 can hold")
         return self.value
 
     def name_of(self, choices: Collection[str]) -> str:

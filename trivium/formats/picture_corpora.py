@@ -39,8 +39,16 @@ def read_corpus(folder: Path) -> Corpus:
         return _with_instances(pictures, folder, counts)
     if (folder / ENTITIES).exists():
         chosen = folder / CLASSES
-        return _with_entities(pictures, folder, counts, read_json(chosen) if chosen.exists() else ENTITY_TYPES)
+        return _with_entities(pictures, folder, counts, _types(chosen) if chosen.exists() else ENTITY_TYPES)
     raise BadInput("no annotations of objects", file=folder, choices=(INSTANCES, ENTITIES))
+
+
+def _types(path: Path) -> tuple[str, ...]:
+    types = read_json(path)
+    if not isinstance(types, list) or not types or not all(isinstance(name, str) for name in types):
+        expected = "a list of Flickr30k Entities' types"
+        raise BadInput("not a list of texts", file=path, row=1, got=types, expected=expected)
+    return tuple(types)
 
 
 def _with_instances(pictures: list[SplitPicture], folder: Path, counts: Counter[str]) -> Corpus:

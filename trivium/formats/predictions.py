@@ -3,6 +3,7 @@
 Trained readers, prompted models and the user's own files (`brought/complexity/predictions`) all come in this format.
 """
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,7 @@ def read_predictions(path: Path, ids: Sequence[str]) -> Predictions:
             expected=f"ids such as {', '.join(map(repr, ids[:_SHOWN]))}",
         )
     if unknown:
-        shown = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
+        shown = ", ".join(map(reprlib.repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
         print(f"{path}: {len(unknown)} answers to unknown questions left out: {shown}")
     answers = {identifier: given.get(identifier, "") for identifier in ids}
     missing = sum(identifier not in given for identifier in answers)

@@ -33,7 +33,7 @@ def find_token(text: str, cursor: int, form: str, stated: str | None = None) -> 
         if end is None:
             raise ValueError(f"{form!r} does not stand at {start}, where the text has {text[start : start + 20]!r}")
         return Span(start, end)
-    match = re.fullmatch(r"(\d+):(\d+)", stated)
+    match = re.fullmatch(r"([0-9]{1,15}):([0-9]{1,15})", stated)
     if match is None:
         raise ValueError(f"TokenRange {stated!r} is not start:end")
     span = Span(int(match[1]), int(match[2]))

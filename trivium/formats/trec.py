@@ -8,7 +8,7 @@ import numpy as np
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_lines
+from trivium.files.reading import finite_number, read_lines, whole_number
 from trivium.measures.runs import Qrels, Run
 
 
@@ -32,8 +32,8 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
         vocabulary: numbers of string documents, extended as needed; without it documents must be integers.
 
     Raises:
-        BadInput: no such file, not UTF-8, wrong number of columns, a document or score that is not a number, NaN, a
-            document twice for one query, or no line at all.
+        BadInput: no such file, not UTF-8, wrong number of columns, a document that is no number, a score that is none
+            or not finite, a document twice for one query, or no line at all.
     """
     lists: dict[str, dict[int, float]] = defaultdict(dict)
     tag = ""
@@ -44,11 +44,11 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
         query, _, label, _, score_text, tag = columns
         document = _document(label, vocabulary, path, row)
         try:
-            score = float(score_text)
+            score = finite_number(score_text)
         except ValueError:
-            raise BadInput("not a number", file=path, row=row, field="score", got=score_text) from None
-        if score != score:
-            raise BadInput("NaN score", file=path, row=row, field="score")
+            raise BadInput(
+                "not a score", file=path, row=row, field="score", got=score_text, expected="a finite number"
+            ) from None
         if document in lists[query]:
             raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
         lists[query][document] = score
@@ -74,9 +74,14 @@ def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -
 def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: int) -> int:
     if vocabulary is not None:
         return vocabulary.setdefault(label, len(vocabulary))
-    if not label.isdigit():
-        raise BadInput("not a document number", file=path, row=row, field="document", got=label, expected="an integer")
-    return int(label)
+    try:
+        number = whole_number(label)
+    except ValueError:
+        number = -1
+    if number < 0:
+        expected = "a whole number from 0 of at most 64 bits"
+        raise BadInput("not a document number", file=path, row=row, field="document", got=label, expected=expected)
+    return number
 
 
 def write_qrels(path: Path, qrels: Qrels) -> None:
@@ -90,7 +95,11 @@ def write_qrels(path: Path, qrels: Qrels) -> None:
 
 
 def read_qrels(path: Path, vocabulary: dict[str, int] | None = None) -> Qrels:
-    """Read TREC qrels; grade > 0 is relevant, queries keep their order in the file."""
+    """Read TREC qrels; grade > 0 is relevant, queries keep their order in the file.
+
+    Raises:
+        BadInput: as `read_run`, or a grade that is no whole number.
+    """
     lists: dict[str, set[int]] = {}
     for row, line in read_lines(path):
         columns = line.split()
@@ -99,9 +108,9 @@ def read_qrels(path: Path, vocabulary: dict[str, int] | None = None) -> Qrels:
         query, _, label, grade = columns
         relevant = lists.setdefault(query, set())
         try:
-            positive = int(grade) > 0
-        except ValueError:
-            raise BadInput("not an integer", file=path, row=row, field="grade", got=grade) from None
+            positive = whole_number(grade) > 0
+        except ValueError as error:
+            raise BadInput(str(error), file=path, row=row, field="grade", got=grade) from None
         if positive:
             relevant.add(_document(label, vocabulary, path, row))
     return Qrels(tuple(lists), tuple(np.array(sorted(documents), dtype=np.int64) for documents in lists.values()))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from trivium.errors import BadInput
+from trivium.files.reading import open_file, parse_element
 
 _DATA = re.compile(r'"Data"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
@@ -40,7 +41,7 @@ def read_triviaqa(path: Path) -> Iterator[TriviaQuestion]:
     Raises:
         BadInput: not TriviaQA's JSON, cut short, a field is missing or of another type, an id twice, or no question.
     """
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         yield from parse_triviaqa(stream, path)
 
 
@@ -59,7 +60,7 @@ def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
 
 def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
     """The elements of the array "Data", decoded one after the other from a window on the file."""
-    decoder, text = json.JSONDecoder(), _Text(stream, path)
+    text = _Text(stream, path)
     start = _DATA.search(text.window)
     while start is None and text.more():
         start = _DATA.search(text.window)
@@ -77,7 +78,7 @@ def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
         if text.window[place] == "]":
             return
         try:
-            record, place = decoder.raw_decode(text.window, place)
+            record, place = parse_element(text.window, place, path, row)
         except json.JSONDecodeError as error:
             text.drop(place)  # cut within a question: read on
             place = 0

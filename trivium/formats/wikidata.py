@@ -1,6 +1,5 @@
 """Wikidata entities: image, type, gender, occupations, death (kvqae.md §1-2), from official JSON, one a line."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from trivium.errors import BadInput
+from trivium.files.reading import decode, open_file
+from trivium.files.tables import parse_object
 
 PROPERTIES = {
     "P18": "image",
@@ -79,17 +80,43 @@ def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: in
     if not isinstance(identifier, str) or not identifier.startswith("Q"):
         raise BadInput("not an item id", file=file, row=row, field="id", got=identifier, expected="such as 'Q12'")
     claims = {}
-    for name, statements in (record.get("claims") or {}).items():
+    for name, statements in _mapping(record, "claims", file, row).items():
         if name in PROPERTIES:
             try:
                 claims[name] = tuple(_best_values(statements))
-            except (KeyError, TypeError, AttributeError) as error:
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
                 problem = f"claim outside Wikidata's data model ({error!r})"
                 raise BadInput(problem, file=file, row=row, field=f"{identifier}.{name}") from None
-    labels, aliases = record.get("labels") or {}, record.get("aliases") or {}
-    label = next((labels[language].get("value") for language in _LANGUAGES if language in labels), None)
-    also = dict.fromkeys(alias["value"] for language in _LANGUAGES for alias in aliases.get(language, ()))
+    labels, aliases = (_mapping(record, name, file, row) for name in ("labels", "aliases"))
+    label = next((_value_of(labels[name], f"labels.{name}", file, row) for name in _LANGUAGES if name in labels), None)
+    also = dict.fromkeys(
+        _value_of(alias, f"aliases.{name}", file, row)
+        for name in _LANGUAGES
+        for alias in _list(aliases.get(name, ()), f"aliases.{name}", file, row)
+    )
     return Entity(identifier, label, tuple(also), {name: values for name, values in claims.items() if values})
+
+
+def _mapping(record: Mapping[str, Any], field: str, file: Path | None, row: int | None) -> Mapping[str, Any]:
+    """An object that may be absent; where it is empty, Wikidata writes a list."""
+    value = record.get(field) or {}
+    if not isinstance(value, dict):
+        raise BadInput("not an object", file=file, row=row, field=field, got=value, expected="an object by name")
+    return value
+
+
+def _list(value: Any, field: str, file: Path | None, row: int | None) -> Sequence[Any]:
+    if not isinstance(value, list | tuple):
+        raise BadInput("not a list", file=file, row=row, field=field, got=value, expected="a list")
+    return value
+
+
+def _value_of(named: Any, field: str, file: Path | None, row: int | None) -> str:
+    """The text of a label or an alias."""
+    value = named.get("value") if isinstance(named, dict) else None
+    if not isinstance(value, str):
+        raise BadInput("not a text", file=file, row=row, field=field, got=named, expected='{"value": a text}')
+    return value
 
 
 def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None]:
@@ -105,11 +132,11 @@ def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None
 
 def _value(value: str | Mapping[str, Any]) -> str:
     """An item's id, a time, or a text such as a file name."""
-    if isinstance(value, str):
-        return value
-    if "time" in value:
-        return str(value["time"])
-    return str(value["id"]) if "id" in value else f"Q{value['numeric-id']}"
+    if isinstance(value, Mapping):
+        value = value["time"] if "time" in value else value["id"] if "id" in value else f"Q{value['numeric-id']:d}"
+    if not isinstance(value, str):
+        raise TypeError(f"a value is a text, not {type(value).__name__}")
+    return value
 
 
 class WikidataFile:
@@ -119,13 +146,13 @@ class WikidataFile:
         path: one entity a line.
 
     Raises:
-        BadInput: a line is not JSON, an entity has no valid id or stands twice.
+        BadInput: no such file, a line is not JSON, an entity has no valid id or stands twice; see `parse_entity`.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._place: dict[str, tuple[int, int]] = {}  # id -> row, offset
-        self._lines = path.open("rb")
+        self._lines = open_file(path)
         offset = 0
         for row, line in enumerate(self._lines, 1):
             if line.strip():
@@ -150,10 +177,4 @@ class WikidataFile:
         return entity.label or identifier if entity else identifier
 
     def _json(self, line: bytes, row: int) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise BadInput(f"not JSON: {error}", file=self._path, row=row) from None
-        if not isinstance(record, dict):
-            raise BadInput("not a JSON object", file=self._path, row=row, got=record)
-        return record
+        return parse_object(decode(line, self._path, row), self._path, row)

@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from trivium.errors import BadInput
-from trivium.files.tables import parse_object, read_json_lines
+from trivium.files.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
+from trivium.files.tables import parse_object, read_batches, read_json_lines
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
 
@@ -22,29 +22,29 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream (row from 1, record) from JSON lines, plain or gzipped, Parquet or an Arrow stream.
 
     Raises:
-        BadInput: the suffix is another, or the file breaks off.
+        BadInput: the suffix is another, or the file breaks off, is damaged, or holds what `parse_json` refuses.
     """
     try:
         if path.name.endswith((".jsonl", ".json")):
             yield from read_json_lines(path)
         elif path.name.endswith((".jsonl.gz", ".json.gz")):
-            with gzip.open(path, "rt", encoding="utf-8") as lines:
-                for row, line in enumerate(lines, 1):
+            with open_file(path) as packed, gzip.open(packed) as stream:
+                for row, line in decode_lines(stream, path):
                     yield row, parse_object(line, path, row)
         elif path.suffix in {".parquet", ".arrow"}:
             yield from enumerate(_rows(path), 1)
         else:
             raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
-    except (EOFError, gzip.BadGzipFile, zlib.error, pa.ArrowInvalid) as error:
+    except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadInput(f"broken file: {error}", file=path) from None
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if path.suffix == ".parquet":
-        with pq.ParquetFile(path) as table:
-            for batch in table.iter_batches():
-                yield from batch.to_pylist()
+        for batch in read_batches(path, 65536):
+            yield from batch.to_pylist()
     else:
+        require_file(path)
         with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
             for batch in stream:
                 yield from batch.to_pylist()
@@ -65,7 +65,7 @@ class _Joined(io.RawIOBase):
             if self._open is None:
                 if not self._left:
                     return 0
-                self._open = self._left.pop(0).open("rb")
+                self._open = open_file(self._left.pop(0))
             count = self._open.readinto(buffer)
             if count:
                 return count
@@ -102,6 +102,9 @@ def images_in_tar(
                     counts["not_wanted"] += 1
                 elif name in seen:
                     counts["twice"] += 1
+                elif member.size > LARGEST_IMAGE:
+                    got, expected = f"{member.size} bytes", f"at most {LARGEST_IMAGE}"
+                    raise BadInput("image too large", file=parts[0], row=name, got=got, expected=expected)
                 else:
                     seen.add(name)
                     stream = archive.extractfile(member)

@@ -28,5 +28,5 @@ def test_anything_else_is_refused_with_its_row(tmp_path, line):
 
 def test_a_binary_file_is_refused(tmp_path):
     (tmp_path / "seen.txt").write_bytes(b"Q1\n\xff\xfe")
-    with pytest.raises(BadInput, match=r"seen\.txt: not UTF-8.*byte 3"):
+    with pytest.raises(BadInput, match=r"seen\.txt:2: not UTF-8.*byte 0"):
         read_entities(tmp_path / "seen.txt")

@@ -179,6 +179,7 @@ NO_BUILDERS = {
     "trivium.errors",
     "trivium.files",
     "trivium.files.atomic",
+    "trivium.files.zips",
     "trivium.sources",
     "trivium.sources.brought",
     "trivium.sources.disk",

@@ -1,7 +1,10 @@
 import json
+import os
 import struct
 import zlib
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.sources.small_hub import ENTITIES, articles, jpeg, lines, triviaqa, viquae
@@ -107,7 +110,7 @@ def test_plain_image_files_are_packed(mine, tmp_path):
     ("file", "row", "fields", "message"),
     [
         ("articles", 2, {"wikipedia_id": "10"}, "articles.jsonl:2: field 'wikipedia_id': article twice; got '10'"),
-        ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': missing or wrong; got 'one string'; expected list"),
+        ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': not a list of texts; got 'one string'"),
         ("articles", 3, {"text": ["Bridge", 7]}, "articles.jsonl:3: field 'text': not a list of texts"),
         ("articles", 1, {"wikidata_info": None}, "articles.jsonl:1: field 'wikidata_info': missing"),
         ("wikidata", 3, {"id": "Q1"}, "wikidata.jsonl:3: field 'id': entity twice; got 'Q1'"),
@@ -185,3 +188,29 @@ def test_a_public_set_may_lack_images_of_questions(mine, tmp_path, capsys):
 def test_truncated_image_is_left_to_the_stage_that_decodes(mine, tmp_path):
     write_images(mine / "images" / "kb", [(image, jpeg("red")[:-20]) for *_, image in ENTITIES.values()])
     assert check_kvqae(mine, tmp_path / "raw")["kb_images_unreadable"] == 0
+
+
+@pytest.mark.parametrize("name", ["viquae", "triviaqa"])
+@pytest.mark.parametrize(("first", "second"), [("train", "test"), ("train", "validation"), ("validation", "test")])
+def test_a_question_id_of_another_split_is_refused(mine, tmp_path, name, first, second):
+    shared = read_questions(mine / name / f"{first}.jsonl")[-1].id
+    change(mine / name / f"{second}.jsonl", 1, id=shared)
+    message = rf"mine/{name}/{second}\.jsonl:1: field 'id': question id also in {first}\.jsonl; got '{shared}'; expected every"
+    with pytest.raises(BadInput, match=message):
+        check_kvqae(mine, tmp_path / "raw")
+
+
+def test_an_image_that_was_packed_here_is_named_where_the_user_has_it(mine, tmp_path):
+    table = pa.table({"name": [7], "data": [b"1"]})
+    pq.write_table(table, mine / "images" / "kb" / "shard-00000.parquet")
+    message = r"^\S*/mine/images/kb/shard-00000\.parquet: field 'name': column of another type; got 'int64'"
+    with pytest.raises(BadInput, match=message):
+        check_kvqae(mine, tmp_path / "raw")
+
+
+def test_a_pipe_among_the_images_is_refused(mine, tmp_path):
+    for shard in (mine / "images" / "kb").iterdir():
+        shard.unlink()
+    os.mkfifo(mine / "images" / "kb" / "a.jpg")
+    with pytest.raises(BadInput, match=r"mine/images/kb/a\.jpg: not a regular file"):
+        check_kvqae(mine, tmp_path / "raw")

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.files.tables import read_schema, read_table
 from trivium.measures.effects import NEITHER, NO, YES
 
 _NAMES = b"names"  # of the file's metadata
@@ -35,7 +34,7 @@ def read_names(path: Path) -> dict[str, str]:
     Raises:
         BadInput: the file does not tell.
     """
-    names: dict[str, str] = json.loads((pq.read_schema(path).metadata or {}).get(_NAMES, b"{}"))
+    names: dict[str, str] = json.loads((read_schema(path).metadata or {}).get(_NAMES, b"{}"))
     if not names:
         raise BadInput("no names of the factors", file=path, expected="a file of stage complexity-factors")
     return names

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trivium.complexity.judging.label_studio import VERDICTS, answer_code, read_export
 from trivium.errors import BadInput
+from trivium.files.reading import read_bytes
 
 COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
 Answers = Mapping[str, Mapping[str, str]]  # by model, then question
@@ -116,7 +117,7 @@ def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], ans
 
 
 def _text_of(path: Path) -> str:
-    content = path.read_bytes()
+    content = read_bytes(path)
     try:
         return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:

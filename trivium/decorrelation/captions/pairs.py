@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from PIL import Image
 from pydantic import Field
 from tqdm import tqdm
@@ -18,7 +17,7 @@ from trivium.decorrelation.captions import grammatical_removal, phrase_removal
 from trivium.decorrelation.captions.prompt_templates import prompt
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
+from trivium.files.tables import read_batches
 from trivium.formats.pictures import Phrase, Removal
 from trivium.harness.parameters import Parameters
 
@@ -47,16 +46,14 @@ class PairsParameters(Parameters):
 def training_captions(phrases: Path, pictures: Iterable[int]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Stream (picture, its captions with their phrases) of these training pictures, in the file's order."""
     wanted = set(pictures)
-    read_table(phrases, _COLUMNS[:1])  # an unreadable file is a clear error
-    with pq.ParquetFile(phrases, memory_map=True) as file:
-        rows = (
-            row
-            for batch in file.iter_batches(4096, columns=_COLUMNS)
-            for row in batch.to_pylist()
-            if row["split"] == "train" and row["picture"] in wanted
-        )
-        for picture, captions in groupby(rows, key=lambda row: row["picture"]):
-            yield picture, list(captions)
+    rows = (
+        row
+        for batch in read_batches(phrases, 4096, _COLUMNS)
+        for row in batch.to_pylist()
+        if row["split"] == "train" and row["picture"] in wanted
+    )
+    for picture, captions in groupby(rows, key=lambda row: row["picture"]):
+        yield picture, list(captions)
 
 
 def drawn_sources(

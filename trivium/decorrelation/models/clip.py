@@ -25,8 +25,8 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.nets.device import autocast
 from trivium.nets.gathering import gathered
-from trivium.nets.open_clip_text import CONFIG as OPEN_CLIP
-from trivium.nets.open_clip_text import text_settings
+from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
+from trivium.nets.open_clip_folder import require_offline
 from trivium.nets.weights import misfit, save_tokenizer, save_weights
 
 _CONFIG, _WEIGHTS = "config.json", "open_clip_model.safetensors"
@@ -41,7 +41,7 @@ class Clip:
         smallest_crop: least share of a training picture's area that a random crop keeps; 1: no crops.
 
     Raises:
-        BadInput: no such model, another architecture, no weights, or weights that do not fit (the layer is named).
+        BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
     """
 
     kind = "clip"
@@ -50,9 +50,10 @@ class Clip:
     def __init__(self, folder: Path, *, smallest_crop: float) -> None:
         if not (folder / _WEIGHTS).is_file():
             raise BadInput("no weights", file=folder / _WEIGHTS)  # open_clip goes on without
+        text = require_offline(folder)
         name = f"local-dir:{folder}"
         # It goes to transformers' tokenizer; open_clip's own does not know it.
-        distrust = {"trust_remote_code": False} if text_settings(folder).get("hf_tokenizer_name") else {}
+        distrust = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
         try:
             model, drawn, plain = open_clip.create_model_and_transforms(
                 name, aug_cfg={"scale": (smallest_crop, 1.0)}, weights_only=True

@@ -2,15 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines
+from trivium.formats.kilt_articles import parse_article
 from trivium.formats.triviaqa import TriviaQuestion
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
@@ -69,22 +69,12 @@ def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) ->
             continue
         if title in found:
             raise BadInput("title twice", file=articles, row=row, field="wikipedia_title", got=title)
-        article, text = _article(record, title, articles, row)
-        normalized = normalize_answer(text)
+        read = parse_article(record, articles, row)
+        article = LinkedArticle(title, read.id, read.wikidata_id, tuple(filter(str.strip, read.aliases)))
+        normalized = normalize_answer("\n".join(read.text))
         for question in linking[title]:
             matcher = matchers.setdefault(question.id, AnswerMatcher(question.answers))
             if matcher.matches_normalized(normalized):
                 article.answers_to.add(question.id)
         found[title] = article
     return found
-
-
-def _article(record: Mapping[str, Any], title: str, file: Path, row: int) -> tuple[LinkedArticle, str]:
-    identifier, text = record.get("wikipedia_id"), record.get("text")
-    if not isinstance(identifier, str) or not identifier.strip():
-        raise BadInput("missing or empty", file=file, row=row, field="wikipedia_id", got=identifier, expected="a text")
-    if not isinstance(text, list) or not all(isinstance(paragraph, str) for paragraph in text):
-        raise BadInput("not a list of texts", file=file, row=row, field="text", got=text)
-    info = record.get("wikidata_info") or {}
-    aliases = tuple(filter(str.strip, info.get("aliases") or ()))
-    return LinkedArticle(title, identifier, info.get("wikidata_id") or None, aliases), "\n".join(text)

@@ -5,7 +5,6 @@ must be deceased (GDPR). The knowledge base has an image of it; its Commons cate
 Wikidata goes on changing: which image that is, the knowledge base's own entities say, not those of today.
 """
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -15,6 +14,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from trivium.errors import BadInput
+from trivium.files.tables import read_csv
 from trivium.formats.wikidata import Entity, WikidataFile
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.linking import LINK_SCHEMA
@@ -53,17 +53,16 @@ def read_concrete_types(path: Path) -> dict[str, str]:
         BadInput: an id that is none, a type twice, or no type at all.
     """
     types: dict[str, str] = {}
-    with path.open(encoding="utf-8", newline="") as lines:
-        for row, columns in enumerate(csv.reader(lines), 1):
-            if not columns or columns[0].startswith("#") or (row == 1 and columns[0] == "id"):
-                continue
-            match = _ITEM.fullmatch(columns[0].strip().rpartition("/")[2])
-            if match is None or len(columns) < 2:
-                raise BadInput("not a type", file=path, row=row, got=columns, expected="id,label such as Q12280,bridge")
-            identifier = f"Q{match[1]}"
-            if identifier in types:
-                raise BadInput("type twice", file=path, row=row, field="id", got=identifier)
-            types[identifier] = columns[1].strip()
+    for row, columns in read_csv(path):
+        if columns[0].startswith("#") or (row == 1 and columns[0] == "id"):
+            continue
+        match = _ITEM.fullmatch(columns[0].strip().rpartition("/")[2])
+        if match is None or len(columns) < 2:
+            raise BadInput("not a type", file=path, row=row, got=columns, expected="id,label such as Q12280,bridge")
+        identifier = f"Q{match[1]}"
+        if identifier in types:
+            raise BadInput("type twice", file=path, row=row, field="id", got=identifier)
+        types[identifier] = columns[1].strip()
     if not types:
         raise BadInput("no concrete types", file=path, expected="one a line, id,label")
     return types

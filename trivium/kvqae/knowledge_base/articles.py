@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.formats.kilt_articles import read_articles
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
 from trivium.harness.parameters import Parameters
 
@@ -73,35 +72,24 @@ def join_articles(
         counts: receives what was dropped or missing.
 
     Raises:
-        BadInput: a field is missing or of the wrong type, or an article stands twice.
+        BadInput: see `read_articles`.
     """
-    seen = set()
-    for row, record in tqdm(read_json_lines(articles), desc="articles", unit="article", mininterval=5, leave=False):
-        identifier, title, text = (record.get(name) for name in ("wikipedia_id", "wikipedia_title", "text"))
-        for name, value in (("wikipedia_id", identifier), ("wikipedia_title", title)):
-            if not isinstance(value, str) or not value.strip():
-                raise BadInput("missing or empty", file=articles, row=row, field=name, got=value, expected="a text")
-        if not isinstance(text, list) or not all(isinstance(paragraph, str) for paragraph in text):
-            raise BadInput("not a list of texts", file=articles, row=row, field="text", got=text)
-        if identifier in seen:
-            raise BadInput("article twice", file=articles, row=row, field="wikipedia_id", got=identifier)
-        seen.add(identifier)
-        paragraphs = clean_paragraphs(text)
+    for _, article in tqdm(read_articles(articles), desc="articles", unit="article", mininterval=5, leave=False):
+        paragraphs = clean_paragraphs(article.text)
         if not paragraphs:
             counts["no_text"] += 1
             continue
-        info = record.get("wikidata_info") or {}
-        entity = wikidata.get(info.get("wikidata_id", ""))
+        entity = wikidata.get(article.wikidata_id or "")
         counts["without_wikidata"] += entity is None
         columns = describe(entity, wikidata, image_properties)
         if columns["image"] is not None and columns["image"] not in available:
             counts["image_file_missing"] += 1
             columns["image"] = None
         yield {
-            "title": title,
-            "wikipedia_id": identifier,
-            "wikidata_id": info.get("wikidata_id"),
-            "aliases": list(dict.fromkeys([*(info.get("aliases") or ()), *(entity.aliases if entity else ())])),
+            "title": article.title,
+            "wikipedia_id": article.id,
+            "wikidata_id": article.wikidata_id,
+            "aliases": list(dict.fromkeys([*article.aliases, *(entity.aliases if entity else ())])),
             **columns,
             "text": paragraphs,
         }

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.files.tables import count_rows, read_batches, read_schema, read_table
 
 SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer makes it one token
 
@@ -21,7 +20,7 @@ def knowledge_base_size(passages: Path) -> int:
     Raises:
         BadInput: the file does not say.
     """
-    metadata = _schema(passages).metadata or {}
+    metadata = read_schema(passages).metadata or {}
     try:
         return int(metadata[b"kb_passages"])
     except (KeyError, ValueError):
@@ -36,23 +35,19 @@ def stream_passages(
     Raises:
         BadInput: a column is missing, or a passage's article does not exist.
     """
-    missing = [name for name in ("article", "text") if name not in _schema(passages).names]
-    if missing:
-        raise BadInput("missing columns", file=passages, got=missing, choices=_schema(passages).names)
     titles = read_table(articles, ["title"])["title"].combine_chunks()
     first = 0
-    with pq.ParquetFile(passages, memory_map=True) as file:
-        for batch in file.iter_batches(batch_size=batch_size, columns=["article", "text"]):
-            if limit is not None:
-                batch = batch.slice(0, limit - first)
-            if not len(batch):
-                return
-            try:
-                batch_titles = titles.take(batch["article"])
-            except pa.ArrowIndexError as error:
-                raise BadInput(f"no such article: {error}", file=passages, row=f"{first + 1}…") from None
-            yield first, batch_titles, batch["text"]
-            first += len(batch)
+    for batch in read_batches(passages, batch_size, ["article", "text"]):
+        if limit is not None:
+            batch = batch.slice(0, limit - first)
+        if not len(batch):
+            return
+        try:
+            batch_titles = titles.take(batch["article"])
+        except pa.ArrowIndexError as error:
+            raise BadInput(f"no such article: {error}", file=passages, row=f"{first + 1}…") from None
+        yield first, batch_titles, batch["text"]
+        first += len(batch)
 
 
 @dataclass(frozen=True)
@@ -87,8 +82,7 @@ def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -
         BadInput: one of the ids is not a passage.
     """
     ids = np.unique(ids)
-    _schema(passages)
-    rows = pq.read_metadata(passages).num_rows
+    rows = count_rows(passages)
     outside = ids[(ids < 0) | (ids >= rows)]
     if len(outside):
         raise BadInput("no such passage", file=passages, got=int(outside[0]), expected=f"0 to {rows - 1}")
@@ -99,10 +93,3 @@ def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -
         titles.append(title.take(chosen).cast(pa.large_string()))
         texts.append(text.take(chosen).cast(pa.large_string()))
     return PassageTexts(ids, pa.concat_arrays(titles), pa.concat_arrays(texts))
-
-
-def _schema(passages: Path) -> pa.Schema:
-    try:
-        return pq.read_schema(passages)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise BadInput(f"not a readable Parquet file: {error}", file=passages) from None

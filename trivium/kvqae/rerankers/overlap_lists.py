@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
+from trivium.files.reading import read_lines
 
 IDENTITIES = Path("overlap/identities.txt")  # ArcFace's, below the base models
 LANDMARKS = Path("landmarks.txt")  # RRT's, below its model
@@ -28,12 +29,8 @@ def read_entities(path: Path) -> frozenset[str]:
     Raises:
         BadInput: a line is not a Wikidata id, or the file is not UTF-8.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
     found = set()
-    for row, line in enumerate(lines, 1):
+    for row, line in read_lines(path):
         entity = line.partition("#")[0].strip()
         if not entity:
             continue

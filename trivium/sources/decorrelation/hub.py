@@ -1,12 +1,10 @@
 """COCO 2014 and Karpathy's splits, downloaded as pinned, laid out as a user would, and taken like a user's folder."""
 
 import shutil
-import zipfile
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
+from trivium.files.zips import unpack_member
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.sources.brought import bring
 from trivium.sources.decorrelation.local import COCO_PARTS, take_coco
@@ -45,9 +43,10 @@ def fetch_coco(
         require_space(downloads, needed - sum(map(hub.bytes_there, SOURCES)), "COCO 2014")
         files = {name: hub.fetch(name) for name in SOURCES}
         shutil.rmtree(laid_out, ignore_errors=True)
-        _unpack(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
+        unpack_member(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
+        annotations = files["coco_annotations"]["annotations_trainval2014.zip"]
         for part in COCO_PARTS:
-            _unpack(files["coco_annotations"]["annotations_trainval2014.zip"], f"annotations/{part}", laid_out / part)
+            unpack_member(annotations, f"annotations/{part}", laid_out / part)
         for path in files["coco_images"].values():
             bring(path.parent, laid_out / IMAGES, [path.name])
         counts = take_coco(laid_out, out, work)
@@ -59,15 +58,3 @@ def drop_coco(downloads: Path) -> None:
     """Remove the downloads, once what was made of them is there."""
     with Hub(downloads, Pins()) as hub:
         hub.drop(*SOURCES)
-
-
-def _unpack(archive: Path, member: str, target: Path) -> None:
-    """Copy one file out of a zip."""
-    try:
-        with zipfile.ZipFile(archive) as opened, write_atomically(target) as beside:
-            if member not in opened.namelist():
-                raise BadInput("no such file in the archive", file=archive, got=member, choices=opened.namelist()[:20])
-            with opened.open(member) as stream, beside.open("wb") as out:
-                shutil.copyfileobj(stream, out)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise BadInput(f"broken archive: {error}", file=archive) from None

@@ -10,7 +10,6 @@ size, and the picture is turned only where the turned one alone has it. Where ne
 """
 
 import io
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -19,6 +18,8 @@ from PIL import Image, UnidentifiedImageError
 
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
+from trivium.files.reading import LARGEST_IMAGE, read_bytes
+from trivium.files.zips import open_zip, read_member
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.vision.decoding import exif_orientation, turned
 
@@ -32,7 +33,7 @@ def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
     Folders are dropped from the names.
 
     Raises:
-        BadInput: there are no images, or a zip is broken.
+        BadInput: there are no images, a zip is broken or encrypted, or a file is none or larger than `LARGEST_IMAGE`.
     """
     if any(folder.glob("shard-*.parquet")):
         yield from Images(folder).stream()
@@ -44,20 +45,17 @@ def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
         choices = ("shard-*.parquet", "*.zip", *IMAGE_SUFFIXES)
         raise BadInput("no images", file=folder, choices=choices)
     for path in files:
-        yield path.name, path.read_bytes()
+        yield path.name, read_bytes(path, LARGEST_IMAGE)
     for path in zips:
         yield from _in_zip(path)
 
 
 def _in_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
-                name = PurePosixPath(member.filename).name
-                if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES and not member.filename.startswith("__MACOSX"):
-                    yield name, archive.read(member)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise BadInput(f"broken archive: {error}", file=path) from None
+    with open_zip(path) as archive:
+        for member in archive.infolist():
+            name = PurePosixPath(member.filename).name
+            if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES and not member.filename.startswith("__MACOSX"):
+                yield name, read_member(archive, member, path, LARGEST_IMAGE)
 
 
 def fit_images(

@@ -13,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput
+from trivium.errors import BadInput, naming
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json, write_json
@@ -49,7 +49,8 @@ def take_coco(source: Path, out: Path, work: Path) -> dict[str, float]:
         merge_instances([source / part for part in COCO_PARTS], annotated / INSTANCES)
         (annotated / SPLIT_FILE).unlink(missing_ok=True)
         bring(source, annotated, [SPLIT_FILE])
-    return _take(annotated, INSTANCES, source / IMAGES, out)
+    with naming(source / SPLIT_FILE, instead_of=annotated / SPLIT_FILE):
+        return _take(annotated, INSTANCES, source / IMAGES, out)
 
 
 def take_flickr30k(source: Path, out: Path, pins: Pins | None = None) -> dict[str, float]:

@@ -6,7 +6,7 @@ The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images
 import io
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from PIL import Image, UnidentifiedImageError
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json_lines
-from trivium.formats.questions import SPLITS, read_questions
+from trivium.formats.kilt_articles import parse_article
+from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.sources.brought import require_files
 
@@ -24,7 +25,6 @@ TABLES = (
     "wikidata.jsonl",
     *(f"{name}/{split}.jsonl" for name in ("viquae", "triviaqa") for split in SPLITS),
 )
-ARTICLE_FIELDS = {"wikipedia_id": str, "wikipedia_title": str, "text": list, "wikidata_info": dict}
 IMAGE_FOLDERS = ("kb", "questions")
 SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.md §3)
 
@@ -43,17 +43,23 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
 
     Raises:
         BadInput: names file, row and field of: a file that is not there, a record without a needed field or of a wrong
-            type, an id that stands twice, a property that is none, a question without an answer or (see
-            `may_lack_images`) whose image is missing.
+            type, an id that stands twice (of questions also in two splits), a property that is none, a question without
+            an answer or (see `may_lack_images`) whose image is missing.
     """
     require_files(raw, TABLES)
     kb, asked = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
     counts: Counter[str] = Counter()
     shown = _entities(raw / "wikidata.jsonl", kb, counts)
     known = _Known(asked, shown, _articles(raw / "articles.jsonl", shown, counts))
-    for split in SPLITS:
-        _questions(raw / "viquae" / f"{split}.jsonl", known, counts, may_lack_images)
-        counts[f"triviaqa_{split}"] = len(read_questions(raw / "triviaqa" / f"{split}.jsonl"))
+    for name in ("viquae", "triviaqa"):
+        first: dict[str, str] = {}
+        for split in SPLITS:
+            path = raw / name / f"{split}.jsonl"
+            questions = read_questions(path)
+            _refuse_leaks(path, questions, first)
+            counts[f"{name}_{split}"] = len(questions)
+            if name == "viquae":
+                _check_questions(path, questions, known, counts, may_lack_images)
     for folder, shards in zip(IMAGE_FOLDERS, (kb, asked), strict=True):
         _look(folder, shards, counts)
     return {name: float(counts[name]) for name in sorted(counts)}
@@ -90,30 +96,38 @@ def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
 def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
     seen: set[str] = set()
     for row, record in read_json_lines(path):
-        for field, kind in ARTICLE_FIELDS.items():
-            got = record.get(field)
-            if not isinstance(got, kind):
-                raise BadInput("missing or wrong", file=path, row=row, field=field, got=got, expected=kind.__name__)
-        identifier = record["wikipedia_id"]
-        if identifier in seen:
-            raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=identifier)
-        if not all(isinstance(paragraph, str) for paragraph in record["text"]):
-            raise BadInput("not a list of texts", file=path, row=row, field="text", got=record["text"])
-        seen.add(identifier)
-        entity = record["wikidata_info"].get("wikidata_id")
+        article = parse_article(record, path, row)
+        if article.id in seen:
+            raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=article.id)
+        if record.get("wikidata_info") is None:
+            expected = 'an object with "wikidata_id", null where there is no entity'
+            raise BadInput("missing", file=path, row=row, field="wikidata_info", expected=expected)
+        seen.add(article.id)
         counts["articles"] += 1
         # Paragraph 0 is the title.
-        counts["articles_without_text"] += not any(paragraph.strip() for paragraph in record["text"][1:])
-        counts["articles_without_entity"] += entity not in shown
-        counts["articles_without_image"] += not shown.get(entity, False)
+        counts["articles_without_text"] += not any(paragraph.strip() for paragraph in article.text[1:])
+        counts["articles_without_entity"] += article.wikidata_id not in shown
+        counts["articles_without_image"] += not shown.get(article.wikidata_id or "", False)
     if not seen:
         raise BadInput("no articles", file=path, expected="one JSON object a line")
     return seen
 
 
-def _questions(path: Path, known: _Known, counts: Counter[str], may_lack_images: bool) -> None:
+def _refuse_leaks(path: Path, questions: Sequence[Question], first: dict[str, str]) -> None:
+    """Raise `BadInput` for a question of an earlier split; `first` is the file of each id, and is added to."""
+    for question in questions:
+        other = first.setdefault(question.id, path.name)
+        if other != path.name:
+            row = next(row for row, record in read_json_lines(path) if record["id"] == question.id)
+            problem = f"question id also in {other}"
+            expected = "every question in one split only"
+            raise BadInput(problem, file=path, row=row, field="id", got=question.id, expected=expected)
+
+
+def _check_questions(
+    path: Path, questions: Sequence[Question], known: _Known, counts: Counter[str], may_lack_images: bool
+) -> None:
     """Check a split of ViQuAE."""
-    questions = read_questions(path)
     lacking = 0
     for (row, _), question in zip(read_json_lines(path), questions, strict=True):
         if question.image is None or question.image not in known.images:
@@ -132,7 +146,6 @@ def _questions(path: Path, known: _Known, counts: Counter[str], may_lack_images:
         counts["questions_whose_entity_has_no_image"] += not known.shown.get(question.wikidata_id, False)
         counts["questions_whose_article_is_missing"] += question.wikipedia_id not in known.articles
     counts["questions_whose_image_is_missing"] += lacking
-    counts[f"viquae_{path.stem}"] = len(questions)
     if lacking:
         print(f"warning: {path}: {lacking} of {len(questions)} questions have no image", file=sys.stderr)
 

@@ -10,7 +10,6 @@ import inspect
 import pickle
 import shutil
 import sys
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -23,6 +22,7 @@ from trivium.files import image_shards, tables
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_json, read_json_lines, write_json, write_json_lines
+from trivium.files.zips import unpack_member
 from trivium.sources import archives
 from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import bring, bring_identities
@@ -136,7 +136,7 @@ def fetch_base_models(
                 (beside / folder).mkdir(parents=True)
                 for file, path in hub.fetch(source).items():
                     shutil.copyfile(path, beside / folder / file)
-            _onnx_from_pack(hub.fetch("arcface")["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
+            unpack_member(hub.fetch("arcface")["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
             (weights,) = hub.fetch("imagenet").values()
             _torchvision_weights(weights, "resnet50", beside / "imagenet")
             listed = bring_identities(brought, beside) if brought else {}
@@ -152,19 +152,6 @@ def _require_room(hub: Hub, sources: list[str]) -> None:
     sizes = [hub.pins.source(source).bytes for source in sources]
     there = sum(map(hub.bytes_there, sources))
     require_space(hub.folder, sum(sizes) + max(sizes, default=0) - there, f"the hub's {', '.join(sources)}")
-
-
-def _onnx_from_pack(pack: Path, member: str, target: Path) -> None:
-    """Copy one model out of an insightface pack."""
-    try:
-        with zipfile.ZipFile(pack) as archive:
-            if member not in archive.namelist():
-                raise BadInput("no such model in the pack", file=pack, got=member, choices=archive.namelist())
-            target.parent.mkdir(parents=True)
-            with archive.open(member) as stream, target.open("wb") as out:
-                shutil.copyfileobj(stream, out)
-    except zipfile.BadZipFile as error:
-        raise BadInput(f"broken archive: {error}", file=pack) from None
 
 
 def _torchvision_weights(path: Path, architecture: str, folder: Path) -> None:

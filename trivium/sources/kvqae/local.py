@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.errors import BadInput, naming
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import write_images
+from trivium.files.reading import LARGEST_IMAGE, read_bytes
 from trivium.files.tables import write_json
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.archives import IMAGE_SUFFIXES
@@ -34,7 +35,8 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
     with write_atomically(out) as beside:
         for folder in IMAGE_FOLDERS:
             bring_images(source / "images" / folder, beside / "images" / folder)
-        counts = validate_kvqae(source, beside / "images")
+        with naming(source, instead_of=beside):
+            counts = validate_kvqae(source, beside / "images")
         bring(source, beside, TABLES)
         counts |= leave_out_sources(beside, counts["triviaqa_train"])
         write_json(beside / "provenance.json", digests(beside))
@@ -85,4 +87,4 @@ def bring_images(source: Path, out: Path) -> None:
         raise BadInput(
             "no images", file=source, expected="shard-*.parquet, or image files", choices=sorted(IMAGE_SUFFIXES)
         )
-    write_images(out, ((path.name, path.read_bytes()) for path in files))
+    write_images(out, ((path.name, read_bytes(path, LARGEST_IMAGE)) for path in files))

@@ -1,11 +1,10 @@
 """The user's Re-Ranking Transformer, or the photographs that one is trained on."""
 
-import csv
 from pathlib import Path
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
+from trivium.files.tables import read_csv, write_json
 from trivium.harness.stage import Context
 from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD
@@ -58,13 +57,14 @@ def read_labels(path: Path) -> dict[str, str]:
         BadInput: no such file, no columns name and landmark, or an empty field.
     """
     require_files(path.parent, [path.name])
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        if not {"name", "landmark"} <= set(rows.fieldnames or ()):
-            raise BadInput("missing columns", file=path, row=1, got=rows.fieldnames, expected="name, landmark")
-        labels = {}
-        for row, record in enumerate(rows, 2):
-            if not record["name"] or not record["landmark"]:
-                raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
-            labels[record["name"]] = record["landmark"]
+    rows = read_csv(path)
+    _, names = next(rows, (1, []))
+    if not {"name", "landmark"} <= set(names):
+        raise BadInput("missing columns", file=path, row=1, got=names, expected="name, landmark")
+    labels = {}
+    for row, columns in rows:
+        record = dict(zip(names, columns, strict=False))
+        if not record.get("name") or not record.get("landmark"):
+            raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
+        labels[record["name"]] = record["landmark"]
     return labels

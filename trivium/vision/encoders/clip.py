@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import BadInput
-from trivium.nets.open_clip_text import CONFIG, text_settings
+from trivium.nets.open_clip_folder import CONFIG, require_offline
 from trivium.vision.image_encoder import ImageEncoder
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
     """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
 
     Raises:
-        BadInput: no such model, no weights, or weights that do not fit (the layer is named); see `text_settings`.
+        BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
     """
     import open_clip
     from safetensors import SafetensorError
@@ -60,7 +60,7 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
 
     if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
         raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
-    text_settings(folder)
+    require_offline(folder)
     try:
         model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}", weights_only=True)
     except RuntimeError as error:

@@ -2,24 +2,25 @@
 
 import json
 import re
-from pathlib import Path
 
-_STEPS = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_STEPS = re.compile(r"\[([0-9]{1,15})\]|([^.\[\]]+)")
 _SPACE = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)  # any number: only places matter
 
 
-def line_of(file: Path, path: str) -> int:
+def line_in(text: str, path: str) -> int:
     """Line, from 1, on which the value at a path begins, or the last one on the way to it that is there.
 
     Args:
-        file: holds one JSON value.
+        text: one JSON value.
         path: such as `data[3].paragraphs[2].qas[0]`; "" is the whole value. No key has a dot or a bracket.
     """
-    text = file.read_text(encoding="utf-8")
     place = _space(text, 0)
     for number, key in _STEPS.findall(path):
-        found = _child(text, place, int(number) if number else key)
+        try:
+            found = _child(text, place, int(number) if number else key)
+        except RecursionError:  # nested as deep as could be read where less was on the stack
+            break
         if found is None:
             break
         place = found

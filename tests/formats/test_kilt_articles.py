@@ -1,0 +1,50 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trivium.errors import BadInput
+from trivium.files.tables import write_json_lines
+from trivium.formats.kilt_articles import KiltArticle, parse_article, read_articles
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    info = {"wikidata_id": "Q1", "aliases": ["A", " "]}
+    return {
+        "wikipedia_id": "10",
+        "wikipedia_title": "Ada",
+        "text": ["Ada\n", "She was.\n"],
+        "wikidata_info": info,
+    } | changes
+
+
+def test_an_article_is_read_with_its_entity(tmp_path: Path):
+    write_json_lines(tmp_path / "a.jsonl", [record(), record(wikipedia_id="11", wikidata_info=None)])
+    assert list(read_articles(tmp_path / "a.jsonl")) == [
+        (1, KiltArticle("10", "Ada", ("Ada\n", "She was.\n"), "Q1", ("A", " "))),
+        (2, KiltArticle("11", "Ada", ("Ada\n", "She was.\n"), None, ())),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"wikipedia_id": 10}, "field 'wikipedia_id': missing or empty; got 10"),
+        ({"wikipedia_title": " "}, "field 'wikipedia_title': missing or empty"),
+        ({"text": "Ada"}, "field 'text': not a list of texts; got 'Ada'"),
+        ({"text": ["Ada", None]}, "field 'text': not a list of texts"),
+        ({"wikidata_info": ["Q1"]}, "field 'wikidata_info': not an object"),
+        ({"wikidata_info": {"wikidata_id": ["Q1"]}}, "field 'wikidata_info.wikidata_id': not a text"),
+        ({"wikidata_info": {"aliases": "A"}}, "field 'wikidata_info.aliases': not a list of texts; got 'A'"),
+        ({"wikidata_info": {"aliases": [None]}}, "field 'wikidata_info.aliases': not a list of texts"),
+    ],
+)
+def test_a_bad_article_is_named(changes: dict[str, Any], message: str):
+    with pytest.raises(BadInput, match=f"a.jsonl:3: {message}"):
+        parse_article(record(**changes), Path("a.jsonl"), 3)
+
+
+def test_an_article_twice_is_refused(tmp_path: Path):
+    write_json_lines(tmp_path / "a.jsonl", [record(), record()])
+    with pytest.raises(BadInput, match="a.jsonl:2: field 'wikipedia_id': article twice; got '10'"):
+        list(read_articles(tmp_path / "a.jsonl"))

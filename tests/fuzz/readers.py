@@ -1,0 +1,292 @@
+"""Every reader of files with a valid file of its own, and what makes a record that it gives valid."""
+
+import dataclasses
+import io
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import strategies as st
+
+from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree
+from tests.formats import test_conllu, test_frame_corpora, test_framenet_xml, test_triviaqa
+from tests.fuzz.mutation import dump_lines, json_cases, text_cases, zip_bytes, zip_cases
+from trivium.errors import BadInput
+from trivium.files.image_shards import Images
+from trivium.files.matrices import read_matrix
+from trivium.files.tables import read_json, read_json_lines, read_table
+from trivium.formats.coco_instances import read_instances
+from trivium.formats.conllu import load_conllu
+from trivium.formats.flickr_entities import EntitiesArchive
+from trivium.formats.frame_corpora import load_examples, read_texts, write_examples, write_texts
+from trivium.formats.framenet_xml import read_core_types, read_full_text
+from trivium.formats.karpathy import read_karpathy
+from trivium.formats.kilt_articles import read_articles
+from trivium.formats.label_studio import read_export
+from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus
+from trivium.formats.predictions import read_predictions
+from trivium.formats.questions import read_questions
+from trivium.formats.segmentations import rasterise_segmentation
+from trivium.formats.squad import read_squad, write_squad
+from trivium.formats.trec import read_qrels, read_run, write_run
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.formats.wikidata import WikidataFile
+from trivium.measures.runs import Qrels, Run
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader: the name of the file that it reads, cases of that file, and reading it to the end.
+
+    `read` gets the path, and gives all that was read; what stands beside the file it writes itself.
+    """
+
+    file: str
+    cases: st.SearchStrategy[bytes]
+    read: Callable[[Path], Any]
+
+
+def check(value: Any) -> None:
+    """Fail unless every text fits UTF-8, every whole number 64 bits, and every other number is finite."""
+    match value:
+        case None | bool() | bytes() | Path():
+            pass
+        case str():
+            value.encode("utf-8")
+        case int():
+            assert -(2**63) <= value < 2**63
+        case float():
+            assert math.isfinite(value)
+        case Mapping():
+            check(list(value))
+            check(list(value.values()))
+        case list() | tuple() | set() | frozenset():
+            for part in value:
+                check(part)
+        case Run():
+            check([value.name, list(value.queries)])
+            assert np.isfinite(value.scores[value.documents >= 0]).all()
+        case Qrels():
+            check(list(value.queries))
+        case np.ndarray():
+            assert value.dtype.kind in "biuf"
+        case _:
+            assert dataclasses.is_dataclass(value), type(value)
+            check([getattr(value, field.name) for field in dataclasses.fields(value)])
+
+
+def _again(read: Callable[[Path], Any], path: Path) -> Any:
+    """What our own writer wrote of a record that a reader gave: the reader must take it."""
+    try:
+        return read(path)
+    except BadInput as error:
+        raise AssertionError("the record cannot be read once it is written") from error
+
+
+def _run(path: Path) -> Any:
+    run = read_run(path)
+    write_run(path.with_name("again.trec"), run)
+    assert _again(read_run, path.with_name("again.trec")).queries == run.queries
+    return run
+
+
+def _wikidata(path: Path) -> Any:
+    file = WikidataFile(path)
+    found = [file.get(name) for name in ("Q1", "Q5", "Q12", "")]
+    return found, [(entity.image(), entity.human, entity.deceased) for entity in found if entity], file.label("Q1")
+
+
+def _instances(path: Path) -> Any:
+    read = read_instances(path)
+    for picture, objects in read.objects.items():
+        width, height = read.sizes[picture]
+        for thing in objects:
+            if thing.segmentation is not None and width * height <= 10**5:
+                assert rasterise_segmentation(thing.segmentation, height, width).shape == (height, width)
+    return read
+
+
+def _entities(path: Path) -> Any:
+    with EntitiesArchive(path, ENTITY_TYPES) as archive:
+        return archive.read("1"), archive.counts
+
+
+def _corpus(path: Path) -> Any:
+    (path.parent / "karpathy.json").write_bytes(_bytes_of(_SPLITS))
+    (path.parent / "entities.zip").write_bytes(_ARCHIVE)
+    return read_corpus(path.parent)
+
+
+def _squad(path: Path) -> Any:
+    read = read_squad(path)
+    for question in read.questions:
+        for text, start in question.answers:
+            assert question.context[start : start + len(text)] == text
+    write_squad(path.with_name("again.json"), read.questions)
+    assert _again(read_squad, path.with_name("again.json")).questions == read.questions
+    return read
+
+
+def _syntax(path: Path) -> Any:
+    read = load_conllu(path, {"t": test_conllu.TEXT, "u": "Fin."})
+    for sentences in read.sentences.values():
+        for sentence in sentences:
+            assert all(0 <= token.span.start < token.span.end <= len(test_conllu.TEXT) for token in sentence.tokens)
+    return read
+
+
+def _full_text(path: Path) -> Any:
+    texts, counts = read_full_text(path)
+    write_texts(path.with_name("texts.jsonl"), texts)
+    assert _again(read_texts, path.with_name("texts.jsonl")) == texts
+    return texts, counts
+
+
+def _texts(path: Path) -> Any:
+    texts = read_texts(path)
+    write_texts(path.with_name("again.jsonl"), texts)
+    assert _again(read_texts, path.with_name("again.jsonl")) == texts
+    return texts
+
+
+def _examples(path: Path) -> Any:
+    path.with_name("texts.jsonl").write_bytes(dump_lines([test_frame_corpora.text_record()], False))
+    read = load_examples(path, read_texts(path.with_name("texts.jsonl")))
+    write_examples(path.with_name("again.jsonl"), read.examples)
+    texts = list({example.text.id: example.text for example in read.examples}.values())
+    assert _again(lambda again: load_examples(again, texts), path.with_name("again.jsonl")).examples == read.examples
+    return read
+
+
+def _shards(path: Path) -> Any:
+    images = Images(path.parent)
+    streamed = dict(images.stream())
+    assert images.names == list(streamed)
+    assert [images.read(name) for name in images.names] == list(streamed.values())
+    return streamed
+
+
+def _table(path: Path) -> Any:
+    return {name: column.to_pylist() for name, column in zip("ab", read_table(path, ["a", "b"]).columns, strict=True)}
+
+
+def _matrix(path: Path) -> Any:
+    matrix = read_matrix(path)
+    assert len(matrix.tobytes()) == matrix.nbytes  # every page is there
+    return matrix
+
+
+def _bytes_of(value: Any) -> bytes:
+    return dump_lines([value], False)
+
+
+def _parquet(columns: dict[str, list[Any]], **options: Any) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns), stream, write_page_checksum=True, **options)
+    return stream.getvalue()
+
+
+def _npy() -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.arange(12, dtype=np.float16).reshape(4, 3))
+    return stream.getvalue()
+
+
+def _claim(value: Any, rank: str = "normal") -> dict[str, Any]:
+    return {"rank": rank, "mainsnak": {"snaktype": "value", "property": "P1", "datavalue": {"value": value}}}
+
+
+def _named(*names: str) -> list[dict[str, str]]:
+    return [{"language": "en", "value": name} for name in names]
+
+
+_RUN = "q1 Q0 12 1 3.5 t\nq1 Q0 7 2 -1e-3 t\nq2 Q0 0 1 0 t\n"
+_QUESTION = {
+    "id": "q1", "input": "Which river?", "image": "bridge.jpg", "wikidata_id": "Q12", "kilt_id": "77", "url": "",
+    "original_question": "Which?", "output": {"original_answer": "Vell", "answer": ["Vell", "River Vell"]}, "meta": {},
+}  # fmt: skip
+_ARTICLE = {
+    "wikipedia_id": "10", "wikipedia_title": "Ada", "text": ["Ada\n", "She was.\n"], "anchors": [],
+    "wikidata_info": {"wikidata_id": "Q1", "aliases": ["A", "B"]},
+}  # fmt: skip
+_ENTITY = {
+    "id": "Q1", "type": "item", "labels": {"en": _named("One")[0], "mul": _named("Un")[0]},
+    "aliases": {"en": _named("A", "B")},
+    "claims": {
+        "P18": [_claim("one.jpg"), _claim("two.jpg", "preferred")], "P31": [_claim({"id": "Q5"})],
+        "P106": [_claim({"numeric-id": 7})], "P570": [_claim({"time": "+1910-01-01T00:00:00Z"})],
+    },
+}  # fmt: skip
+_SPLITS = karpathy_tree("flickr30k")
+_MEMBERS = {name: text.encode() for name, text in entities_members().items()}
+_ARCHIVE = zip_bytes(_MEMBERS)
+_EXPORT = [
+    {
+        "id": 12, "data": {"id": "q1"}, "predictions": [],
+        "annotations": [
+            {"id": 7, "completed_by": {"id": 3, "email": "a@b.c"}, "was_cancelled": False, "result": [
+                {"from_name": "verdict", "value": {"choices": ["correct"]}}, {"from_name": "note", "value": {"text": "t"}},
+            ]},
+            {"id": 8, "completed_by": 1, "was_cancelled": True, "result": []},
+        ],
+    }
+]  # fmt: skip
+_CONTEXT = "Le roi \u00c9vrard assi\u00e9gea la ville d'Orvel en 412 avec 10\u00a0000 hommes."
+_SQUAD = {
+    "version": "1.1",
+    "data": [{"title": "Orvel", "paragraphs": [{"context": _CONTEXT, "qas": [
+        {"id": "a", "question": "Qui ?", "answers": [{"text": "\u00c9vrard", "answer_start": 7}], "is_impossible": False},
+        {"id": 7, "question": "Quand ?", "answers": [{"text": "412", "answer_start": 43}]},
+    ]}]}],
+}  # fmt: skip
+_FRAME = """<?xml version="1.0"?><frame cBy="x" name="Losing" ID="2" xmlns="http://framenet.icsi.berkeley.edu">
+<definition>d</definition><FE coreType="Core" abbrev="own" name="Owner" ID="1"><definition/></FE>
+<FE coreType="Extra-Thematic" name="Possession" ID="3"/><lexUnit name="perdre.v" ID="9"/></frame>"""
+_SYNTAX = (
+    test_conllu.SYNTAX
+    + "# newdoc id = u\n1\tFin\tfin\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\tTokenRange=3:4\n\n"
+)
+_TRIVIA = {
+    "Version": 1.0,
+    "Data": [test_triviaqa.RECORD, test_triviaqa.RECORD | {"QuestionId": "tc_2"}],
+    "Domain": "Web",
+}
+_IMAGES = _parquet({"name": ["a.jpg", "b.jpg", "c.jpg"], "data": [b"one", b"two" * 50, b""]}, row_group_size=2)
+_COLUMNS = _parquet({"a": list(range(40)), "b": [["x" * 9], []] * 20}, compression="zstd", row_group_size=20)
+
+READERS = {
+    "trec_run": Reader("r.trec", text_cases(_RUN), _run),
+    "trec_qrels": Reader("q.qrels", text_cases("q1 0 12 1\nq1 0 7 0\nq2 0 -1 0\n"), read_qrels),
+    "kilt_questions": Reader("q.jsonl", json_cases([_QUESTION, _QUESTION | {"id": "q2"}], dump_lines), read_questions),
+    "kilt_articles": Reader(
+        "a.jsonl", json_cases([_ARTICLE, _ARTICLE | {"wikipedia_id": "11"}], dump_lines), lambda path: list(read_articles(path))
+    ),
+    "wikidata": Reader("w.jsonl", json_cases([_ENTITY, _ENTITY | {"id": "Q12", "claims": []}], dump_lines), _wikidata),
+    "triviaqa": Reader("t.json", json_cases(_TRIVIA), lambda path: list(read_triviaqa(path))),
+    "coco_instances": Reader("i.json", json_cases(instances_tree()), _instances),
+    "karpathy": Reader("k.json", json_cases(_SPLITS), read_karpathy),
+    "flickr_entities": Reader("e.zip", zip_cases({name: _MEMBERS[name] for name in sorted(_MEMBERS) if "/1." in name}), _entities),
+    "picture_corpora": Reader("entity_types.json", json_cases(["people", "animals"]), _corpus),
+    "squad": Reader("s.json", json_cases(_SQUAD), _squad),
+    "conllu": Reader("s.conllu", text_cases(_SYNTAX), _syntax),
+    "framenet_full_text": Reader("f.xml", text_cases(test_framenet_xml.GOOD), _full_text),
+    "framenet_frame": Reader("Losing.xml", text_cases(_FRAME), lambda path: list(read_core_types(path.parent).items())),
+    "frame_texts": Reader("t.jsonl", json_cases([test_frame_corpora.text_record()], dump_lines), _texts),
+    "frame_questions": Reader("q.jsonl", json_cases(test_frame_corpora.question_records(), dump_lines), _examples),
+    "label_studio": Reader("e.json", json_cases(_EXPORT), lambda path: read_export(path, {"verdict": "choices"}, others=True)),
+    "predictions": Reader(
+        "p.jsonl",
+        json_cases([{"id": "q1", "prediction": "a"}, {"id": "q2", "prediction": "\u00e9"}], dump_lines),
+        lambda path: read_predictions(path, ["q1", "q2", "q3"]),
+    ),
+    "json": Reader("v.json", json_cases({"a": [1, 2.5, "x", None], "b": {"c": True}}), read_json),
+    "json_lines": Reader("v.jsonl", json_cases([{"a": 1}, {"b": ["x"]}], dump_lines), lambda path: list(read_json_lines(path))),
+    "image_shards": Reader("shard-00000.parquet", text_cases(_IMAGES), _shards),
+    "parquet": Reader("t.parquet", text_cases(_COLUMNS), _table),
+    "matrix": Reader("m.npy", text_cases(_npy()), _matrix),
+}  # fmt: skip
