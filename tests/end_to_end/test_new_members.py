@@ -32,9 +32,6 @@ class Turned(ImageEncoder):
     @staticmethod
     def write_tiny(folder):
         raise AssertionError
-
-
-ENCODER = Turned
 '''
 FILLING = '''
 """Grey."""

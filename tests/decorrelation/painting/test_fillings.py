@@ -4,22 +4,21 @@ import numpy as np
 import pytest
 
 from tests.stages.decorrelation.test_inpaint import picture
-from trivium.decorrelation.painting.filling import Filling, filling, filling_names
+from trivium.decorrelation.painting.filling import FILLINGS, Filling
 from trivium.decorrelation.painting.inpainter import find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters
 from trivium.errors import BadInput
 
-NAMES = filling_names()
 PARAMETERS = InpaintParameters(dilate=0)
 
 
 def test_the_papers_fillings_are_there():
-    assert {"none", "zero", "mean", "blur", "cv2", "lama"} <= set(NAMES)
+    assert {"none", "zero", "mean", "blur", "cv2", "lama"} <= set(FILLINGS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILLINGS)
 def test_a_filling_says_what_it_is(name):
-    found = filling(name)
+    found = FILLINGS[name]
     assert issubclass(found, Filling)
     assert found.name == name
     assert found.label.strip()
@@ -27,7 +26,7 @@ def test_a_filling_says_what_it_is(name):
         assert (field.description or "").strip()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if filling(name).paints and not filling(name).weights])
+@pytest.mark.parametrize("name", [name for name, each in FILLINGS.items() if each.paints and not each.weights])
 def test_what_is_painted_has_the_shape_of_the_picture(name):
     if name == "cv2" and find_uv() is None:
         pytest.skip("no uv: run make setup")
@@ -35,7 +34,7 @@ def test_what_is_painted_has_the_shape_of_the_picture(name):
     masks = [np.zeros(each.shape[:2], bool) for each in pictures]
     for mask in masks:
         mask[4:9, 5:12] = True
-    painted = filling(name)(PARAMETERS.told(name)).paint(list(zip(pictures, masks, strict=True)))
+    painted = FILLINGS[name](PARAMETERS.told(name)).paint(list(zip(pictures, masks, strict=True)))
     assert [each.shape for each in painted] == [each.shape for each in pictures]
     for before, after, mask in zip(pictures, painted, masks, strict=True):
         assert after.dtype == np.uint8
@@ -44,7 +43,7 @@ def test_what_is_painted_has_the_shape_of_the_picture(name):
 
 def test_no_such_filling_lists_the_others():
     with pytest.raises(BadInput, match="no such filling; got 'grey' .choices: blur, cv2, lama, mean, none, zero"):
-        filling("grey")
+        FILLINGS["grey"]
 
 
 def test_settings_of_another_filling_are_refused_by_name():

@@ -21,7 +21,7 @@ from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, toke
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Reason
-from trivium.vision.encoder_registry import by_route, encoder_of, encoder_parameters
+from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoder import Route
 from trivium.vision.image_encoding import Features, encode_images, load_encoder
 from trivium.vision.neighbours import exact_search, ivf_search
@@ -49,7 +49,7 @@ def label_of(system: str) -> str:
     """What an answer calls a system or a re-ranker."""
     if system in LABELS:
         return LABELS[system]
-    encoder = encoder_of(system)
+    encoder = ENCODERS[system]
     return f"{WHAT[encoder.route]}, {encoder.label}"
 
 

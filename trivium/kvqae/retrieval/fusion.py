@@ -17,7 +17,7 @@ from trivium.formats.trec import read_run
 from trivium.harness.parameters import Parameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
-from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route, encoder_names
+from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders, by_route
 
 TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")
 # Row → its text systems; the rows of images have image encoders, too.
@@ -52,7 +52,7 @@ class FuseParameters(Parameters):
     def _every_row_and_its_systems(
         cls, weights: dict[str, dict[str, float]], others: ValidationInfo
     ) -> dict[str, dict[str, float]]:
-        encoders = tuple(others.data.get("image_encoders", encoder_names()))
+        encoders = tuple(others.data.get("image_encoders", ENCODERS))
         _same_names("row", weights, ROWS, ROWS)
         for row, texts in ROWS.items():
             images = encoders if row.endswith("image") else ()

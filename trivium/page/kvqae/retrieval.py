@@ -11,7 +11,7 @@ from trivium.kvqae.retrieval.evaluation import BEYOND
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
 from trivium.page.figures import boxes
-from trivium.vision.encoder_registry import by_route, encoder_of
+from trivium.vision.encoder_registry import ENCODERS, by_route
 
 MEASURES = (
     {"name": "mrr", "label": "MRR"},
@@ -50,7 +50,7 @@ def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, 
     """
     labels = dict(TEXT_LABELS)
     for name in image_encoders:
-        encoder = encoder_of(name)
+        encoder = ENCODERS[name]
         route, seen = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
         labels[name] = f"{route}·{encoder.symbol} ({encoder.label}, {seen})"
     fused = {row: _formula(systems) for row, systems in weights.items()}
@@ -72,7 +72,7 @@ def _formula(systems: Iterable[str]) -> str:
     terms = [TEXT_LABELS[name].split(" (")[0] for name in names if name in TEXT_LABELS]
     routes = by_route(name for name in names if name not in TEXT_LABELS)
     for encoders, factor in ((routes["face"], "F"), (routes["whole"], "(1−F)")):
-        symbols = [encoder_of(name).symbol for name in encoders]
+        symbols = [ENCODERS[name].symbol for name in encoders]
         inside = " + ".join(symbols)
         if symbols:
             terms.append(f"{factor}·{inside}" if len(symbols) == 1 else f"{factor}({inside})")
