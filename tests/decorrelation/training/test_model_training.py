@@ -1,4 +1,4 @@
-"""Training of a retrieval model: rates, resumable to the bit, mini-batches and processes that change nothing, clear errors."""
+"""Training of a retrieval model: rates, resuming to the bit, mini-batches and processes that change nothing, errors."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -228,11 +228,11 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             * world.text_parameters
             * 1e-12,
         ),
-        "kvqae-dpr_encode": Row(
+        "kvqae-encode_texts": Row(
             memory=4,
             disk=world.kb_passages * world.text_dimension * 2e-9,
             teraflop=world.kb_passages
-            * min(used("kvqae.dpr_encode.max_tokens"), 1.5 * world.words)
+            * min(used("kvqae.encode_texts.max_tokens"), 1.5 * world.words)
             * 2
             * world.text_parameters
             * 1e-12,

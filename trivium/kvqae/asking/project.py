@@ -23,7 +23,6 @@ from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters
 from trivium.kvqae.rerankers.text_reranking import RerankTextParameters
 from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
-from trivium.kvqae.retrieval.dpr_encoding import DprEncodeParameters
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters
 
@@ -50,7 +49,7 @@ class Project:
     root: Path
     bm25_search: Bm25SearchParameters
     dense_search: DenseSearchParameters
-    dpr_encode: DprEncodeParameters
+    text_tokens: int
     picture_limits: dict[str, int]
     image_search: ImageSearchParameters
     fuse: FuseParameters
@@ -81,7 +80,7 @@ class Project:
             root,
             bm25_search=section("bm25_search", Bm25SearchParameters),
             dense_search=section("dense_search", DenseSearchParameters),
-            dpr_encode=section("dpr_encode", DprEncodeParameters),
+            text_tokens=int(used_values(path, "kvqae.texts.tokens")),
             picture_limits=section_of(tree, "kvqae.pictures", path),
             image_search=section("image_search", ImageSearchParameters),
             fuse=section("fuse", FuseParameters),

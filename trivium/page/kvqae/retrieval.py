@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trivium.kvqae.retrieval.evaluation import BEYOND
+from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
 from trivium.page.figures import boxes
@@ -19,11 +20,10 @@ MEASURES = (
     {"name": "precision@20", "label": "P@20"},
     {"name": "hits@20", "label": "Hits@20"},
 )
-TEXT_LABELS = {
-    "bm25": "B (BM25, text only)",
-    "dpr_zero_shot": "D₀ (DPR zero-shot, text only)",
-    "dpr_few_shot": "D_f (DPR few-shot, text only)",
+TEXT_LABELS = {"bm25": "B (BM25, text only)"} | {
+    name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()
 }
+ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}  # to the paper's
 RERANKED_LABELS = {
     "rrt": "RRT (whole image)",
     "arcface": "F·A (ArcFace)",
@@ -173,7 +173,7 @@ def retrieval_html(
                 verdicts=verdicts,
                 measures=MEASURES,
                 labels=labels,
-                beyond=BEYOND,
+                beyond=ADDED,
                 level=level,
                 confidence=confidence,
             )
