@@ -20,6 +20,7 @@ def test_a_kind_says_what_it_is(name):
     assert issubclass(found, Kind)
     assert found.name == found.model().kind == name
     assert found.label.strip()
+    assert found.teraflop > 0
     assert issubclass(found.Settings, ModelSettings)
     assert [each for each, field in found.Settings.model_fields.items() if not (field.description or "").strip()] == []
 

@@ -1,5 +1,8 @@
 """Every filling, found by its file: it names itself, describes its settings, and paints what it is given."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -22,6 +25,8 @@ def test_a_filling_says_what_it_is(name):
     assert issubclass(found, Filling)
     assert found.name == name
     assert found.label.strip()
+    assert found.teraflop >= 0
+    assert found.core_seconds > 0
     for field in PARAMETERS.told(name).__class__.model_fields.values():
         assert (field.description or "").strip()
 
@@ -39,6 +44,17 @@ def test_what_is_painted_has_the_shape_of_the_picture(name):
     for before, after, mask in zip(pictures, painted, masks, strict=True):
         assert after.dtype == np.uint8
         assert (after[mask] != before[mask]).mean() > 0.5
+
+
+def test_the_table_in_the_docs_has_each():
+    table = (
+        Path("docs/decorrelation.md")
+        .read_text(encoding="utf-8")
+        .partition("| Filling | Inside")[2]
+        .partition("\n\n")[0]
+    )
+    named = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[1:]))
+    assert sorted(named) == list(FILLINGS)
 
 
 def test_no_such_filling_lists_the_others():

@@ -26,6 +26,7 @@ class Kind:
         Settings: what `decorrelation.train.models.<name>` says.
         network: module and name of the class of its models, a `RetrievalModel`.
         released: whether there is a trained model to start from, so that it can be asked untouched.
+        teraflop: of a picture and its caption, forward, by the released model, for `make plan`.
         tiny: its own settings for a test's small pictures and few words.
     """
 
@@ -34,6 +35,7 @@ class Kind:
     Settings: ClassVar[type[ModelSettings]]
     network: ClassVar[tuple[str, str]]
     released: ClassVar[bool] = True
+    teraflop: ClassVar[float]
     tiny: ClassVar[dict[str, Any]] = {}
 
     @classmethod

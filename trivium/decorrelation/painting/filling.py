@@ -39,6 +39,7 @@ class Filling(ABC, Generic[S]):
         Settings: what `decorrelation.inpaint.fillings.<name>` may say.
         paints: False where its pictures are not painted at all.
         inpaints: whether it invents what could be behind, as the paper's own filling; table 3 has one row for these.
+        teraflop, core_seconds: what a picture of 640 × 480 takes, for `make plan`; the core also reads and writes it.
         weights: folder of its weights in `models/decorrelation/base`; None without any.
 
     Args:
@@ -51,6 +52,8 @@ class Filling(ABC, Generic[S]):
     Settings: ClassVar[type[Settings]] = Settings
     paints: ClassVar[bool] = True
     inpaints: ClassVar[bool] = False
+    teraflop: ClassVar[float] = 0.0
+    core_seconds: ClassVar[float] = 0.02
     weights: ClassVar[str | None] = None
 
     def __init__(self, settings: S, weights: Path | None = None) -> None:
