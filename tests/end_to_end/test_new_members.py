@@ -1,4 +1,4 @@
-"""One file to add: an encoder of images and one of texts, a filling and a factor, each a file and a line, reach the page."""
+"""One file to add: two encoders, a re-ranker, a filling and a factor, each a file and a line, reach the page."""
 
 import re
 
@@ -49,6 +49,31 @@ class Plain(TextEncoder):
     pooling = "mean"
     normalised = True
 '''
+RERANKER = '''
+"""Backwards: the initial list turned round."""
+
+from trivium.formats.trec import read_run
+from trivium.kvqae.rerankers.reranker import Reranker
+from trivium.measures.reorder import first
+from trivium.measures.runs import PADDING, Run
+
+
+class Backwards(Reranker):
+    """The last of the best passages first."""
+
+    name, label, row, symbol, sees = "backwards", "turning round", "Back (backwards)", "Back", "text"
+
+    def __init__(self, settings, inputs):
+        self.depth = settings.depth
+
+    def rerank(self, split, file):
+        best = first(read_run(file), self.depth)
+        lists = {
+            query: {int(each): float(place) for place, each in enumerate(documents) if each != PADDING}
+            for query, documents in zip(best.queries, best.documents, strict=True)
+        }
+        return Run.from_dict(lists, self.depth), {"questions": float(len(lists))}
+'''
 FILLING = '''
 """Grey."""
 
@@ -94,6 +119,10 @@ ADDED = {
     "text encoder": (
         "trivium/kvqae/retrieval/text_encoders/plain.py", TEXT_ENCODER,
         r"^    dpr_few_shot: \{model: .*\}.*$", "    plain: {model: models/kvqae/base/text}",
+    ),
+    "re-ranker": (
+        "trivium/kvqae/rerankers/members/backwards.py", RERANKER,
+        r"^    arcface: \{reads: .*\}$", "    backwards: {reads: [data/kvqae/kb, data/kvqae/relevance], depth: 5}",
     ),
     "filling": (
         "trivium/decorrelation/painting/fillings/grey.py", FILLING,
@@ -145,6 +174,12 @@ def test_a_text_encoder_has_its_cells_and_its_row(grown):
     assert not {stage for stage in ran(grown) if re.match(r"kvqae-(encode_texts|dense_search)@(?!plain)", stage)}
     assert (grown[0].folder / "data/kvqae/runs/text/plain").is_dir()
     assert "P (Plain, text only)" in page(grown)
+
+
+def test_a_re_ranker_has_its_cell_and_its_rows(grown):
+    assert {"kvqae-rerank@backwards", "kvqae-tune_reranking", "kvqae-rerank_fuse"} <= ran(grown)
+    assert "Back (backwards)" in page(grown)
+    assert "Text + Back + F·A + RRT" in page(grown)
 
 
 def test_a_filling_has_its_cell_and_its_row(grown):

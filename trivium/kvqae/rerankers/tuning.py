@@ -9,23 +9,16 @@ PosFuse is measured on the questions that it learns from, as the weights are.
 """
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.files.atomic import write_atomically
-from trivium.kvqae.rerankers.fusion import (
-    SYSTEMS,
-    Fusion,
-    LinearFusion,
-    PositionFusion,
-)
+from trivium.kvqae.rerankers.fusion import Fusion, LinearFusion, PositionFusion
 from trivium.measures.fusion import NORMALIZATIONS
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import search_weights
-
-COLUMNS = tuple(dict.fromkeys(system for systems in SYSTEMS.values() for system in systems))
 
 
 @dataclass(frozen=True)
@@ -67,16 +60,17 @@ def best(tried: Sequence[Tried]) -> Tried:
     return max(tried, key=lambda each: each.mrr)
 
 
-def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
+def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]], systems: Iterable[str]) -> None:
     """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR.
 
     Args:
         path: where.
-        tried: by the names of `SYSTEMS`, but `text_image_over_{method}` for text and image over images fused by this
-            method.
+        tried: by the names of `systems_of`, but `text_image_over_{method}` for text and image over images fused by
+            this method.
+        systems: all that are fused anywhere, a column each.
     """
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8", newline="") as out:
-        lines = csv.DictWriter(out, ["fusion", "method", "normalization", *COLUMNS, "mrr"], lineterminator="\n")
+        lines = csv.DictWriter(out, ["fusion", "method", "normalization", *systems, "mrr"], lineterminator="\n")
         lines.writeheader()
         for name, each in ((name, each) for name, several in tried.items() for each in several):
             line = {"fusion": name, "method": each.fusion.method, "mrr": each.mrr}

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.page.agreement import agreement
@@ -24,15 +25,6 @@ TEXT_LABELS = {"bm25": "B (BM25, text only)"} | {
     name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()
 }
 ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}  # to the paper's
-RERANKED_LABELS = {
-    "rrt": "RRT (whole image)",
-    "arcface": "F·A (ArcFace)",
-    "image": "F·A + RRT",
-    "text": "Text (cross-encoder)",
-    "text_image": "Text + F·A + RRT",
-    "text_initial": "Text + initial list (beyond the paper)",
-    "text_image_initial": "Text + F·A + RRT + initial list (beyond the paper)",
-}
 # Rows that are other systems without RRT: none of them is the paper's.
 WITHOUT_RRT = {
     "image": "F·A, without a face the initial list",
@@ -57,12 +49,20 @@ def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, 
     return labels | fused | {"rrf": "Reciprocal-rank fusion of all"}
 
 
-def reranked_labels_of(first_stage: Mapping[str, str]) -> dict[str, str]:
+def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str]) -> dict[str, str]:
     """What tables call the rows of the re-ranking, after those of the first stage as `labels_of` has them."""
+    names = tuple(rerankers)
+    texts, images = (
+        " + ".join(RERANKERS[name].symbol for name in that_see(names, *what)) for what in (("text",), ("face", "whole"))
+    )
     return {
         "initial": f"Initial: {first_stage['dpr_few_shot_image']}",
         "bm25_image": f"{first_stage['bm25_image']}, not re-ranked",
-        **RERANKED_LABELS,
+        **{name: RERANKERS[name].row for name in names},
+        "image": images,
+        "text_image": f"{texts} + {images}",
+        "text_initial": f"{texts} + initial list (beyond the paper)",
+        "text_image_initial": f"{texts} + {images} + initial list (beyond the paper)",
     }
 
 
