@@ -104,7 +104,7 @@ class Rerankers:
             first(initial, settings.depth),
             texts,
             max_tokens=pairs["tokens"],
-            batch=settings.batch or pairs["batch"],
+            batch=pairs["batch"],
         )
         text = follow(best, initial)
         image, by_system = self._fuse(

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
@@ -11,19 +9,12 @@ from trivium.measures.reorder import first, follow
 from trivium.measures.runs import PADDING, Run
 
 
-class TextSettings(RerankerSettings):
-    """Reads a cross-encoder's folder, and the knowledge base."""
-
-    batch: int | None = Field(default=None, ge=1, description="Pairs scored together; null: kvqae.texts.pair_batch")
-
-
 class Text(Reranker):
-    """The best passages in a new order, then the others in theirs."""
+    """Reads a cross-encoder's folder: the best passages in a new order, then the others in theirs."""
 
     name, label, row, symbol, sees = "text", "text", "Text (cross-encoder)", "Text", "text"
-    Settings = TextSettings
 
-    def __init__(self, settings: TextSettings, inputs: Inputs) -> None:
+    def __init__(self, settings: RerankerSettings, inputs: Inputs) -> None:
         import torch
 
         from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
@@ -48,7 +39,7 @@ class Text(Reranker):
             initial,
             texts_of(self.inputs.passages, self.inputs.articles, initial.documents),
             max_tokens=self.inputs.max_tokens,
-            batch=self.settings.batch or self.inputs.batch,
+            batch=self.inputs.batch,
         )
         found = (initial.documents != PADDING).sum(axis=1)
         return follow(reranked, whole), {
