@@ -25,14 +25,14 @@ from tests.complexity.loopback_endpoint import Loopback, said
 from trivium.complexity.prompting.answer_cache import AnswerCache, key_of
 from trivium.complexity.prompting.prompted_models import PromptedModel, ask_all
 from trivium.complexity.prompting.prompts import Messages, messages_of
-from trivium.complexity.readers.interface import Reader, Reading, reader_of, settings_of
+from trivium.complexity.readers.interface import READERS, Reader, Reading, settings_of
 from trivium.formats.squad import write_squad
 from trivium.harness.parameters import read_parameters, section_of, validate
 
 PARAMS = Path("params.yaml")
 QUESTIONS, ALONE, SERVED, BATCH = 512, 32, 64, 64
 PROMPTED, SERVED_MODEL = "mixtral", "llama"
-READERS = ("camembert", "minilm", "mt5", "llama")  # one of every kind, and real weights
+MODELS = ("camembert", "minilm", "mt5", "llama")  # one of every kind, and real weights
 
 
 def world(folder: Path) -> tuple[dict[str, Reader], list[Reading]]:
@@ -44,10 +44,10 @@ def world(folder: Path) -> tuple[dict[str, Reader], list[Reading]]:
     write_squad(folder / "train.json", french.fquad["train"])
     parameters = validate(ComplexityBaseModelsParameters, base, "complexity.base_models", PARAMS)
     make_stand_ins(parameters, folder, folder / "base")
-    models = {name: settings_of(finetune["models"][name]) for name in READERS}
+    models = {name: settings_of(finetune["models"][name]) for name in MODELS}
     torch.manual_seed(0)
     readers = {
-        name: reader_of(models[name].kind).start(folder / "base" / models[name].base, models[name]) for name in READERS
+        name: READERS[models[name].kind].start(folder / "base" / models[name].base, models[name]) for name in MODELS
     }
     for reader in readers.values():
         reader.module.eval()

@@ -18,7 +18,7 @@ from bench import harness
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.batches import Batch
-from trivium.decorrelation.training.loop import add_gradient, optimiser_of
+from trivium.decorrelation.training.model_training import add_gradient, optimiser_of
 from trivium.files.tables import write_json
 from trivium.nets.device import pick_device
 

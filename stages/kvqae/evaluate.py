@@ -7,8 +7,9 @@ from typing import ClassVar
 from trivium.files.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.retrieval.evaluation import BEYOND, Block, EvaluateParameters, measure_blocks, subsets
-from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW, TEXT
+from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT, Block, EvaluateParameters, measure_blocks, subsets
+from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
+from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
 from trivium.measures.articles import best_passages
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route
@@ -17,32 +18,38 @@ TEST = "test.trec"
 ROWS = ("bm25", "dpr_zero_shot", "bm25_image", "dpr_zero_shot_image", "dpr_few_shot", "dpr_few_shot_image")
 
 
-BLOCKS = {
-    "article": Block(
-        "Article level, all questions", "article", "all", ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")
-    ),
-    "passage": Block("Passage level, all questions", "passage", "all", ROWS + BEYOND),
-    "passage_persons": Block("Passage level, persons", "passage", "persons", ROWS + BEYOND),
-    "passage_non_persons": Block("Passage level, non-persons", "passage", "non_persons", ROWS + BEYOND),
-    "passage_face": Block("Passage level, face detected", "passage", "face", ROWS + BEYOND),
-    "passage_no_face": Block("Passage level, no face detected", "passage", "no_face", ROWS + BEYOND),
-}
-
-
 class TablesParameters(EvaluateParameters):
     """Section `kvqae.evaluate`."""
 
-    elsewhere: ClassVar = {**EvaluateParameters.elsewhere, "image_encoders": SECTION}
+    elsewhere: ClassVar = {
+        **EvaluateParameters.elsewhere,
+        "text_encoders": "kvqae.text_encoders",
+        "image_encoders": SECTION,
+    }
+    text_encoders: TextEncoders
     image_encoders: ImageEncoders
 
 
-def blocks_of(image_encoders: Iterable[str]) -> dict[str, Block]:
-    """All blocks: those of faces and of whole pictures have a row an encoder in use."""
+def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: Sequence[str] = ()) -> dict[str, Block]:
+    """All blocks: those of faces and of whole pictures have a row an image encoder in use.
+
+    Args:
+        image_encoders: in use.
+        added: text encoders in use that the paper does not have.
+        fused: rows of these with images.
+    """
     faces, whole = by_route(image_encoders).values()
+    articles = ("bm25", "dpr_zero_shot", "image", "dpr_few_shot", *added)
+    passages = (*ROWS, *added, *fused, *BEYOND)
     return {
-        "article_face": Block("Article level, face detected", "article", "face", (*faces, *TEXT)),
-        "article_no_face": Block("Article level, no face detected", "article", "no_face", (*whole, *TEXT)),
-        **BLOCKS,
+        "article_face": Block("Article level, face detected", "article", "face", (*faces, *TEXT, *added)),
+        "article_no_face": Block("Article level, no face detected", "article", "no_face", (*whole, *TEXT, *added)),
+        "article": Block("Article level, all questions", "article", "all", articles),
+        "passage": Block("Passage level, all questions", "passage", "all", passages),
+        "passage_persons": Block("Passage level, persons", "passage", "persons", passages),
+        "passage_non_persons": Block("Passage level, non-persons", "passage", "non_persons", passages),
+        "passage_face": Block("Passage level, face detected", "passage", "face", passages),
+        "passage_no_face": Block("Passage level, no face detected", "passage", "no_face", passages),
     }
 
 
@@ -50,7 +57,7 @@ def main(
     parameters: TablesParameters,
     context: Context,
     *,
-    runs: Sequence[Path],
+    text_runs: Path,
     image_runs: Path,
     fused: Path,
     passage_qrels: Path,
@@ -60,12 +67,17 @@ def main(
     out_tables: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
-    """Measure every block; `runs` are the text systems' folders, the others hold one a row."""
+    """Measure every block; `text_runs`, `image_runs` and `fused` hold a folder a row."""
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     questions = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = questions["all"]
-    folders = [*runs, *(fused / row for row in (*PASSAGE_ROWS, RECIPROCAL_RANK_ROW))]
+    added = [name for name in parameters.text_encoders if name not in TEXT]
+    with_images = [f"{name}_image" for name in added if (fused / f"{name}_image").is_dir()]
+    folders = [
+        *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
+        *(fused / row for row in (*PASSAGE_ROWS, *with_images, RECIPROCAL_RANK_ROW)),
+    ]
     known: dict[str, dict[str, Run]] = {
         "passage": {folder.name: read_run_over(folder / TEST, everyone) for folder in folders}
     }
@@ -75,12 +87,11 @@ def main(
     } | {row: read_run_over(fused / row / TEST, everyone) for row in ARTICLE_ROWS}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
-    measured, tables, per_query = measure_blocks(
-        blocks_of(parameters.image_encoders), known, qrels, questions, parameters
-    )
+    blocks = blocks_of(parameters.image_encoders, added, with_images)
+    measured, tables, per_query = measure_blocks(blocks, known, qrels, questions, parameters)
     metrics |= measured
-    best_text = max(TEXT, key=lambda row: metrics[f"passage_{row}_mrr"])
-    place = BLOCKS["passage"].rows.index
+    best_text = max((*TEXT, *added), key=lambda row: metrics[f"passage_{row}_mrr"])
+    place = blocks["passage"].rows.index
     for name, better, other in (
         ("fused_over_best_text", "dpr_few_shot_image", best_text),
         ("dpr_few_shot_over_zero_shot", "dpr_few_shot", "dpr_zero_shot"),

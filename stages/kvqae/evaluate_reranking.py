@@ -10,23 +10,28 @@ from trivium.files.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.rerankers.evaluation import BLOCKS, COMPARED, OVERLAP_BLOCKS, check_pool, split_by_overlap
+from trivium.kvqae.rerankers.evaluation import (
+    COMPARED,
+    OVERLAP_BLOCKS,
+    RerankingTablesParameters,
+    blocks_of,
+    check_pool,
+    split_by_overlap,
+)
 from trivium.kvqae.rerankers.fusion import complete, read_lists
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
-from trivium.kvqae.retrieval.evaluation import EvaluateParameters, measure_blocks, subsets
+from trivium.kvqae.retrieval.evaluation import measure_blocks, subsets
 from trivium.measures.articles import best_passages
 
 
 def main(
-    parameters: EvaluateParameters,
+    parameters: RerankingTablesParameters,
     context: Context,
     *,
     initial: Path,
     bm25_image: Path,
-    text: Path,
-    rrt: Path,
-    arcface: Path,
+    reranked: Path,
     image: Path,
     text_image: Path,
     text_initial: Path,
@@ -43,22 +48,20 @@ def main(
 ) -> dict[str, float]:
     """Measure every block.
 
-    Runs are TREC files, `image` that of the fusion `image_alone`; `identities` and `landmarks` are the folders of
-    ArcFace and of RRT.
+    Runs are TREC files, `image` that of the fusion `image_alone`, but `reranked` holds a folder of them a re-ranker;
+    `identities` and `landmarks` are the folders of ArcFace and of RRT.
     """
     subset = subsets(read_table(routing, ["question", "face", "human"]))
-    reranked = {
-        "text": text,
-        "rrt": rrt,
-        "arcface": arcface,
+    of_initial = {
+        **{name: reranked / name / "test.trec" for name in parameters.rerankers},
         "image": image,
         "text_image": text_image,
         "text_initial": text_initial,
         "text_image_initial": text_image_initial,
     }
-    paths = {"initial": initial, "bm25_image": bm25_image, **reranked}
+    paths = {"initial": initial, "bm25_image": bm25_image, **of_initial}
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
-    for name, path in reranked.items():
+    for name, path in of_initial.items():
         check_pool(runs[name], runs["initial"], path)
     article_of: NDArray[np.int64] = read_table(passages, ["article"])["article"].to_numpy()
     known = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
@@ -67,12 +70,13 @@ def main(
     lists = {"identities": identities / IDENTITIES, "landmarks": landmarks / LANDMARKS}
     entity_of = {question.id: question.wikidata_id for question in read_questions(questions)}
     subset |= split_by_overlap(subset, entity_of, lists)
-    blocks = dict(BLOCKS)
+    blocks = blocks_of(parameters.rerankers)
     for name, path in lists.items():
         blocks |= OVERLAP_BLOCKS[name] if path.is_file() else {}
-    if left_out := is_left_out(landmarks):
-        rows = {key: tuple(row for row in block.rows if row != "rrt") for key, block in blocks.items()}
-        blocks = {key: replace(block, rows=rows[key]) for key, block in blocks.items()}
+    left_out = is_left_out(landmarks)
+    missing = {"rrt"} - (set() if left_out else set(runs))
+    rows = {key: tuple(row for row in block.rows if row not in missing) for key, block in blocks.items()}
+    blocks = {key: replace(block, rows=rows[key]) for key, block in blocks.items()}
     metrics, tables, per_query = measure_blocks(blocks, known, qrels, subset, parameters)
     metrics |= {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
     metrics |= {f"{name}_listed": float(path.is_file()) for name, path in lists.items()}
@@ -91,4 +95,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate_reranking", EvaluateParameters)
+    run_stage(main, "kvqae.evaluate_reranking", RerankingTablesParameters)

@@ -63,7 +63,7 @@ def main(
         read_json(cross_encoder),
         questions=told(kvqae, "rerank_finetune", "validation_questions", "cross_encoder"),
         passages=told(kvqae, "rerank_finetune", "validation_passages", "cross_encoder"),
-        depth=kvqae["rerank_text"]["depth"],
+        depth=kvqae["rerankers"]["text"]["depth"],
     )
     sections = [
         section("table-1", "Table 1: the data set", statistics_html(steps.get("rebuild", {}), printed)),

@@ -9,7 +9,6 @@ from trivium.formats.trec import write_run
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.fusion import (
     ARTICLE_ROWS,
-    PASSAGE_ROWS,
     RECIPROCAL_RANK_AS,
     RECIPROCAL_RANK_ROW,
     RECORD,
@@ -20,17 +19,17 @@ from trivium.kvqae.retrieval.fusion import (
 
 
 def main(
-    parameters: FuseParameters, context: Context, *, runs: list[Path], image_runs: Path, out: Path
+    parameters: FuseParameters, context: Context, *, text_runs: Path, image_runs: Path, out: Path
 ) -> dict[str, float]:
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
 
-    `runs` are the text systems' folders, `image_runs` holds one an image encoder.
+    `text_runs` and `image_runs` hold a folder a system.
     """
     metrics: dict[str, float] = {}
-    folders = [*runs, *sorted(image_runs.iterdir())]
+    folders = [*sorted(text_runs.iterdir()), *sorted(image_runs.iterdir())]
     with write_atomically(out) as beside:
         for split in SPLITS:
-            passages = read_split(folders, split, parameters.systems(PASSAGE_ROWS), articles=False)
+            passages = read_split(folders, split, parameters.systems(parameters.passage_rows), articles=False)
             articles = read_split(folders, split, parameters.systems(ARTICLE_ROWS), articles=True)
             for row, run in fuse_split(passages, articles, parameters).items():
                 write_run(beside / row / f"{split}.trec", run)

@@ -12,7 +12,7 @@ from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters, counts, route
 from trivium.measures.runs import Run
-from trivium.vision.encoder_registry import encoder_of
+from trivium.vision.encoder_registry import ENCODERS
 
 
 def main(
@@ -39,7 +39,7 @@ def main(
     face, readable = routing["face"].to_numpy(), routing["readable"].to_numpy()
     runs: dict[Path, Run] = {}
     for system in parameters.image_encoders:
-        served = routing.filter(face if encoder_of(system).route == "face" else readable & ~face)
+        served = routing.filter(face if ENCODERS[system].route == "face" else readable & ~face)
         queries = features.matrix(system)[served["image"].to_numpy()]
         # All splits in one pass over the knowledge base.
         found = ImageIndex.of(base, system).search(queries, parameters.depth)

@@ -14,6 +14,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
+from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
 from trivium.measures.answers import is_matchable
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import SECTION, ImageEncoders
@@ -22,8 +23,13 @@ from trivium.vision.encoder_registry import SECTION, ImageEncoders
 class RelevanceParameters(Parameters):
     """Section `kvqae.relevance`."""
 
-    elsewhere: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
+    elsewhere: ClassVar = {
+        "depth": "kvqae.depth",
+        "text_encoders": "kvqae.text_encoders",
+        "image_encoders": SECTION,
+    }
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
+    text_encoders: TextEncoders
     image_encoders: ImageEncoders
 
 
@@ -46,7 +52,7 @@ def main(
     context: Context,
     *,
     questions: Path,
-    runs: list[Path],
+    text_runs: Path,
     image_runs: Path,
     passages: Path,
     articles: Path,
@@ -54,10 +60,13 @@ def main(
 ) -> dict[str, float]:
     """Pool the systems' results and judge them, passages and articles, for each split.
 
-    `runs` are the text systems' folders, `image_runs` holds one an image encoder; `<split>.trec` in them ranks
-    passages, `<split>_articles.trec`, where there is one, articles. The articles of pooled passages are pooled too.
+    `text_runs` and `image_runs` hold a folder a system; `<split>.trec` in it ranks passages, `<split>_articles.trec`,
+    where there is one, articles. The articles of pooled passages are pooled too.
     """
-    folders = [*runs, *(image_runs / name for name in parameters.image_encoders)]
+    folders = [
+        *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
+        *(image_runs / name for name in parameters.image_encoders),
+    ]
     article_of = ArticlePassages(passages).article_of
     metrics: dict[str, float] = {}
     with write_atomically(out) as beside:

@@ -9,19 +9,22 @@ Nothing here is learned and no relevance judgement is read: what PosFuse knows o
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import ClassVar
 
 from trivium.files.atomic import write_atomically
 from trivium.formats.trec import write_run
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, keep_initial, read_choice, read_lists
+from trivium.kvqae.rerankers.fusion import complete, default_minimum, keep_initial, read_choice, read_lists, systems_of
+from trivium.kvqae.rerankers.reranker import SECTION, SPLITS, Rerankers
 from trivium.measures.runs import PADDING
-
-SPLITS = ("validation", "test")
 
 
 class RerankFuseParameters(Parameters):
     """Section `kvqae.rerank_fuse`: nothing to choose, `kvqae.tune_reranking` has chosen."""
+
+    elsewhere: ClassVar = {"rerankers": SECTION}
+    rerankers: Rerankers
 
 
 def main(
@@ -29,9 +32,7 @@ def main(
     context: Context,
     *,
     initial: Path,
-    text: Path,
-    arcface: Path,
-    rrt: Path,
+    reranked: Path,
     choice: Path,
     out_image: Path,
     out_image_alone: Path,
@@ -39,9 +40,10 @@ def main(
     out_text_initial: Path,
     out_text_image_initial: Path,
 ) -> dict[str, float]:
-    """Write `{split}.trec` of each fusion; `initial`, `text`, `arcface` and `rrt` are folders of such runs."""
-    fusions = read_choice(choice)
-    folders = {"initial": initial, "arcface": arcface, "rrt": rrt, "text": text}
+    """Write `{split}.trec` of each fusion; `initial` is a folder of such runs, `reranked` holds one a re-ranker."""
+    systems_by_name = systems_of(parameters.rerankers)
+    fusions = read_choice(choice, systems_by_name)
+    folders = {"initial": initial, **{name: reranked / name for name in parameters.rerankers}}
     outs = {
         "image": out_image,
         "image_alone": out_image_alone,
@@ -56,7 +58,7 @@ def main(
             runs = complete({name: read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()})
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
             metrics |= {f"{split}_{name}_questions": float(count) for name, count in served.items()}
-            for name, systems in SYSTEMS.items():  # the images' fusion comes first, others take it
+            for name, systems in systems_by_name.items():  # the images' fusion comes first, others take it
                 lists = default_minimum({each: runs[each] for each in systems if each in fusions[name].systems})
                 runs[name] = fusions[name].fuse(lists, f"reranked_{name}")
                 if name == "image_alone":

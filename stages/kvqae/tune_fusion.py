@@ -6,7 +6,7 @@ from typing import Any
 from trivium.files.tables import write_json
 from trivium.formats.trec import read_qrels
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, ROWS, read_split
+from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, RECIPROCAL_RANK_ROW, ROWS, read_split
 from trivium.kvqae.retrieval.fusion_tuning import Tuned, read_used, tune, write_weightings
 from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
 
@@ -21,7 +21,7 @@ def main(
     parameters: TuneFusionParameters,
     context: Context,
     *,
-    runs: list[Path],
+    text_runs: Path,
     image_runs: Path,
     fused: Path,
     passage_qrels: Path,
@@ -31,27 +31,30 @@ def main(
 ) -> dict[str, float]:
     """Write the best weights of every row (JSON) and the validation MRR of all weightings (CSV).
 
-    A row's systems are those that it was fused from: `runs` are the texts' folders, `image_runs` holds those of images.
+    A row's systems are those that it was fused from: `text_runs` and `image_runs` hold a folder a system.
     """
     qrels = {False: read_qrels(passage_qrels), True: read_qrels(article_qrels)}
-    images = sorted(image_runs.iterdir())
-    names = {False: [path.name for path in (*runs, *images)], True: [path.name for path in images]}
-    used = {row: read_used(fused, row, names[row not in PASSAGE_ROWS]) for row in ROWS}
+    texts, images = (sorted(folder.iterdir()) for folder in (text_runs, image_runs))
+    names = {False: [path.name for path in (*texts, *images)], True: [path.name for path in images]}
+    others = {path.name for path in fused.iterdir()} - {*ROWS, RECIPROCAL_RANK_ROW}  # of further text encoders
+    used = {row: read_used(fused, row, names[row in ARTICLE_ROWS]) for row in (*ROWS, *sorted(others))}
     known = {
         articles: read_split(
-            [*runs, *images],
+            [*texts, *images],
             SPLIT,
-            dict.fromkeys(name for row, (weights, _) in used.items() for name in weights if row in rows),
+            dict.fromkeys(
+                name for row, (weights, _) in used.items() for name in weights if (row in ARTICLE_ROWS) == articles
+            ),
             articles=articles,
             queries=qrels[articles].queries,
         )
-        for articles, rows in ((False, PASSAGE_ROWS), (True, ARTICLE_ROWS))
+        for articles in (False, True)
     }
     tuned: dict[str, Tuned] = {}
     report: dict[str, Any] = {}
     metrics: dict[str, float] = {}
     for row, (in_use, depth) in used.items():
-        articles = row not in PASSAGE_ROWS
+        articles = row in ARTICLE_ROWS
         result = tuned[row] = tune(known[articles], qrels[articles], in_use, step=parameters.step, depth=depth)
         best = result.search.best
         weights = dict(zip(in_use, result.search.weights[best].tolist(), strict=True))

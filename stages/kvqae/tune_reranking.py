@@ -1,20 +1,21 @@
 """Stage `kvqae-tune_reranking`. How to fuse the re-rankers: method, normalisation and weights on validation."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from trivium.files.tables import write_json
 from trivium.formats.trec import read_qrels
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.fusion import (
-    SYSTEMS,
     LinearFusion,
     complete,
     default_minimum,
     keep_initial,
     read_lists,
+    systems_of,
     with_lists,
 )
+from trivium.kvqae.rerankers.reranker import SECTION, Rerankers
 from trivium.kvqae.rerankers.tuning import Tried, best, mean_reciprocal_rank, try_all, write_tried
 from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
 from trivium.measures.runs import PADDING
@@ -28,33 +29,39 @@ PAPER_NORMALIZATION = "min_max"
 class TuneRerankingParameters(WeightGridParameters):
     """Section `kvqae.tune_reranking`."""
 
+    elsewhere: ClassVar = {"rerankers": SECTION}
+    rerankers: Rerankers
+
 
 def main(
     parameters: TuneRerankingParameters,
     context: Context,
     *,
     initial: Path,
-    text: Path,
-    arcface: Path,
-    rrt: Path,
+    reranked: Path,
     qrels: Path,
     out: Path,
     out_tried: Path,
 ) -> dict[str, float]:
-    """Write the choice (JSON) and all that was tried (CSV); of the folders of runs only `validation.trec` is read."""
+    """Write the choice (JSON) and all that was tried (CSV); of runs only `validation.trec` is read.
+
+    `initial` is a folder of runs, `reranked` holds one a re-ranker.
+    """
     judged = read_qrels(qrels)
-    folders = {"initial": initial, "arcface": arcface, "rrt": rrt, "text": text}
+    folders = {"initial": initial, **{name: reranked / name for name in parameters.rerankers}}
+    systems = systems_of(parameters.rerankers)
     runs = {name: read_lists(folder / f"{SPLIT}.trec", name) for name, folder in folders.items()}
     runs = complete(runs, judged.queries)
-    images = default_minimum(with_lists({name: runs[name] for name in SYSTEMS["image"]}))
+    images = default_minimum(with_lists({name: runs[name] for name in systems["image"]}))
     image_ways = try_all(images, judged, parameters.step)
     lists = (keep_initial(way.fusion.fuse(images), runs["initial"]) for way in image_ways)
     alone = [Tried(way.fusion, mean_reciprocal_rank(run, judged)) for way, run in zip(image_ways, lists, strict=True)]
     ways = {"posfuse": image_ways[0], "linear": best(image_ways[1:])}
     over = {}
     for method, way in ways.items():
-        systems = default_minimum(with_lists({"text": runs["text"], "image": way.fusion.fuse(images)}))
-        over[method] = try_all(systems, judged, parameters.step)
+        both = {**runs, "image": way.fusion.fuse(images)}
+        lists_of_both = default_minimum(with_lists({name: both[name] for name in systems["text_image"]}))
+        over[method] = try_all(lists_of_both, judged, parameters.step)
     chosen = max(over, key=lambda method: best(over[method]).mrr)  # of equals PosFuse, the paper's
     published = [
         each
@@ -64,7 +71,7 @@ def main(
     runs["image"] = ways[chosen].fusion.fuse(images)
     beyond = {
         name: try_all(
-            default_minimum(with_lists({system: runs[system] for system in SYSTEMS[name]})), judged, parameters.step
+            default_minimum(with_lists({system: runs[system] for system in systems[name]})), judged, parameters.step
         )
         for name in ("text_initial", "text_image_initial")
     }
@@ -85,7 +92,8 @@ def main(
             metrics[f"{name}_paper_is_chosen"] = float(papers.fusion == ours.fusion)
     write_json(out, report)
     over_images = {f"text_image_over_{method}": tried for method, tried in over.items()}
-    write_tried(out_tried, {"image": image_ways, "image_alone": alone, **over_images, **beyond})
+    columns = dict.fromkeys(system for each in systems.values() for system in each)
+    write_tried(out_tried, {"image": image_ways, "image_alone": alone, **over_images, **beyond}, columns)
     return metrics
 
 

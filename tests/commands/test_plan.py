@@ -68,6 +68,26 @@ def test_cells_are_counted_and_share_no_memory(definition):
     assert (cost.cells, cost.disk, cost.memory) == (6, 12, 4)
 
 
+def test_fillings_and_kinds_cost_what_their_classes_say():
+    parameters = yaml.safe_load(Path("params.yaml").read_text())
+    parameters["world"] |= {"coco": "hub", "decorrelation_models": "hub"}
+    section = parameters["decorrelation"]
+
+    def rows(fillings, cells):
+        section["paintings"] = {f"coco_{name}": {"dataset": "coco", "filling": name} for name in fillings}
+        section["cells"] = {f"coco_{name}": {"model": name.partition("_")[0]} for name in cells}
+        found = stage_costs(Used(parameters), 2)
+        return [found[f"decorrelation-{stage}"].teraflop for stage in ("inpaint", "train", "retrieve")]
+
+    painted = 123_287 / 2 + 3 * 5000
+    paint, train, ask = rows(["none", "cv2"], ["clip_ours_0"])
+    assert (paint, train) == (0, pytest.approx(200 * 64 * 3 * 0.012))
+    blip_paint, blip_train, blip_ask = rows(["none", "lama"], ["blip_zero_shot_0", "blip_ours_0"])
+    assert blip_paint == pytest.approx(painted / 2 * 0.5)  # a mean cell: one paints nothing
+    assert blip_train == pytest.approx(250 * 32 * 3 * 0.11 / 2)  # a mean cell: one is not trained
+    assert blip_ask / ask == pytest.approx(0.11 / 0.012)
+
+
 @pytest.mark.parametrize(("world", "articles"), [("sample", "drawn"), ("hub", "real"), ("local", "real")])
 def test_quantities_are_the_worlds(world, articles):
     assert chosen(Used({"world": {"kvqae": world}}), "kvqae", "drawn", "real") == articles

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
 from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
-from trivium.decorrelation.models.kind import kind_names, kind_of
+from trivium.decorrelation.models.kind import KINDS
 from trivium.nets.vgg import Vgg
 
 CAPTIONS = ["A dog and a frisbee.", "Two dogs share a frisbee.", "A cat sits on a chair.", "A red bus on the street."]
@@ -29,7 +29,7 @@ TRAINING = {
     "synthetic_share": None,
     "smallest_crop": 1.0,
 }
-SETTINGS = {name: kind_of(name).Settings.model_validate(TRAINING | kind_of(name).tiny) for name in kind_names()}
+SETTINGS = {name: kind.Settings.model_validate(TRAINING | kind.tiny) for name, kind in KINDS.items()}
 BLIP_CONFIG = {
     "image_text_hidden_size": 6,
     "vision_config": {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,

@@ -146,9 +146,9 @@ def test_a_weight_reruns_only_fusion_and_what_follows(clone):
         "kvqae-fuse",
         "kvqae-tune_fusion",  # says whether the weights in use are the best
         "kvqae-rerank_finetune",
-        "kvqae-rerank_text",
-        "kvqae-rerank_rrt",
-        "kvqae-rerank_arcface",
+        "kvqae-rerank@text",
+        "kvqae-rerank@arcface",
+        "kvqae-rerank@rrt",
         "kvqae-tune_reranking",
         "kvqae-rerank_fuse",
         "kvqae-evaluate_reranking",

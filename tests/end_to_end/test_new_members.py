@@ -1,4 +1,4 @@
-"""One file to add: an image encoder, a filling and a factor, each a file and a line, go through the graph to the page."""
+"""One file to add: two encoders, a re-ranker, a filling and a factor, each a file and a line, reach the page."""
 
 import re
 
@@ -32,9 +32,47 @@ class Turned(ImageEncoder):
     @staticmethod
     def write_tiny(folder):
         raise AssertionError
+'''
+TEXT_ENCODER = '''
+"""A frozen text encoder: the mean over the tokens of one network for questions and passages."""
+
+from typing import ClassVar
+
+from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
 
 
-ENCODER = Turned
+class Plain(TextEncoder):
+    """Vectors of length 1."""
+
+    name, label, symbol = "plain", "Plain", "P"
+    folders: ClassVar = {"question": "", "passage": ""}
+    pooling = "mean"
+    normalised = True
+'''
+RERANKER = '''
+"""Backwards: the initial list turned round."""
+
+from trivium.formats.trec import read_run
+from trivium.kvqae.rerankers.reranker import Reranker
+from trivium.measures.reorder import first
+from trivium.measures.runs import PADDING, Run
+
+
+class Backwards(Reranker):
+    """The last of the best passages first."""
+
+    name, label, row, symbol, sees = "backwards", "turning round", "Back (backwards)", "Back", "text"
+
+    def __init__(self, settings, inputs):
+        self.depth = settings.depth
+
+    def rerank(self, split, file):
+        best = first(read_run(file), self.depth)
+        lists = {
+            query: {int(each): float(place) for place, each in enumerate(documents) if each != PADDING}
+            for query, documents in zip(best.queries, best.documents, strict=True)
+        }
+        return Run.from_dict(lists, self.depth), {"questions": float(len(lists))}
 '''
 FILLING = '''
 """Grey."""
@@ -78,6 +116,14 @@ ADDED = {
         "trivium/vision/encoders/turned.py", ENCODER,
         r"^    imagenet: \{model: .*\}.*$", "    turned: {model: models/kvqae/base/imagenet}",
     ),
+    "text encoder": (
+        "trivium/kvqae/retrieval/text_encoders/plain.py", TEXT_ENCODER,
+        r"^    dpr_few_shot: \{model: .*\}.*$", "    plain: {model: models/kvqae/base/text}",
+    ),
+    "re-ranker": (
+        "trivium/kvqae/rerankers/members/backwards.py", RERANKER,
+        r"^    arcface: \{reads: .*\}$", "    backwards: {reads: [data/kvqae/kb, data/kvqae/relevance], depth: 5}",
+    ),
     "filling": (
         "trivium/decorrelation/painting/fillings/grey.py", FILLING,
         r"^    coco_cv2: \{dataset: coco, filling: cv2\}$", "    coco_grey: {dataset: coco, filling: grey}",
@@ -91,7 +137,7 @@ ADDED = {
 
 @pytest.fixture(scope="module")
 def grown(built: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
-    """A clone with all three, after `dvc repro`, and what that printed."""
+    """A clone with all of them, after `dvc repro`, and what that printed."""
     project = Project(tmp_path_factory.mktemp("grown") / "clone")
     built.run("git", "clone", "-q", str(built.folder), str(project.folder))
     project.run("dvc", "cache", "dir", "--local", str(built.folder / ".dvc" / "cache"))
@@ -123,6 +169,19 @@ def test_an_encoder_has_its_cells_and_its_row(grown):
     assert "(Turned, no face)" in page(grown)
 
 
+def test_a_text_encoder_has_its_cells_and_its_row(grown):
+    assert {"kvqae-encode_texts@plain", "kvqae-dense_search@plain", "kvqae-relevance"} <= ran(grown)
+    assert not {stage for stage in ran(grown) if re.match(r"kvqae-(encode_texts|dense_search)@(?!plain)", stage)}
+    assert (grown[0].folder / "data/kvqae/runs/text/plain").is_dir()
+    assert "P (Plain, text only)" in page(grown)
+
+
+def test_a_re_ranker_has_its_cell_and_its_rows(grown):
+    assert {"kvqae-rerank@backwards", "kvqae-tune_reranking", "kvqae-rerank_fuse"} <= ran(grown)
+    assert "Back (backwards)" in page(grown)
+    assert "Text + Back + F·A + RRT" in page(grown)
+
+
 def test_a_filling_has_its_cell_and_its_row(grown):
     assert "decorrelation-inpaint@coco_grey" in ran(grown)
     others = {stage for stage in ran(grown) if stage.startswith(("decorrelation-inpaint", "decorrelation-train"))}
@@ -139,4 +198,5 @@ def test_a_factor_has_its_row(grown):
 def test_the_plan_counts_them(grown):
     planned = grown[0].run("python", "-m", "trivium", "plan")
     assert re.search(r"kvqae-kb_features\s*× 4", planned)
+    assert re.search(r"kvqae-encode_texts\s*× 3", planned)
     assert "decorrelation-inpaint" in planned

@@ -212,14 +212,18 @@ def test_loads_must_name_a_family(root: Path) -> None:
         digests(root)
 
 
-def test_members_may_be_told_by_what_they_bind(root: Path) -> None:
+def test_a_registry_stands_beside_its_declaration(root: Path) -> None:
     write(root, READERS)
-    write(root, {"trivium/readers/one.py": "READER = 1\n"})
-    interface = READERS["trivium/readers/interface.py"].replace('"trivium.readers"', '"trivium.readers:READER"')
+    interface = "from trivium.harness.registry import Registry\n\nREADERS = Registry(FAMILY, 'reader', 'kind')\n"
+    registry = "from importlib import import_module\n\nimport_module(input())\n\n\nclass Registry: ...\n"
+    write(root, {"trivium/harness/__init__.py": "", "trivium/harness/registry.py": registry})
+    write(root, {"trivium/readers/interface.py": f'FAMILY = "trivium.readers"\n{interface}'})
+    assert {"trivium/readers/one.py", "trivium/readers/two.py"} <= reached(root, "stages.page")
+    with pytest.raises(BadInput, match=r"no such member; got 'three' \(choices: one, two\)"):
+        Code(root).parts(["stages.page"], {"trivium.readers": ["three"]})
     write(root, {"trivium/readers/interface.py": interface})
-    assert "trivium/readers/two.py" not in reached(root, "stages.page")
-    with pytest.raises(BadInput, match=r"no such member; got 'two' \(choices: one\)"):
-        Code(root).parts(["stages.page"], {"trivium.readers": ["two"]})
+    with pytest.raises(BadInput, match=r"interface.py:Registry: a module is imported by a computed name"):
+        digests(root)
 
 
 def test_a_computed_import_needs_a_declaration(root: Path) -> None:

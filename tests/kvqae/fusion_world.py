@@ -8,6 +8,7 @@ from trivium.kvqae.retrieval import fusion
 from trivium.measures.runs import Qrels, Run
 
 IMAGE = ("arcface", "imagenet", "clip")
+TEXT_ENCODERS = {"dpr_zero_shot": {}, "dpr_few_shot": {}}  # as `kvqae.text_encoders` has them
 ENCODERS = {name: {} for name in IMAGE}  # as `kvqae.image_encoders` has them
 ROWS = {row: texts + (IMAGE if row.endswith("image") else ()) for row, texts in fusion.ROWS.items()}
 SYSTEMS = ("bm25", "dpr_zero_shot", "dpr_few_shot", *IMAGE)

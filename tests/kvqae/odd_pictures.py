@@ -7,7 +7,7 @@ import insightface
 import numpy as np
 from PIL import Image
 
-from trivium.vision.encoder_registry import encoder_names, encoder_of, encoder_parameters
+from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
 from trivium.vision.image_encoder import EncoderParameters
 from trivium.vision.image_encoding import LoadedEncoder, load_encoder
 
@@ -20,8 +20,8 @@ def encoded(pixels: np.ndarray, kind: str = "PNG", **options: object) -> bytes:
 
 def write_base(folder: Path) -> Path:
     """Every image encoder with drawn weights, a folder each, as `models/kvqae/base` has them; returns the folder."""
-    for name in encoder_names():
-        encoder_of(name).write_tiny(folder / name)
+    for name, encoder in ENCODERS.items():
+        encoder.write_tiny(folder / name)
     return folder
 
 
@@ -33,12 +33,12 @@ def settings_of(base: Path, encoder: str) -> EncoderParameters:
 def entry_of(base: Path, encoder: str) -> dict[str, object]:
     """As it stands in `params.yaml`."""
     faces = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}
-    return {"model": str(base / encoder), **(faces if encoder_of(encoder).route == "face" else {})}
+    return {"model": str(base / encoder), **(faces if ENCODERS[encoder].route == "face" else {})}
 
 
 def load_base(base: Path) -> dict[str, LoadedEncoder]:
     """The encoders of `write_base` by name."""
-    return {name: load_encoder(name, settings_of(base, name)) for name in encoder_names()}
+    return {name: load_encoder(name, settings_of(base, name)) for name in ENCODERS}
 
 
 def odd_pictures() -> dict[str, bytes]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from stages.kvqae import evaluate_reranking, local_features, rerank_fuse, rerank_rrt, rrt, tune_reranking
+from stages.kvqae import evaluate_reranking, local_features, rerank, rerank_fuse, rrt, tune_reranking
 from stages.kvqae.rerank_fuse import RerankFuseParameters
 from stages.kvqae.rrt import RrtParameters
 from stages.kvqae.tune_reranking import TuneRerankingParameters
@@ -19,9 +19,8 @@ from trivium.files.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import read_qrels, read_run, write_qrels
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import execute
+from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
-from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters
-from trivium.kvqae.retrieval.evaluation import EvaluateParameters
 from trivium.page.kvqae.fragment import reranking_sections
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +34,7 @@ def parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, obj
     tree = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     tree["kvqae"]["rrt"]["use"] = False
     tree["kvqae"]["evaluate_reranking"] |= {"permutations": 500, "resamples": 100}
+    tree["kvqae"]["rerankers"]["rrt"]["reads"] = ["rrt", "features"]
     tree["run"] = {"workers": 1}
     Path("params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
     return tree["kvqae"]
@@ -74,7 +74,7 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     write_inputs()
     counts = run(rrt.main, "rrt", RrtParameters, source="hub", world_seed=0, articles=9, imageless=0, out="rrt")
     assert counts == {"left_out": 1}
-    for images, count in (("kb", 2), ("asked", 1)):
+    for images, name, count in (("kb", "kb", 2), ("asked", "questions", 1)):
         counts = run(
             local_features.main,
             "local_features",
@@ -82,25 +82,23 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
             images=images,
             extractor="rrt/extractor",
             name=images,
-            out=f"features_{images}",
+            out=f"features/{name}",
         )
         assert counts == {"images_left_out": count}
     shutil.rmtree("runs/rrt")
     counts = run(
-        rerank_rrt.main,
-        "rerank_rrt",
-        RerankRrtParameters,
+        rerank.main,
+        "rerank",
+        rerank.RerankParameters,
+        reranker="rrt",
         runs="runs/initial",
-        questions=["validation.jsonl", "test.jsonl"],
+        questions=".",
         articles="articles.parquet",
         passages="passages.parquet",
-        kb_features="features_kb",
-        question_features="features_asked",
-        model="rrt",
         out="runs/rrt",
     )
     assert counts == {"validation_questions_left_out": 40, "test_questions_left_out": 40}
-    folders = {name: f"runs/{name}" for name in ("initial", "text", "arcface", "rrt")}
+    folders = {"initial": "runs/initial", "reranked": "runs"}
     tuned = run(
         tune_reranking.main,
         "tune_reranking",
@@ -123,12 +121,13 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     assert counts["test_image_alone_kept_initial"] == 20
     # What is read: every question has a list, with and without a face.
     assert set(read_run(Path("runs/text_image/test.trec")).queries) == {f"test{number}" for number in range(40)}
-    rows = {"initial", "text", "rrt", "arcface", "text_image", "text_initial", "text_image_initial"}
+    rows = {"initial", "text_image", "text_initial", "text_image_initial"}
     metrics = run(
         evaluate_reranking.main,
         "evaluate_reranking",
-        EvaluateParameters,
+        RerankingTablesParameters,
         **{row: f"runs/{row}/test.trec" for row in sorted(rows)},
+        reranked="runs",
         image="runs/image_alone/test.trec",
         bm25_image="runs/initial/test.trec",
         passage_qrels="runs/test_passage.qrels",

@@ -203,13 +203,11 @@ def write_world(folder: Path) -> dict[str, Any]:
         "evaluate_reranking": {},
         "read": {"seeds": [0, 1]},
         "rerank_finetune": {},
-        "rerank_text": {"depth": 5},
-        "rerank_arcface": {"depth": 10},
-        "rerank_rrt": {"depth": 15},
+        "rerankers": {"text": {"depth": 5}, "arcface": {"depth": 10}, "rrt": {"depth": 15}},
         "rrt": {"use": True},
         "difficulty": {},
     }
-    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}))
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}, sort_keys=False))
     return {
         "construction": sorted((folder / "construction").glob("*.json")),
         "evaluation": folder / "tables.json",

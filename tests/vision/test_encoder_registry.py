@@ -10,19 +10,19 @@ from PIL import Image
 
 from trivium.errors import BadInput
 from trivium.vision.align import SIZE
-from trivium.vision.encoder_registry import by_route, encoder_names, encoder_of, encoder_parameters
+from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoder import FaceEncoderParameters
 
 
 def test_members_are_the_modules_of_the_folder() -> None:
-    assert {"arcface", "clip", "imagenet"} <= set(encoder_names())
-    symbols = [encoder_of(name).symbol for name in encoder_names()]
+    assert {"arcface", "clip", "imagenet"} <= set(ENCODERS)
+    symbols = [encoder.symbol for encoder in ENCODERS.values()]
     assert len(set(symbols)) == len(symbols)
 
 
-@pytest.mark.parametrize("name", encoder_names())
+@pytest.mark.parametrize("name", ENCODERS)
 def test_a_member_bears_what_is_asked_of_it(name: str, tmp_path: Path) -> None:
-    encoder = encoder_of(name)
+    encoder = ENCODERS[name]
     assert encoder.name == name
     assert encoder.label
     assert issubclass(encoder.Parameters, FaceEncoderParameters) == (encoder.route == "face")
@@ -42,12 +42,12 @@ def test_a_member_bears_what_is_asked_of_it(name: str, tmp_path: Path) -> None:
 def test_the_table_in_the_docs_says_what_members_say() -> None:
     text = (Path(__file__).parents[2] / "docs" / "kvqae.md").read_text(encoding="utf-8")
     for name in re.findall(r"\| `trivium/vision/encoders/(\w+)\.py` \|", text):
-        encoder = encoder_of(name)
+        encoder = ENCODERS[name]
         assert f"| `{name}` | {encoder.label}, {encoder.symbol} | {encoder.route} |" in text
 
 
 def test_unknown_members_and_entries_are_refused() -> None:
     with pytest.raises(BadInput, match="no such image encoder; got 'sight'.*choices: arcface, clip, imagenet"):
-        encoder_of("sight")
+        ENCODERS["sight"]
     with pytest.raises(BadInput, match=r"kvqae\.image_encoders\.clip\.size: Extra inputs"):
         encoder_parameters("clip", {"model": "models/clip", "size": 3})

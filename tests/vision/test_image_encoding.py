@@ -8,7 +8,7 @@ from PIL import Image
 
 from tests.kvqae.odd_pictures import load_base, odd_pictures, write_base
 from trivium.errors import BadInput
-from trivium.vision.encoder_registry import encoder_names
+from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import Features, LoadedEncoder, encode_images
 
 
@@ -22,7 +22,7 @@ def images() -> dict[str, bytes]:
     return odd_pictures()
 
 
-@pytest.mark.parametrize("name", encoder_names())
+@pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_batches_change_nothing(
     batch_size: int, name: str, encoders: dict[str, LoadedEncoder], images: dict[str, bytes]
@@ -38,7 +38,7 @@ def test_batches_change_nothing(
         assert whole.table[column].to_pylist() == [value for part in parts for value in part.table[column].to_pylist()]
 
 
-@pytest.mark.parametrize("name", encoder_names())
+@pytest.mark.parametrize("name", ENCODERS)
 def test_each_image_is_decoded_once(
     name: str, encoders: dict[str, LoadedEncoder], images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

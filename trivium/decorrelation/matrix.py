@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from trivium.decorrelation.models.kind import KindName, kind_of
-from trivium.decorrelation.painting.filling import FillingName, filling
+from trivium.decorrelation.models.kind import KINDS, KindName
+from trivium.decorrelation.painting.filling import FILLINGS, FillingName
 from trivium.errors import BadInput
 from trivium.harness.parameters import Parameters, used_values
 
@@ -65,7 +65,7 @@ class Cell(Fields):
 
     @model_validator(mode="after")
     def _released(self) -> "Cell":
-        if self.variant == "zero_shot" and not (kind := kind_of(self.model)).released:
+        if self.variant == "zero_shot" and not (kind := KINDS[self.model]).released:
             raise ValueError(f"{kind.label} is not released: it has no zero_shot row")
         return self
 
@@ -82,7 +82,7 @@ class Cell(Fields):
     @property
     def recipe(self) -> str:
         """What makes D', in words of table 3: `{captions}_{filling}`, all that in-paint under one name."""
-        return f"{self.captions}_{'inpaint' if filling(self.filling).inpaints else self.filling}"
+        return f"{self.captions}_{'inpaint' if FILLINGS[self.filling].inpaints else self.filling}"
 
     def differs(self, other: "Cell") -> list[str]:
         """The fields, seed aside, in which two cells differ."""

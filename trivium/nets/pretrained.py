@@ -1,6 +1,7 @@
 """Networks of transformers from a Hugging Face folder: safetensors only, no weight missing, none of another shape."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from transformers import AutoTokenizer
 from transformers.utils import logging
 
 from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.nets.cards import write_card
 from trivium.nets.device import attention
 
 logging.disable_progress_bar()
@@ -62,3 +65,29 @@ def load_pretrained(
     for layer, got, fitting in sorted(report["mismatched_keys"]):
         raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(fitting)))
     return model, tokens
+
+
+def export_trained(
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    *,
+    title: str,
+    description: str,
+    base: Path,
+    data: str,
+    metrics: Mapping[str, float],
+) -> None:
+    """Write what `load_pretrained` reads, with a card (see `write_card`); the folder is complete or absent."""
+    with write_atomically(folder) as beside:
+        model.save_pretrained(beside)
+        tokenizer.save_pretrained(beside)
+        write_card(
+            beside,
+            title=title,
+            description=description,
+            base=str(base),
+            data=data,
+            metrics=metrics,
+            licence="apache-2.0",
+        )

@@ -14,7 +14,7 @@ from PIL import Image
 from trivium.errors import BadInput
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
-from trivium.vision.encoder_registry import encoder_of
+from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import Embedder, EncoderParameters, FaceEncoderParameters
 
 if TYPE_CHECKING:  # seconds to import, and only the workers need it
@@ -62,7 +62,7 @@ def load_encoder(name: str, parameters: EncoderParameters) -> LoadedEncoder:
 
     if multiprocessing.parent_process() is not None:
         torch.set_num_threads(1)
-    encoder, device = encoder_of(name), pick_device()
+    encoder, device = ENCODERS[name], pick_device()
     return LoadedEncoder(
         encoder.load(parameters.model, device),
         parameters.detector(device) if isinstance(parameters, FaceEncoderParameters) else None,

@@ -8,23 +8,20 @@ import yaml
 from tests.complexity.factor_world import ADAPTATION, EXAMPLES, SYNTAX, TEXTS, TRAINING
 from tests.complexity.paper_factors import PARAMETERS
 from tests.page.test_complexity_parts import PUBLISHED
-from trivium.complexity import members as families
 from trivium.complexity.factors.corpora import Corpora, lexical_units
 from trivium.complexity.factors.inflections import known_inflections
-from trivium.complexity.factors.registry import AnyFactors, factor_classes
+from trivium.complexity.factors.registry import FACTORS, AnyFactors
 from trivium.page.complexity.reasons import PROPERTIES
-
-CLASSES = factor_classes()
 
 
 def test_the_seven_of_the_paper_are_found_and_run():
-    assert list(CLASSES)[:7] == PUBLISHED["table_2"]["factors"] == ["f0", "f1", "f2", "f3", "f4", "f5", "f6"]
+    assert list(FACTORS)[:7] == PUBLISHED["table_2"]["factors"] == ["f0", "f1", "f2", "f3", "f4", "f5", "f6"]
     assert [factor.name for factor in AnyFactors.model_validate(PARAMETERS).chosen()] == list(PARAMETERS)
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", FACTORS)
 def test_a_class_says_what_it_is(name):
-    found = CLASSES[name]
+    found = FACTORS[name]
     assert found.description.endswith("?")
     assert found.published in {None, *PUBLISHED["table_2"]["factors"]}
     assert found.defining in {None, *PROPERTIES}
@@ -58,23 +55,3 @@ def test_a_factor_says_of_the_tiny_world_what_its_class_tells(name):
 def test_the_section_is_checked(section, message):
     with pytest.raises(ValueError, match=message):
         AnyFactors.model_validate(yaml.safe_load(section))
-
-
-def test_factors_stand_in_the_order_of_their_numbers(tmp_path):
-    for name in ("f10", "f9", "f2"):
-        (tmp_path / f"{name}.py").touch()
-    (tmp_path / "__init__.py").touch()
-    family = type(families)("family")
-    family.__path__ = [str(tmp_path)]
-    assert families.names_of(family) == ["f2", "f9", "f10"]
-
-
-def test_a_module_without_its_class_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "odd_family").mkdir()
-    for name in ("__init__", "f8"):
-        (tmp_path / f"odd_family/{name}.py").write_text("class Other:\n    name = 'f9'\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    import odd_family.f8
-
-    with pytest.raises(TypeError, match=r"odd_family\.f8: expected one class with name = 'f8', found 0"):
-        families.member(odd_family.f8, "name")

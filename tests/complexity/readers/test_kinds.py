@@ -7,7 +7,7 @@ import torch
 
 from tests.complexity.tiny_generators import write_llama, write_t5
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.readers.interface import Reading, load_reader, reader_kinds, reader_of, settings_of
+from trivium.complexity.readers.interface import READERS, Reading, load_reader, settings_of
 
 BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
 COMMON = ("label", "weak", "max_tokens", "answer_tokens", "batch_size", "learning_rate", "epochs", "max_steps")
@@ -16,14 +16,14 @@ COMMON = ("label", "weak", "max_tokens", "answer_tokens", "batch_size", "learnin
 def told(kind):
     """Settings of a tiny reader: what every kind is told, and the kind's own."""
     common = {name: value for name, value in settings().model_dump().items() if name in COMMON}
-    return settings_of(common | {"max_tokens": 96, "kind": kind} | reader_of(kind).tiny)
+    return settings_of(common | {"max_tokens": 96, "kind": kind} | READERS[kind].tiny)
 
 
-@pytest.mark.parametrize("kind", reader_kinds())
+@pytest.mark.parametrize("kind", READERS)
 def test_a_kind_reads_from_start_to_answer(tmp_path, kind):
     own = told(kind)
     torch.manual_seed(0)
-    reader = reader_of(kind).start(BASES[own.base](tmp_path / own.base), own)
+    reader = READERS[kind].start(BASES[own.base](tmp_path / own.base), own)
     features = reader.features(questions(4)).items
     assert features
     assert math.isfinite(float(reader.loss(features)))

@@ -9,11 +9,11 @@ from PIL import Image
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.decorrelation.models.interface import load, start
-from trivium.decorrelation.models.kind import kind_names
+from trivium.decorrelation.models.kind import KINDS
 from trivium.errors import BadInput
 
 
-@pytest.fixture(scope="module", params=kind_names())
+@pytest.fixture(scope="module", params=KINDS)
 def kind(request):
     return request.param
 
@@ -158,7 +158,7 @@ def test_gradient_checkpointing_changes_no_gradient(kind, base):
 def test_a_checkpoint_of_another_architecture_is_refused(model, kind, tmp_path):
     model.save(tmp_path / "saved")
     config = json.loads((tmp_path / "saved" / "config.json").read_text())
-    other = next(name for name in kind_names() if name != kind)
+    other = next(name for name in KINDS if name != kind)
     (tmp_path / "saved" / "config.json").write_text(json.dumps(config | {"kind": other}))
     with pytest.raises(BadInput):
         load(tmp_path / "saved")

@@ -1,33 +1,37 @@
 """Every filling, found by its file: it names itself, describes its settings, and paints what it is given."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tests.stages.decorrelation.test_inpaint import picture
-from trivium.decorrelation.painting.filling import Filling, filling, filling_names
+from trivium.decorrelation.painting.filling import FILLINGS, Filling
 from trivium.decorrelation.painting.inpainter import find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters
 from trivium.errors import BadInput
 
-NAMES = filling_names()
 PARAMETERS = InpaintParameters(dilate=0)
 
 
 def test_the_papers_fillings_are_there():
-    assert {"none", "zero", "mean", "blur", "cv2", "lama"} <= set(NAMES)
+    assert {"none", "zero", "mean", "blur", "cv2", "lama"} <= set(FILLINGS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILLINGS)
 def test_a_filling_says_what_it_is(name):
-    found = filling(name)
+    found = FILLINGS[name]
     assert issubclass(found, Filling)
     assert found.name == name
     assert found.label.strip()
+    assert found.teraflop >= 0
+    assert found.core_seconds > 0
     for field in PARAMETERS.told(name).__class__.model_fields.values():
         assert (field.description or "").strip()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if filling(name).paints and not filling(name).weights])
+@pytest.mark.parametrize("name", [name for name, each in FILLINGS.items() if each.paints and not each.weights])
 def test_what_is_painted_has_the_shape_of_the_picture(name):
     if name == "cv2" and find_uv() is None:
         pytest.skip("no uv: run make setup")
@@ -35,16 +39,27 @@ def test_what_is_painted_has_the_shape_of_the_picture(name):
     masks = [np.zeros(each.shape[:2], bool) for each in pictures]
     for mask in masks:
         mask[4:9, 5:12] = True
-    painted = filling(name)(PARAMETERS.told(name)).paint(list(zip(pictures, masks, strict=True)))
+    painted = FILLINGS[name](PARAMETERS.told(name)).paint(list(zip(pictures, masks, strict=True)))
     assert [each.shape for each in painted] == [each.shape for each in pictures]
     for before, after, mask in zip(pictures, painted, masks, strict=True):
         assert after.dtype == np.uint8
         assert (after[mask] != before[mask]).mean() > 0.5
 
 
+def test_the_table_in_the_docs_has_each():
+    table = (
+        Path("docs/decorrelation.md")
+        .read_text(encoding="utf-8")
+        .partition("| Filling | Inside")[2]
+        .partition("\n\n")[0]
+    )
+    named = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[1:]))
+    assert sorted(named) == [name for name, each in FILLINGS.items() if each.paints]
+
+
 def test_no_such_filling_lists_the_others():
     with pytest.raises(BadInput, match="no such filling; got 'grey' .choices: blur, cv2, lama, mean, none, zero"):
-        filling("grey")
+        FILLINGS["grey"]
 
 
 def test_settings_of_another_filling_are_refused_by_name():

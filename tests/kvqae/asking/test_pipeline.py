@@ -93,6 +93,7 @@ def test_weights_that_were_changed_since_the_last_run(tmp_path):
 
 
 def test_an_unknown_row_lists_the_rows(tmp_path):
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     with pytest.raises(BadInput, match=r"no such row.*got 'nope' \(choices: bm25_image, .*bm25_dpr_few_shot_image\)"):
         Asker(tmp_path, "nope")
 

@@ -11,7 +11,7 @@ from trivium.formats.trec import write_run
 from trivium.kvqae.asking import reranking
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
 from trivium.kvqae.asking.systems import QUERY, Seen
-from trivium.kvqae.rerankers.fusion import SYSTEMS, LinearFusion
+from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.measures.runs import Run
 
@@ -31,6 +31,9 @@ def test_it_stays_whole_where_there_are_no_shares(images):
     assert _split(parts, images) == parts
 
 
+NAMES = ("text", "arcface", "rrt")
+
+
 @pytest.fixture
 def without_rrt(tmp_path, monkeypatch):
     """Re-rankers of a project without RRT, whose cross-encoder keeps the order; passage p shows the face (cos p, sin p)."""
@@ -38,15 +41,16 @@ def without_rrt(tmp_path, monkeypatch):
     write_json(tmp_path / "models/kvqae/rrt/extractor/extractor.json", {"kind": "none"})
     fusions = {
         name: LinearFusion(normalization="min_max", weights={each: 1 / 2 for each in systems if each != "rrt"})
-        for name, systems in SYSTEMS.items()
+        for name, systems in systems_of(NAMES).items()
     }
     choice = {name: {"chosen": fusion.model_dump()} for name, fusion in fusions.items()}
     write_json(tmp_path / "data/kvqae/tuning/reranking.json", choice)
     for system in ("text", "arcface", "image"):
         run = Run.from_dict({"q": {0: 0.5, 1: 0.25}}, name=system)
-        write_run(tmp_path / f"data/kvqae/runs/reranked_{system}/test.trec", run)
-    (tmp_path / "data/kvqae/runs/reranked_rrt").mkdir()
-    (tmp_path / "data/kvqae/runs/reranked_rrt/test.trec").write_text("")
+        folder = "reranked_image" if system == "image" else f"reranked/{system}"
+        write_run(tmp_path / f"data/kvqae/runs/{folder}/test.trec", run)
+    (tmp_path / "data/kvqae/runs/reranked/rrt").mkdir()
+    (tmp_path / "data/kvqae/runs/reranked/rrt/test.trec").write_text("")
     angles = np.arange(4.0)
     faces = SimpleNamespace(matrix=lambda name: np.stack([np.cos(angles), np.sin(angles)], axis=1))
     monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder: (torch.nn.Linear(1, 1), None))
@@ -55,8 +59,8 @@ def without_rrt(tmp_path, monkeypatch):
     project = SimpleNamespace(
         made=lambda path: tmp_path / path,
         local_features=None,
-        rerank_text=SimpleNamespace(depth=4, max_tokens=8, batch=1),
-        rerank_arcface=SimpleNamespace(depth=4),
+        rerankers={name: SimpleNamespace(depth=4, batch=1) for name in NAMES},
+        pairs={"tokens": 8, "batch": 1},
     )
     return Rerankers(project)
 

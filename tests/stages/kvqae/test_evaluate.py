@@ -3,7 +3,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stages.kvqae.evaluate import BLOCKS, TablesParameters, main
+from stages.kvqae.evaluate import TablesParameters, blocks_of, main
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
@@ -11,6 +11,7 @@ from trivium.kvqae.retrieval.evaluation import compare
 from trivium.measures.runs import Qrels, Run
 
 PARAMETERS = TablesParameters(
+    text_encoders={"dpr_zero_shot": {}, "dpr_few_shot": {}},
     image_encoders={name: {} for name in ("arcface", "imagenet", "clip")},
     significance=0.01,
     permutations=1000,
@@ -38,7 +39,7 @@ def files(tmp_path):
         ),
         tmp_path / "routing.parquet",
     )
-    for row in BLOCKS["passage"].rows:
+    for row in blocks_of([])["passage"].rows:
         best = row == "dpr_few_shot_image"
         lists = {
             question: {2 * number: 3.0 if best else 1.0, (2 * number + 5) % 24: 2.0}
@@ -50,7 +51,7 @@ def files(tmp_path):
     for row in ("arcface", "imagenet", "clip"):
         write_run(tmp_path / row / "test_articles.trec", run)
     return {
-        "runs": [tmp_path / row for row in ("bm25", "dpr_zero_shot", "dpr_few_shot")],
+        "text_runs": tmp_path,
         "image_runs": tmp_path,
         "fused": tmp_path,
         "passage_qrels": tmp_path / "passage.qrels",
@@ -88,10 +89,21 @@ def test_per_query_values_average_to_the_metrics(files):
     assert np.mean(values) == metrics["passage_persons_rrf_mrr"]
 
 
-def test_missing_run_is_named(files):
-    files["runs"] = files["runs"][1:]
-    with pytest.raises(BadInput, match="no run for the rows of block 'article_face'; got \\['bm25'\\]"):
-        main(PARAMETERS, None, **files)
+def test_a_text_encoder_that_is_not_the_papers_has_rows(files, tmp_path):
+    (tmp_path / "plain").symlink_to(tmp_path / "dpr_few_shot_image")
+    parameters = PARAMETERS.model_copy(update={"text_encoders": {**PARAMETERS.text_encoders, "plain": {}}})
+    metrics = main(parameters, None, **files)
+    assert metrics["passage_plain_mrr"] == metrics["article_plain_mrr"] == 1.0
+    assert metrics["passage_fused_over_best_text_mrr_difference"] == 0
+    assert "passage_plain_image_mrr" not in metrics
+    (tmp_path / "plain_image").symlink_to(tmp_path / "bm25_image")
+    assert main(parameters, None, **files)["passage_plain_image_mrr"] == 1 / 2
+
+
+def test_a_missing_text_encoder_is_named(files):
+    parameters = PARAMETERS.model_copy(update={"text_encoders": {"dpr_few_shot": {}}})
+    with pytest.raises(BadInput, match="no run for the rows of block 'article_face'; got \\['dpr_zero_shot'\\]"):
+        main(parameters, None, **files)
 
 
 def test_order_of_rows_changes_letters_only():

@@ -11,11 +11,18 @@ from stages.kvqae.evaluate_reranking import main
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import read_run, write_qrels, write_run
+from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
-from trivium.kvqae.retrieval.evaluation import EvaluateParameters
 from trivium.measures.runs import Qrels, Run
 
-PARAMETERS = EvaluateParameters(significance=0.01, permutations=1000, confidence=0.95, resamples=200, seed=0)
+PARAMETERS = RerankingTablesParameters(
+    rerankers={name: {} for name in ("text", "arcface", "rrt")},
+    significance=0.01,
+    permutations=1000,
+    confidence=0.95,
+    resamples=200,
+    seed=0,
+)
 QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons; question n is about Qn+1
 # Rank of the relevant passage 2q among 2q, 2q + 1 and (2q + 5) % 24, the first two of which are article q.
 RANKS = {
@@ -60,7 +67,8 @@ def files(tmp_path):
         path.write_text("".join(f"Q{entity}\n" for entity in entities))
     (tmp_path / "rrt_model" / "config.json").write_text('{"layers": 2}')
     return {
-        **{row: tmp_path / row / "test.trec" for row in RANKS},
+        **{row: tmp_path / row / "test.trec" for row in RANKS if row not in PARAMETERS.rerankers},
+        "reranked": tmp_path,
         "passage_qrels": tmp_path / "passage.qrels",
         "article_qrels": tmp_path / "article.qrels",
         "passages": tmp_path / "passages.parquet",
@@ -123,11 +131,11 @@ def test_blocks_and_rows(files):
 
 
 def test_each_subset_is_measured_by_itself(files):
-    run = read_run(files["text"])
+    run = read_run(files["reranked"] / "text" / "test.trec")
     lists = {q: dict(zip(run.documents[row].tolist(), run.scores[row].tolist(), strict=True)) for row, q in
              enumerate(run.queries)}  # fmt: skip
     lists["q1"] = {2: 9.0}
-    write_run(files["text"], Run.from_dict(lists))
+    write_run((files["reranked"] / "text" / "test.trec"), Run.from_dict(lists))
     metrics = main(PARAMETERS, None, **files)
     assert metrics["persons_known_text_mrr"] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
     assert metrics["persons_unknown_text_mrr"] == metrics["landmarks_known_text_mrr"] == 1 / 2
@@ -150,7 +158,7 @@ def test_without_a_list_there_is_no_split(files):
 def test_no_question_with_a_face(files):
     routing = pq.read_table(files["routing"]).to_pydict()
     pq.write_table(pa.table(routing | {"face": [False] * 12}), files["routing"])
-    files["arcface"].write_text("")
+    (files["reranked"] / "arcface" / "test.trec").write_text("")
     metrics = main(PARAMETERS, None, **files)
     assert "article_face" not in rows_of(files)
     assert not [name for name in metrics if name.startswith("article_face_")]
@@ -160,7 +168,7 @@ def test_no_question_with_a_face(files):
 def test_without_rrt_its_rows_are_left_out(files):
     leave_out(files["landmarks"])
     (files["landmarks"] / "landmarks.txt").unlink()
-    files["rrt"].write_text("")
+    (files["reranked"] / "rrt" / "test.trec").write_text("")
     metrics = main(PARAMETERS, None, **files)
     assert rows_of(files) == {
         "article_face": ["arcface", "image"],

@@ -28,7 +28,7 @@ from trivium.page.kvqae.retrieval import RERANKED_TABLES, TABLES, Shown, labels_
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
 
-RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()))
+RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()), ("text", "arcface", "rrt"))
 
 
 def text(html):
@@ -247,7 +247,7 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     arguments = write_world(tmp_path)
     used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
     used["kvqae"]["rrt"], used["world"] = {"use": False}, {"kvqae": "hub"}
-    arguments["used"].write_text(yaml.safe_dump(used), encoding="utf-8")
+    arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
     blocks = dict(RERANKED)
     blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})
     blocks["article"] = block("Image, all", {"image": 0.4})

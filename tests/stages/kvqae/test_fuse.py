@@ -1,11 +1,13 @@
 """Stage kvqae-fuse: every row against fusing by hand, what the weights must not change, and bad input."""
 
+import shutil
+
 import numpy as np
 import pytest
 import yaml
 
 from stages.kvqae.fuse import main
-from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, weights, write_world
+from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.questions import SPLITS
@@ -21,20 +23,20 @@ def folders(tmp_path):
 
 
 def parameters(depth=6, **rows):
-    return FuseParameters(image_encoders=ENCODERS, depth=depth, rrf_k=60, weights=weights(**rows))
+    return FuseParameters(
+        text_encoders=TEXT_ENCODERS, image_encoders=ENCODERS, depth=depth, rrf_k=60, weights=weights(**rows)
+    )
 
 
 def given(folders):
-    """The text systems' folders, and the one that holds those of the image encoders."""
-    texts = [folder for folder in folders if folder.name not in IMAGE]
-    images = folders[0].parent.parent / "image"
-    images.mkdir(exist_ok=True)
-    for link in images.iterdir():
-        link.unlink()
+    """Folders that hold those of the text systems and of the image encoders."""
+    roots = {"text_runs": folders[0].parent.parent / "text", "image_runs": folders[0].parent.parent / "image"}
+    for root in roots.values():
+        shutil.rmtree(root, ignore_errors=True)
+        root.mkdir()
     for folder in folders:
-        if folder.name in IMAGE:
-            (images / folder.name).symlink_to(folder)
-    return {"runs": texts, "image_runs": images}
+        (roots["image_runs" if folder.name in IMAGE else "text_runs"] / folder.name).symlink_to(folder)
+    return roots
 
 
 def read(folder, systems, split, suffix=""):
@@ -117,16 +119,26 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
 )
 def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, message):
     path = tmp_path / "params.yaml"
-    path.write_text(
-        yaml.safe_dump(
-            {"kvqae": {"fuse": {"depth": 5, "rrf_k": 60, "weights": weights() | change}, "image_encoders": ENCODERS}}
-        )
-    )
-    argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--runs", *map(str, folders[:3])]
-    argv += ["--image-runs", str(given(folders)["image_runs"])]
+    section = {"depth": 5, "rrf_k": 60, "weights": weights() | change}
+    tree = {"kvqae": {"fuse": section, "text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS}}
+    path.write_text(yaml.safe_dump(tree))
+    roots = given(folders)
+    argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--text-runs", str(roots["text_runs"])]
+    argv += ["--image-runs", str(roots["image_runs"])]
     with pytest.raises(BadInput, match=message):
         execute(main, "kvqae.fuse", FuseParameters, argv)
     assert not (tmp_path / "fused").exists()
+
+
+def test_a_further_text_encoder_may_have_a_row_with_images(tmp_path, folders, monkeypatch):
+    monkeypatch.setattr("trivium.kvqae.retrieval.fusion.TEXT", ("bm25", *TEXT_ENCODERS, "plain"))
+    (tmp_path / "runs" / "plain").symlink_to(tmp_path / "runs" / "bm25")
+    row = {"plain": 1.0, "clip": 1.0}
+    parameters = FuseParameters.model_construct(depth=6, rrf_k=60, weights=weights() | {"plain_image": row})
+    main(parameters, None, **given([*folders, tmp_path / "runs" / "plain"]), out=tmp_path / "fused")
+    expected = linear_fusion(read(tmp_path / "runs", row, "test"), [1.0, 1.0], depth=6)
+    fused = read_run(tmp_path / "fused" / "plain_image" / "test.trec").select(expected.queries)
+    np.testing.assert_array_equal(fused.documents, expected.documents)
 
 
 def test_results_of_both_routes_for_a_question_are_refused(tmp_path, folders):

@@ -20,7 +20,7 @@ from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.vision.align import align
-from trivium.vision.encoder_registry import encoder_names
+from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import FaceEncoderParameters
 from trivium.vision.image_encoding import Features, LoadedEncoder
 
@@ -47,7 +47,7 @@ def prepare(
 ) -> list[str]:
     """Write the stage's inputs; returns its command line."""
     write_images(folder / "images", images.items(), shard_size=4)
-    entries = {name: entry_of(base, name) for name in encoder_names()}
+    entries = {name: entry_of(base, name) for name in ENCODERS}
     tree = {"kvqae": {"image_features": SECTION, "image_encoders": entries}, "run": {"workers": workers}}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
     arguments = {
@@ -193,7 +193,6 @@ def test_networks_have_few_processes_on_a_gpu(
     monkeypatch.setattr(image_features_stage, "pick_device", lambda: torch.device(device))
     run(prepare(scratch, base, dict(list(images.items())[:1])))
     assert asked == [device == "cuda"]
-
 
 
 @pytest.mark.parametrize(

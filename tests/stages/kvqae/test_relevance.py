@@ -59,15 +59,12 @@ def test_pool_is_the_union_of_the_tops() -> None:
     assert [ids.tolist() for ids in pool_runs(asked, [first, second], 2)] == [[1, 2, 5], [7]]
 
 
-def run_stage(folder: Path, runs: list[Path]) -> dict[str, float]:
+def run_stage(folder: Path, *texts: str) -> dict[str, float]:
+    """With BM25, these text encoders and CLIP."""
     wikipedia, questions = write_wikipedia(folder), write_questions(folder)
-    argv = [
-        "--params",
-        str(write_params(folder, relevance={"depth": 100, "image_encoders": {"clip": {}}})),
-        "--questions",
-        str(questions["viquae"]),
-    ]
-    argv += ["--runs", *map(str, runs), "--image-runs", str(folder), "--out", str(folder / "relevance")]
+    section = {"depth": 100, "text_encoders": {name: {} for name in texts}, "image_encoders": {"clip": {}}}
+    argv = ["--params", str(write_params(folder, relevance=section)), "--questions", str(questions["viquae"])]
+    argv += ["--text-runs", str(folder), "--image-runs", str(folder), "--out", str(folder / "relevance")]
     argv += [part for name, path in wikipedia.items() for part in (f"--{name}", str(path))]
     return execute(main, "kvqae.relevance", RelevanceParameters, argv)
 
@@ -84,8 +81,8 @@ def system(folder: Path, name: str, passages: list[int], articles: list[int] | N
 def test_stage_pools_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     system(tmp_path, "clip", [2], [1, 2])
-    runs = [system(tmp_path, "bm25", [1, 0])]
-    metrics = run_stage(tmp_path, runs)
+    system(tmp_path, "bm25", [1, 0])
+    metrics = run_stage(tmp_path)
     passages, articles = (read_qrels(tmp_path / "relevance" / f"test_{kind}.qrels") for kind in ("passage", "article"))
     assert passages.queries == articles.queries == ("test-v1", "test-v2", "test-v3")
     assert [ids.tolist() for ids in passages.relevant] == [[0], [], []]
@@ -107,19 +104,20 @@ def test_stage_pools_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_bad_input_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    good = system(tmp_path, "bm25", [1, 0])
+    system(tmp_path, "bm25", [1, 0])
     system(tmp_path, "clip", [2], [1, 2])
     (tmp_path / "empty").mkdir()
     for split in SPLITS:
         (tmp_path / "empty" / f"{split}.trec").touch()
-    stranger = tmp_path / "stranger"
-    write_run(stranger / "train.trec", Run.from_dict({"who": {1: 1.0}}))
+    write_run(tmp_path / "stranger" / "train.trec", Run.from_dict({"who": {1: 1.0}}))
     for bad, message in (
-        (tmp_path / "empty", "empty/train.trec: empty run"),
-        (system(tmp_path, "far", [8]), "far/train.trec: no such document; got .*8.*below 8"),
-        (stranger, "stranger/train.trec: unknown question; got 'who'"),
-        (tmp_path, "train.trec: no run of this split"),
+        (tmp_path / "empty", "empty run"),
+        (system(tmp_path, "far", [8]), "no such document; got .*8.*below 8"),
+        (tmp_path / "stranger", "unknown question; got 'who'"),
+        (tmp_path, "no run of this split"),
     ):
-        with pytest.raises(BadInput, match=message):
-            run_stage(tmp_path, [good, bad])
+        (tmp_path / "dpr_few_shot").unlink(missing_ok=True)
+        (tmp_path / "dpr_few_shot").symlink_to(bad)
+        with pytest.raises(BadInput, match=f"dpr_few_shot/train.trec: {message}"):
+            run_stage(tmp_path, "dpr_few_shot")
     assert not list(tmp_path.glob("*relevance*"))

@@ -1,14 +1,13 @@
-"""Stage kvqae-rerank_arcface on cosines of angles, against a loop, and where faces, images or lists are missing."""
+"""Stage kvqae-rerank with ArcFace, on cosines of angles, against a loop, and where faces, images or lists are missing."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from stages.kvqae.rerank_arcface import main
+from stages.kvqae.rerank import RerankParameters, main
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
 from trivium.kvqae.rerankers.arcface_reranking import rerank as kernel
 from trivium.measures.runs import Run
 
@@ -56,8 +55,8 @@ def files(tmp_path):
     table = {"article": numbers, "image": images, "human": [image != "statue.jpg" for image in images]}
     write_table(tmp_path / "articles.parquet", pa.table(table))
     write_table(tmp_path / "passages.parquet", pa.table({"article": np.repeat(numbers, lengths)}))
-    write_features(tmp_path / "kb", KB)
-    write_features(tmp_path / "questions", QUESTION_IMAGES)
+    write_features(tmp_path / "features" / "kb", KB)
+    write_features(tmp_path / "features" / "questions", QUESTION_IMAGES)
     for split in ("validation", "test"):
         routing = {
             "question": list(QUESTIONS),
@@ -69,18 +68,23 @@ def files(tmp_path):
         ranked = {number: 1 - place / 10 for place, number in enumerate((5, 2, 1, 4, 7, 0, 8, 6, 3, 9))}
         write_run(tmp_path / "run" / f"{split}.trec", Run.from_dict(dict.fromkeys(("face", "place", "lost"), ranked)))
     return {
-        "run": tmp_path / "run",
-        "routing": [tmp_path / "routing" / f"{split}.parquet" for split in ("validation", "test")],
+        "reranker": "arcface",
+        "runs": tmp_path / "run",
+        "questions": tmp_path,
         "articles": tmp_path / "articles.parquet",
         "passages": tmp_path / "passages.parquet",
-        "kb_features": tmp_path / "kb",
-        "question_features": tmp_path / "questions",
-        "out": tmp_path / "reranked_arcface",
+        "out": tmp_path / "reranked" / "arcface",
     }
 
 
+def run_stage(files, depth=9):
+    folder = files["questions"]
+    settings = {"reads": [folder / "features", folder / "routing"], "depth": depth}
+    return main(RerankParameters(settings=settings, max_tokens=8, batch=1), None, **files)
+
+
 def rerank(files, depth=10):
-    metrics = main(RerankArcfaceParameters(depth=depth), None, **files)
+    metrics = run_stage(files, depth)
     run = read_run(files["out"] / "test.trec")
     return metrics, {
         query: {int(d): s for d, s in zip(documents, scores, strict=True) if d >= 0}
@@ -116,8 +120,8 @@ def test_only_the_best_are_reranked_and_score_as_in_a_longer_list(files, depth):
 
 def test_a_list_without_any_face(files):
     for split in ("validation", "test"):
-        write_run(files["run"] / f"{split}.trec", Run.from_dict({"face": {2: 1.0, 4: 0.5}}))
-    metrics = main(RerankArcfaceParameters(depth=9), None, **files)
+        write_run(files["runs"] / f"{split}.trec", Run.from_dict({"face": {2: 1.0, 4: 0.5}}))
+    metrics = run_stage(files)
     assert metrics["test_questions_without_result"] == 2
     assert (files["out"] / "test.trec").read_text() == ""
 
@@ -145,15 +149,15 @@ def test_agrees_with_a_loop(tmp_path):
 
 
 def test_bad_input(files):
-    write_run(files["run"] / "test.trec", Run.from_dict({"stranger": {1: 1.0}}))
+    write_run(files["runs"] / "test.trec", Run.from_dict({"stranger": {1: 1.0}}))
     with pytest.raises(BadInput, match=r"run/test\.trec: the run is not about these questions.*stranger"):
-        main(RerankArcfaceParameters(depth=9), None, **files)
+        run_stage(files)
     assert not files["out"].exists()
-    write_run(files["run"] / "test.trec", Run.from_dict({"face": {10: 1.0}}))
+    write_run(files["runs"] / "test.trec", Run.from_dict({"face": {10: 1.0}}))
     with pytest.raises(BadInput, match=r"run/test\.trec: no such passage; got 10; expected below 10"):
-        main(RerankArcfaceParameters(depth=9), None, **files)
-    matrix = np.load(files["kb_features"] / "arcface" / "vectors.npy")
+        run_stage(files)
+    matrix = np.load(files["questions"] / "features/kb/arcface" / "vectors.npy")
     matrix[2, 1] = np.nan
-    np.save(files["kb_features"] / "arcface" / "vectors.npy", matrix)
+    np.save(files["questions"] / "features/kb/arcface" / "vectors.npy", matrix)
     with pytest.raises(BadInput, match=r"kb/arcface/vectors\.npy:3: NaN"):
-        main(RerankArcfaceParameters(depth=9), None, **files)
+        run_stage(files)

@@ -8,7 +8,7 @@ import pytest
 import torch
 import yaml
 
-from stages.kvqae.rerank_rrt import main
+from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_features import GLOBAL, folder_of, write
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
@@ -16,14 +16,14 @@ from trivium.formats.trec import read_run, write_run
 from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
-from trivium.kvqae.rerankers.rrt_reranking import Base, RerankRrtParameters, image_pairs, rerank
+from trivium.kvqae.rerankers.rrt_reranking import Base, image_pairs, rerank
 from trivium.measures.runs import Run
 from trivium.nets.reranking_transformer import RerankingTransformer
 
 # Passages 0-2 are of article 0, 3-4 of article 1, 5 of article 2, 6-7 of article 3; article 2 has no readable image.
 ARTICLE_OF = np.array([0, 0, 0, 1, 1, 2, 3, 3])
 IMAGE_OF = np.array([1, 0, -1, 2])
-PARAMETERS = RerankRrtParameters(depth=6, batch=3)
+PARAMETERS = {"depth": 6, "batch": 3}
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_each_image_pair_stands_once(run: Run, base: Base) -> None:
 
 def test_ranks_by_the_pairs_scores(run: Run, base: Base, model: RerankingTransformer) -> None:
     questions = folder_of([2, 3], seed=2)
-    ranked, counts = rerank(run, np.array([1, 0, -1, 0]), questions, base, model, PARAMETERS)
+    ranked, counts = rerank(run, np.array([1, 0, -1, 0]), questions, base, model, **PARAMETERS)
     articles = score_pairs(model, questions, base.features, np.array([[1, 1], [1, 0], [1, 2]]), batch=3)
     # The best six: 2 and 0 of article 0, 3 and 4 of article 1, 6 of article 3; 5 has no image, 1 is too far down.
     expected = {2: articles[0], 0: articles[0] - 3e-8, 3: articles[1] - 1e-8, 4: articles[1] - 5e-8}
@@ -78,8 +78,8 @@ def test_ranks_by_the_pairs_scores(run: Run, base: Base, model: RerankingTransfo
 def test_the_order_of_questions_does_not_matter(run: Run, base: Base, model: RerankingTransformer) -> None:
     questions = folder_of([2, 3], seed=2)
     images = np.array([1, 0, -1, 0])
-    ranked, _ = rerank(run, images, questions, base, model, PARAMETERS)
-    turned, _ = rerank(run.select(run.queries[::-1]), images[::-1], questions, base, model, PARAMETERS)
+    ranked, _ = rerank(run, images, questions, base, model, **PARAMETERS)
+    turned, _ = rerank(run.select(run.queries[::-1]), images[::-1], questions, base, model, **PARAMETERS)
     again = turned.select(run.queries)
     assert (again.documents == ranked.documents).all()
     assert np.allclose(again.scores, ranked.scores, atol=1e-6, equal_nan=True)
@@ -91,10 +91,11 @@ def stage(
 ) -> list[str]:
     """The stage's inputs; returns its command line."""
     monkeypatch.chdir(tmp_path)
-    tree = {"kvqae": {"rerank_rrt": PARAMETERS.model_dump()}}
+    entry = {"reads": ["rrt", "features"], **PARAMETERS}
+    tree = {"kvqae": {"rerank": {"max_tokens": 8, "batch": 1}, "rerankers": {"rrt": entry}}}
     Path("params.yaml").write_text(yaml.safe_dump(tree))
-    write(Path("kb"), base.features)
-    write(Path("asked"), folder_of([2, 3], seed=2))
+    write(Path("features/kb"), base.features)
+    write(Path("features/questions"), folder_of([2, 3], seed=2))
     save_rrt(model, Path("rrt"))
     names = [f"{image}.jpg" if image >= 0 else None for image in IMAGE_OF.tolist()]
     write_table(Path("articles.parquet"), pa.table({"image": pa.array(names, pa.string())}))
@@ -106,40 +107,40 @@ def stage(
         for name, image in images.items()
     ]
     Path("test.jsonl").write_text("\n".join(map(json.dumps, records)))
+    write_run(Path("runs/validation.trec"), Run.from_dict({"v": {0: 1.0}}))
+    Path("validation.jsonl").write_text(json.dumps(records[0] | {"id": "v"}))
     arguments = {
+        "reranker": "rrt",
         "runs": "runs",
-        "questions": "test.jsonl",
+        "questions": ".",
         "articles": "articles.parquet",
         "passages": "passages.parquet",
-        "kb-features": "kb",
-        "question-features": "asked",
-        "model": "rrt",
         "out": "out",
     }
     return [word for name, value in arguments.items() for word in (f"--{name}", value)]
 
 
 def test_stage(stage: list[str], run: Run, base: Base, model: RerankingTransformer) -> None:
-    metrics = execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage)
-    expected, counts = rerank(run, np.array([1, 0, -1, 0]), folder_of([2, 3], seed=2), base, model, PARAMETERS)
-    assert metrics == {f"test_{name}": value for name, value in counts.items()}
+    metrics = execute(main, "kvqae.rerank", RerankParameters, stage)
+    expected, counts = rerank(run, np.array([1, 0, -1, 0]), folder_of([2, 3], seed=2), base, model, **PARAMETERS)
+    assert {name: metrics[f"test_{name}"] for name in counts} == counts
     assert (read_run(Path("out/test.trec")).documents == expected.select(["q1", "q2"]).documents).all()
 
 
 def test_a_re_ranker_that_is_left_out_ranks_nothing(stage: list[str]) -> None:
     shutil.rmtree("rrt")
     leave_out(Path("rrt"))
-    assert execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage) == {"test_questions_left_out": 4}
+    assert execute(main, "kvqae.rerank", RerankParameters, stage)["test_questions_left_out"] == 4
     assert Path("out/test.trec").read_text() == ""
 
 
 def test_features_of_another_extractor(stage: list[str]) -> None:
     save_rrt(build_rrt(global_dimension=GLOBAL + 1, layers=1, heads=1, hidden=2), Path("rrt"))
     with pytest.raises(BadInput, match=r"kb/global.npy: global descriptors of another size"):
-        execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage)
+        execute(main, "kvqae.rerank", RerankParameters, stage)
 
 
 def test_a_run_about_other_questions(stage: list[str]) -> None:
     write_run(Path("runs/test.trec"), Run.from_dict({"q9": {0: 1.0}}))
     with pytest.raises(BadInput, match="not about these questions"):
-        execute(main, "kvqae.rerank_rrt", RerankRrtParameters, stage)
+        execute(main, "kvqae.rerank", RerankParameters, stage)

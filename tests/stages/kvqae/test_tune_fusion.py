@@ -9,7 +9,7 @@ import yaml
 
 from stages.kvqae import fuse
 from stages.kvqae.tune_fusion import TuneFusionParameters, main
-from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, weights, write_world
+from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
 from tests.stages.kvqae.test_fuse import given
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
@@ -30,7 +30,7 @@ def world(tmp_path):
 
 
 def fuse_with(folder, folders, alphas):
-    parameters = FuseParameters(image_encoders=ENCODERS, depth=6, rrf_k=60, weights=alphas)
+    parameters = FuseParameters(text_encoders=TEXT_ENCODERS, image_encoders=ENCODERS, depth=6, rrf_k=60, weights=alphas)
     fuse.main(parameters, None, **given(folders), out=folder / "fused")
 
 
@@ -116,8 +116,8 @@ def test_bad_input(tmp_path, world):
     argv = [
         "--params",
         str(path),
-        "--runs",
-        *map(str, world[:3]),
+        "--text-runs",
+        str(world[0]),
         "--image-runs",
         str(world[0]),
         "--fused",

@@ -17,12 +17,19 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
 from trivium.harness.stage import execute
-from trivium.kvqae.rerankers.fusion import SYSTEMS, LinearFusion, PositionFusion, default_minimum, read_choice
+from trivium.kvqae.rerankers.fusion import LinearFusion, PositionFusion, default_minimum, read_choice, systems_of
 from trivium.kvqae.rerankers.tuning import Tried, best
 from trivium.measures.fusion import gather, linear_fusion, normalize
 from trivium.measures.posfuse import position_probabilities, position_scores
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels, Run
+
+RERANKERS = {name: {} for name in ("text", "arcface", "rrt")}  # as `kvqae.rerankers` has them
+SYSTEMS = systems_of(RERANKERS)
+
+
+def given(folders):
+    return {"initial": folders["initial"], "reranked": folders["initial"].parent}
 
 
 @pytest.fixture
@@ -33,12 +40,14 @@ def folders(tmp_path):
 def tune(tmp_path, folders, step=0.1):
     out = {"out": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
     qrels = tmp_path / "runs" / "validation_passage.qrels"
-    return main(TuneRerankingParameters(step=step), None, **folders, qrels=qrels, **out)
+    return main(TuneRerankingParameters(step=step, rerankers=RERANKERS), None, **given(folders), qrels=qrels, **out)
 
 
 def fuse(tmp_path, folders, choice="reranking.json"):
     out = {f"out_{name}": tmp_path / name for name in SYSTEMS}
-    return rerank_fuse.main(RerankFuseParameters(), None, **folders, choice=tmp_path / choice, **out)
+    return rerank_fuse.main(
+        RerankFuseParameters(rerankers=RERANKERS), None, **given(folders), choice=tmp_path / choice, **out
+    )
 
 
 def runs_of(tmp_path, split, *systems):
@@ -139,7 +148,13 @@ def test_images_are_fused_as_suits_the_final_list(tmp_path):
         write_qrels(folder / "validation.qrels", qrels)
         folders = {name: folder / name for name in ("initial", "text", "arcface", "rrt")}
         out = {"out": folder / "chosen.json", "out_tried": folder / "tried.csv"}
-        metrics = main(TuneRerankingParameters(step=0.5), None, **folders, qrels=folder / "validation.qrels", **out)
+        metrics = main(
+            TuneRerankingParameters(step=0.5, rerankers=RERANKERS),
+            None,
+            **given(folders),
+            qrels=folder / "validation.qrels",
+            **out,
+        )
         with (folder / "tried.csv").open() as lines:
             table = list(csv.DictReader(lines))
         finals = [float(line["mrr"]) for line in table if line["fusion"].startswith("text_image_over")]
@@ -239,7 +254,7 @@ def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
     tune(tmp_path, folders)
     metrics = fuse(tmp_path, folders)
     assert metrics["test_arcface_questions"] == 0
-    assert read_choice(tmp_path / "reranking.json")["image"].systems == {"rrt"}
+    assert read_choice(tmp_path / "reranking.json", SYSTEMS)["image"].systems == {"rrt"}
     whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "image" / "test.trec")
     assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
 
@@ -273,7 +288,7 @@ def test_without_rrt_faces_alone_re_rank_images(tmp_path, folders):
     assert metrics["re_rankers_without_lists"] == 1
     # One list: PosFuse and three normalisations; text and image as before.
     assert (metrics["image_alone_tried"], metrics["text_image_tried"]) == (1 + 3, 2 * (1 + 3 * 11))
-    choice = read_choice(tmp_path / "reranking.json")
+    choice = read_choice(tmp_path / "reranking.json", SYSTEMS)
     assert choice["image"].systems == choice["image_alone"].systems == {"arcface"}
     assert metrics["image_alone_paper_is_chosen"] == 1  # of one list's order every way is as good, the paper's first
     counts = fuse(tmp_path, folders)
@@ -329,7 +344,7 @@ def test_a_broken_choice_is_refused(tmp_path, folders, change, message):
 
 def test_bad_input(tmp_path, folders):
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"kvqae": {"tune_reranking": {"step": 0.3}}}))
+    path.write_text(yaml.safe_dump({"kvqae": {"tune_reranking": {"step": 0.3}, "rerankers": RERANKERS}}))
     argv = [
         "--params",
         str(path),
@@ -340,7 +355,7 @@ def test_bad_input(tmp_path, folders):
         "--out-tried",
         str(tmp_path / "t"),
     ]
-    argv += [part for name, folder in folders.items() for part in (f"--{name}", str(folder))]
+    argv += [part for name, folder in given(folders).items() for part in (f"--{name}", str(folder))]
     with pytest.raises(BadInput, match=r"tune_reranking\.step: .*divides 1.*got 0\.3"):
         execute(main, "kvqae.tune_reranking", TuneRerankingParameters, argv)
     qrels = Qrels(("validation0",), (np.array([1]),))
@@ -350,6 +365,7 @@ def test_bad_input(tmp_path, folders):
     (folders["text"] / "validation.trec").write_text("")
     with pytest.raises(BadInput, match=r"text/validation\.trec: empty run"):
         tune(tmp_path, folders)
+    write_reranked(tmp_path / "runs")
     (folders["arcface"] / "validation.trec").unlink()
     with pytest.raises(BadInput, match=r"arcface/validation\.trec: no run of this split"):
         tune(tmp_path, folders)

@@ -1,10 +1,15 @@
 """What the stages of decorrelation cost; every set is counted as large as COCO."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
 
 from trivium.commands.costs.kvqae import kvqae_world
 from trivium.commands.costs.row import Row, chosen
 from trivium.commands.stage_models import Used
+from trivium.decorrelation.models.kind import KINDS
+from trivium.decorrelation.painting.filling import FILLINGS
 
 
 @dataclass(frozen=True)
@@ -19,17 +24,16 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Matchers:
-    """How large the retrieval models are; `clip_teraflop` is one picture and its caption, forward."""
+    """How large the retrieval models are; `teraflop` is a picture and its caption, forward; None: as kinds say."""
 
-    clip_teraflop: float
+    teraflop: float | None
     matcher_gb: float
     decorrelation_downloads: float
 
 
 HUB_PICTURES = Pictures(pictures=123_287, picture_gb=20, test_pictures=5000, coco_downloads=20.5)
-SAMPLE_MATCHERS = Matchers(clip_teraflop=2e-5, matcher_gb=0.01, decorrelation_downloads=0)
-# ViT-B-32; VSE++'s VGG19 .02 and BLIP's ViT-B at 384 px .11 are larger
-HUB_MATCHERS = Matchers(clip_teraflop=0.012, matcher_gb=0.6, decorrelation_downloads=4.5)
+SAMPLE_MATCHERS = Matchers(teraflop=2e-5, matcher_gb=0.01, decorrelation_downloads=0)
+HUB_MATCHERS = Matchers(teraflop=None, matcher_gb=0.6, decorrelation_downloads=4.5)
 
 
 def _sample(used: Used) -> Pictures:
@@ -37,12 +41,29 @@ def _sample(used: Used) -> Pictures:
     return Pictures(pictures, pictures * 1e-5, used("decorrelation.world.coco.test"), 0)
 
 
+def _teraflop(models: Matchers, kind: str) -> float:
+    return KINDS[kind].teraflop if models.teraflop is None else models.teraflop
+
+
+def _training(used: Used, models: Matchers, name: str, cell: Mapping[str, Any]) -> float:
+    """Teraflop of a cell's training: forward and backward; a released model that is asked untouched takes none."""
+    if "_zero_shot_" in name:
+        return 0.0
+    settings = f"decorrelation.train.models.{cell['model']}"
+    pairs = cell.get("steps", 1) * used(f"{settings}.steps") * used(f"{settings}.batch_size")
+    return float(pairs * 3 * _teraflop(models, cell["model"]))
+
+
 def decorrelation_costs(used: Used) -> dict[str, Row]:
     """A row a stage."""
     world = chosen(used, "coco", _sample, lambda _: HUB_PICTURES)(used)
     models = chosen(used, "decorrelation_models", SAMPLE_MATCHERS, HUB_MATCHERS)
     images = kvqae_world(used).images
-    cells = len(used("decorrelation.cells"))
+    cells = used("decorrelation.cells")
+    fillings = [FILLINGS[each["filling"]] for each in used("decorrelation.paintings").values()]
+    painting = [each for each in fillings if each.paints]
+    painted = (world.pictures / 2 + 3 * world.test_pictures) * len(painting) / len(fillings)  # mean of a cell
+    size = min(1, world.picture_gb / 20)  # of a picture, beside one of 640 × 480
     return {
         "decorrelation-world": Row(
             downloads=world.coco_downloads / 3,  # of the three sets one is COCO
@@ -66,44 +87,38 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             memory=0.5 + world.pictures * 3e-5,
             core_hours=world.pictures * 0.003 / 3600,
         ),
-        # cv2; LaMa takes .5 teraflop a picture of 640 × 480
         "decorrelation-inpaint": Row(
             disk=1.5 * world.picture_gb,
             memory=2,
-            teraflop=(world.pictures / 2 + 3 * world.test_pictures) * min(0.5, 0.025 * world.picture_gb),
-            core_hours=(world.pictures / 2 + 3 * world.test_pictures)
-            * (0.003 + 0.08 * min(1, world.picture_gb / 20))
-            / 3600,
+            teraflop=painted * size * fmean(each.teraflop for each in painting or fillings),
+            core_hours=painted * (0.003 + size * fmean(each.core_seconds for each in painting or fillings)) / 3600,
         ),
         "decorrelation-pairs": Row(
             disk=world.pictures * 1e-7,
             memory=1,
             core_hours=world.pictures * 0.002 / 3600,
         ),
-        # counted with CLIP's settings
         "decorrelation-train": Row(
             disk=models.matcher_gb * 4,
             memory=3 + models.matcher_gb * 10,
-            teraflop=used("decorrelation.train.models.clip.steps")
-            * used("decorrelation.train.models.clip.batch_size")
-            * 3
-            * models.clip_teraflop,
+            teraflop=fmean(_training(used, models, *cell) for cell in cells.items()),
             core_hours=0.004,
         ),
-        # counted with CLIP; BLIP keeps its scaled pictures besides
+        # BLIP keeps its scaled pictures besides
         "decorrelation-retrieve": Row(
             disk=world.pictures * 5 * 1024 * 1e-9,
             memory=2 + world.pictures * 6e-5,
-            teraflop=(world.pictures * 5 / 3 + 6 * world.test_pictures) * models.clip_teraflop,
+            teraflop=(world.pictures * 5 / 3 + 6 * world.test_pictures)
+            * fmean(_teraflop(models, cell["model"]) for cell in cells.values()),
             core_hours=0.004 + world.pictures * 5 * 3e-4 / 3600,
         ),
         "decorrelation-evaluate": Row(
             memory=1 + world.pictures * 3e-5,
-            core_hours=0.01 + cells * world.pictures * 5e-8,
+            core_hours=0.01 + len(cells) * world.pictures * 5e-8,
         ),
         "decorrelation-entities": Row(
             memory=2,
-            teraflop=images * 0.7 * 4 * models.clip_teraflop,  # what is no person
+            teraflop=images * 0.7 * 4 * _teraflop(models, "clip"),  # what is no person
             core_hours=images * 0.7 * 4 * 0.01 / 3600,
         ),
         "decorrelation-fragment": Row(

@@ -39,6 +39,21 @@ def _features(used: Used, world: KvqaeWorld, cores: int, images: float) -> Row:
     )
 
 
+def _rerank(used: Used, world: KvqaeWorld) -> Row:
+    """A mean cell: the text's network, and RRT's, of 2 M weights and 1 004 tokens; faces take none."""
+    in_use, pairs = used("kvqae.rerankers"), world.viquae_questions * 2 / 3  # validation and test
+    text = in_use["text"]["depth"] * used("kvqae.texts.pair_tokens") * 2 * world.text_parameters * 1e-12
+    rrt = in_use["rrt"]["depth"] * (2 * used("kvqae.local_features.most") + 4) * 4e-6 if used("kvqae.rrt.use") else 0
+    return Row(
+        memory=max(
+            4, 2 + world.images * 512 * 2 / 2**30
+        ),  # the matrix of faces is mapped; its check touches every page
+        disk=0.1,
+        teraflop=pairs * (text + rrt) / len(in_use),
+        core_hours=(0.012 + world.images * 512 * 1e-12) / len(in_use),
+    )
+
+
 def _sample(used: Used) -> KvqaeWorld:
     articles = used("kvqae.world.articles") + used("kvqae.world.imageless")
     kb_articles = used("kvqae.world.articles")
@@ -228,11 +243,11 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             * world.text_parameters
             * 1e-12,
         ),
-        "kvqae-dpr_encode": Row(
+        "kvqae-encode_texts": Row(
             memory=4,
             disk=world.kb_passages * world.text_dimension * 2e-9,
             teraflop=world.kb_passages
-            * min(used("kvqae.dpr_encode.max_tokens"), 1.5 * world.words)
+            * min(used("kvqae.encode_texts.max_tokens"), 1.5 * world.words)
             * 2
             * world.text_parameters
             * 1e-12,
@@ -294,18 +309,7 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             * world.text_parameters
             * 1e-12,
         ),
-        "kvqae-rerank_text": Row(
-            memory=4,
-            disk=0.1,
-            teraflop=world.viquae_questions
-            * 2
-            / 3
-            * used("kvqae.rerank_text.depth")
-            * used("kvqae.rerank_text.max_tokens")
-            * 2
-            * world.text_parameters
-            * 1e-12,
-        ),
+        "kvqae-rerank": _rerank(used, world),
         "kvqae-rrt": Row(
             downloads=used("kvqae.rrt.use") * max(0, world.images - 100000) / 1325000 * 0.03,
             memory=3,
@@ -317,20 +321,6 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             # shards, then joined; float16
             disk=used("kvqae.rrt.use") * world.images * (used("kvqae.local_features.most") * 130 + 4096) * 2 * 2 / 1e9,
             core_hours=used("kvqae.rrt.use") * world.images * 0.01 / 3600,
-        ),
-        "kvqae-rerank_rrt": Row(
-            memory=3,
-            # 2 M weights, 1 004 tokens
-            teraflop=used("kvqae.rrt.use")
-            * world.viquae_questions
-            * used("kvqae.rerank_rrt.depth")
-            * (2 * used("kvqae.local_features.most") + 4)
-            * 4e-6,
-            core_hours=0.002,
-        ),
-        "kvqae-rerank_arcface": Row(
-            memory=2 + world.images * 512 * 2 / 2**30,  # the matrix is mapped; its check touches every page
-            core_hours=0.01 + world.images * 512 * 1e-12,
         ),
         "kvqae-tune_reranking": Row(
             memory=2,

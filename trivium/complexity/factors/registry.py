@@ -1,21 +1,15 @@
 """The factors there are, and section `complexity.factors` of params.yaml, which says which of them run."""
 
-from importlib import import_module
 from typing import Any
 
 from pydantic import Field, create_model, model_validator
 
-from trivium.complexity.factors import members
 from trivium.complexity.factors.factor import Factor
-from trivium.complexity.members import member, names_of
 from trivium.harness.parameters import Parameters
+from trivium.harness.registry import Registry
 
-FAMILY = "trivium.complexity.factors.members"  # loaded by name
-
-
-def factor_classes() -> dict[str, type[Factor]]:
-    """Every factor by its name, in the order in which tables show them."""
-    return {name: member(import_module(f"{FAMILY}.{name}"), "name") for name in names_of(members)}
+FAMILY = "trivium.complexity.factors.members"
+FACTORS: Registry[Factor] = Registry(FAMILY, "factor", "complexity.factors")  # in the order in which tables show them
 
 
 class FactorsParameters(Parameters):
@@ -30,13 +24,13 @@ class FactorsParameters(Parameters):
     def chosen(self) -> list[Factor]:
         """The factors that run."""
         told = {name: getattr(self, name) for name in type(self).model_fields}
-        return [factor_classes()[name](values) for name, values in told.items() if values is not None]
+        return [FACTORS[name](values) for name, values in told.items() if values is not None]
 
 
 def _fields() -> dict[str, Any]:
     return {
         name: (each.settings | None, Field(default=None, description=f"{each.description} Absent or null: not asked"))
-        for name, each in factor_classes().items()
+        for name, each in FACTORS.items()
     }
 
 

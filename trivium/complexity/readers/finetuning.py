@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import torch
 from pydantic import Field, model_validator
 
-from trivium.complexity.readers.interface import AnyReaderSettings, Reader, Reading, reader_of
+from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading
 from trivium.complexity.readers.reader_training import mean_loss, train
 from trivium.formats.squad import SquadQuestion
 from trivium.harness.parameters import Parameters
@@ -70,7 +70,7 @@ def finetune(
 ) -> tuple[Reader, dict[str, float]]:
     """From a base model to a trained reader, with its metrics."""
     torch.manual_seed(seed)
-    reader = reader_of(parameters.settings.kind).start(base, parameters.settings)
+    reader = READERS[parameters.settings.kind].start(base, parameters.settings)
     features = reader.features(training)
     metrics = {f"train_{name}": float(count) for name, count in features.counts.items()}
     metrics |= train(

@@ -3,7 +3,7 @@
 A kind is a class in a module of `kinds`, found by its name: a new file is a new kind. `finetune` trains it and `answer`
 asks it, knowing nothing else of it:
 
-    reader = reader_of("extractive").start(base, settings)    # from public weights
+    reader = READERS["extractive"].start(base, settings)    # from public weights
     loss = reader.loss(reader.features(questions).items[:8])
     reader.save(folder)
     load_reader(folder).answer(readings, batch_size=32)
@@ -11,21 +11,19 @@ asks it, knowing nothing else of it:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
 import torch
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from trivium.complexity.members import member, names_of
-from trivium.complexity.readers import kinds
 from trivium.complexity.readers.settings import ReaderSettings
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
+from trivium.harness.registry import Registry
 
-FAMILY = "trivium.complexity.readers.kinds"  # loaded by name
+FAMILY = "trivium.complexity.readers.kinds"
 SETTINGS = "reader.json"
 
 
@@ -74,12 +72,12 @@ class Reader(Protocol):
     """A network that answers a question from a context, with its tokenizer; on `pick_device()` from the start.
 
     Attributes:
-        kind: of its module, and of its settings.
+        name: of its module, and `kind` of its settings.
         settings_model: what it is told.
         tiny: its own settings in a test, and the base model of the sample that it starts from there.
     """
 
-    kind: ClassVar[str]
+    name: ClassVar[str]
     settings_model: ClassVar[type[ReaderSettings]]
     tiny: ClassVar[Mapping[str, Any]]
 
@@ -131,20 +129,7 @@ class Reader(Protocol):
         ...
 
 
-def reader_kinds() -> list[str]:
-    """The kinds there are: the modules of `kinds`."""
-    return names_of(kinds)
-
-
-def reader_of(kind: str) -> type[Reader]:
-    """The class of a kind; only its module is imported.
-
-    Raises:
-        BadInput: no such kind.
-    """
-    if kind not in reader_kinds():
-        raise BadInput("no such kind of reader", field="kind", got=kind, choices=reader_kinds())
-    return member(import_module(f"{FAMILY}.{kind}"), "kind")
+READERS: Registry[Reader] = Registry(FAMILY, "kind of reader", "kind")
 
 
 def settings_of(values: Any) -> Any:
@@ -155,9 +140,7 @@ def settings_of(values: Any) -> Any:
     """
     if isinstance(values, ReaderSettings) or not isinstance(values, Mapping):
         return values
-    if values.get("kind") not in reader_kinds():
-        raise ValueError(f"kind: got {values.get('kind')!r}, expected one of {', '.join(reader_kinds())}")
-    return reader_of(values["kind"]).settings_model.model_validate(values)
+    return READERS[READERS.known(str(values.get("kind")))].settings_model.model_validate(values)
 
 
 AnyReaderSettings = Annotated[ReaderSettings, BeforeValidator(settings_of)]
@@ -169,7 +152,7 @@ def load_reader(folder: Path) -> Reader:
     Raises:
         BadInput: not a folder that a reader was saved to.
     """
-    return reader_of(read_settings(folder).kind).load(folder)
+    return READERS[read_settings(folder).kind].load(folder)
 
 
 def write_settings(folder: Path, settings: ReaderSettings) -> None:
@@ -189,6 +172,4 @@ def read_settings(folder: Path) -> Any:
     try:
         return TypeAdapter(AnyReaderSettings).validate_python(read_json(path))
     except ValidationError as error:
-        raise BadInput(
-            f"not a reader's settings: {error.errors()[0]['msg']}", file=path, choices=reader_kinds()
-        ) from None
+        raise BadInput(f"not a reader's settings: {error.errors()[0]['msg']}", file=path, choices=READERS) from None

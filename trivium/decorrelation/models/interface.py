@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from trivium.decorrelation.models.kind import kind_names, kind_of
+from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
@@ -143,7 +143,7 @@ def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> Retr
     Raises:
         BadInput: no such kind, not such a folder, or weights that do not fit.
     """
-    model: RetrievalModel = kind_of(kind).model().start(base, settings, captions)
+    model: RetrievalModel = KINDS[kind].model().start(base, settings, captions)
     return model
 
 
@@ -155,6 +155,6 @@ def load(folder: Path) -> RetrievalModel:
     """
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or "kind" not in config:
-        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", choices=kind_names())
-    model: RetrievalModel = kind_of(config["kind"]).model().load(folder)
+        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", choices=KINDS)
+    model: RetrievalModel = KINDS[config["kind"]].model().load(folder)
     return model

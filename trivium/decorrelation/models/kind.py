@@ -6,16 +6,13 @@ one file adds one. Such a module is light, so that the page can ask for a label;
 is started or loaded.
 """
 
-from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator
 
 from trivium.decorrelation.models.settings import ModelSettings
-from trivium.errors import BadInput
+from trivium.harness.registry import Registry
 
 FAMILY = "trivium.decorrelation.models.kinds"
 
@@ -29,6 +26,7 @@ class Kind:
         Settings: what `decorrelation.train.models.<name>` says.
         network: module and name of the class of its models, a `RetrievalModel`.
         released: whether there is a trained model to start from, so that it can be asked untouched.
+        teraflop: of a picture and its caption, forward, by the released model, for `make plan`.
         tiny: its own settings for a test's small pictures and few words.
     """
 
@@ -37,6 +35,7 @@ class Kind:
     Settings: ClassVar[type[ModelSettings]]
     network: ClassVar[tuple[str, str]]
     released: ClassVar[bool] = True
+    teraflop: ClassVar[float]
     tiny: ClassVar[dict[str, Any]] = {}
 
     @classmethod
@@ -46,30 +45,5 @@ class Kind:
         return getattr(import_module(module), name)
 
 
-@lru_cache(maxsize=1)
-def kind_names() -> tuple[str, ...]:
-    """Names of all kinds, in alphabetical order; none of them is loaded."""
-    return tuple(sorted(each.name for each in iter_modules([str(Path(__file__).with_name("kinds"))])))
-
-
-def kind_of(name: str) -> type[Kind]:
-    """A kind by its name; only its own module is loaded.
-
-    Raises:
-        BadInput: no such kind; the others are listed.
-    """
-    if name not in kind_names():
-        raise BadInput("no such kind of retrieval model", field="kind", got=name, choices=kind_names())
-    module = import_module(f"{FAMILY}.{name}")
-    own = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
-    found: type[Kind] = next(each for each in own if issubclass(each, Kind))
-    return found
-
-
-def _known(name: str) -> str:
-    if name not in kind_names():
-        raise ValueError(f"no such kind of retrieval model (choices: {', '.join(kind_names())})")
-    return name
-
-
-KindName = Annotated[str, AfterValidator(_known)]
+KINDS: Registry[Kind] = Registry(FAMILY, "kind of retrieval model", "kind")
+KindName = Annotated[str, AfterValidator(KINDS.known)]

@@ -8,10 +8,7 @@ Pictures are (height, width, 3) RGB, 8 bits; a mask is boolean (height, width), 
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Annotated, ClassVar, Generic, TypeVar
 
 import cv2
@@ -19,9 +16,9 @@ import numpy as np
 from pydantic import AfterValidator
 
 from trivium.decorrelation.painting.frames import Pixels
-from trivium.errors import BadInput
 from trivium.formats.masks import Mask
 from trivium.harness.parameters import Parameters
+from trivium.harness.registry import Registry
 
 FAMILY = "trivium.decorrelation.painting.fillings"
 
@@ -42,6 +39,7 @@ class Filling(ABC, Generic[S]):
         Settings: what `decorrelation.inpaint.fillings.<name>` may say.
         paints: False where its pictures are not painted at all.
         inpaints: whether it invents what could be behind, as the paper's own filling; table 3 has one row for these.
+        teraflop, core_seconds: what a picture of 640 × 480 takes, for `make plan`; the core also reads and writes it.
         weights: folder of its weights in `models/decorrelation/base`; None without any.
 
     Args:
@@ -54,6 +52,8 @@ class Filling(ABC, Generic[S]):
     Settings: ClassVar[type[Settings]] = Settings
     paints: ClassVar[bool] = True
     inpaints: ClassVar[bool] = False
+    teraflop: ClassVar[float] = 0.0
+    core_seconds: ClassVar[float] = 0.02
     weights: ClassVar[str | None] = None
 
     def __init__(self, settings: S, weights: Path | None = None) -> None:
@@ -69,33 +69,8 @@ class Filling(ABC, Generic[S]):
         """The painted pictures, in their order; what they are outside the mask is not used."""
 
 
-@lru_cache(maxsize=1)
-def filling_names() -> tuple[str, ...]:
-    """Names of all fillings, in alphabetical order; none of them is loaded."""
-    return tuple(sorted(each.name for each in iter_modules([str(Path(__file__).with_name("fillings"))])))
-
-
-def filling(name: str) -> type[Filling]:
-    """A filling by its name; only its own module is loaded.
-
-    Raises:
-        BadInput: no such filling; the others are listed.
-    """
-    if name not in filling_names():
-        raise BadInput("no such filling", field="filling", got=name, choices=filling_names())
-    module = import_module(f"{FAMILY}.{name}")
-    own = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
-    found: type[Filling] = next(each for each in own if issubclass(each, Filling))
-    return found
-
-
-def _known(name: str) -> str:
-    if name not in filling_names():
-        raise ValueError(f"no such filling (choices: {', '.join(filling_names())})")
-    return name
-
-
-FillingName = Annotated[str, AfterValidator(_known)]
+FILLINGS: Registry[Filling] = Registry(FAMILY, "filling", "filling")
+FillingName = Annotated[str, AfterValidator(FILLINGS.known)]
 
 
 def dilated(mask: Mask, pixels: int) -> Mask:

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from trivium.decorrelation.painting.filling import Filling, Settings, composite, dilated, filling
+from trivium.decorrelation.painting.filling import FILLINGS, Filling, Settings, composite, dilated
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.errors import BadInput
@@ -53,7 +53,7 @@ class InpaintParameters(Parameters):
             BadInput: no such filling, or settings that are not its own.
         """
         section = f"decorrelation.inpaint.fillings.{name}"
-        return validate(filling(name).Settings, self.fillings.get(name, {}), section, Path("params.yaml"))
+        return validate(FILLINGS[name].Settings, self.fillings.get(name, {}), section, Path("params.yaml"))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, M
 @lru_cache(maxsize=1)
 def load_filling(name: str, settings: Settings, weights: Path | None) -> Filling:
     """This process's filling; it is kept from shard to shard, with its worker where it has one."""
-    return filling(name)(settings, weights)
+    return FILLINGS[name](settings, weights)
 
 
 def paint_shard(

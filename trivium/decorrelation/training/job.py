@@ -11,7 +11,7 @@ from trivium.decorrelation.models.interface import RetrievalModel, start
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
-from trivium.decorrelation.training.loop import train
+from trivium.decorrelation.training.model_training import train
 from trivium.decorrelation.training.processes import Place, place
 from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
 from trivium.files.atomic import write_atomically

@@ -14,9 +14,9 @@ with `worker.py`. `unclaimed_files` lists the files that no module names: a test
 
 **Declarations**, module-level literals that are read without importing:
 
-- `FAMILY = "trivium.complexity.readers"` in the module that loads members of this package by name. All modules of the
-  package but this one and its `__init__` are members; with `"trivium.complexity.readers:READER"` those that bind
-  `READER` at their top level. Whoever asks may say which members are loaded; otherwise all count.
+- `FAMILY = "trivium.complexity.readers"` in the module that loads members of this package by name: by itself, or by a
+  `Registry`, which must stand beside its declaration. All modules of the package but this one and its `__init__` are
+  members. Whoever asks may say which members are loaded; otherwise all count.
 - `LAZY = {"fuse": "trivium.kvqae.fuse"}` in an `__init__` that imports when asked for a name (PEP 562): a text after
   a colon is ignored. `from trivium import fuse` brings this one module, `import trivium` and `import *` bring all.
 - `APART = "trivium.harness.tracking_writer"` in the module that starts this one in a process of its own, which gives
@@ -35,6 +35,7 @@ from trivium.errors import BadInput
 from trivium.harness.code.source import Source
 from trivium.harness.code.syntax import Facts
 
+REGISTRY = ("trivium.harness.registry", "Registry")  # imports by names that whoever makes one declares
 Members = Mapping[str, Sequence[str]]  # of a family: names of the modules in its package that may be loaded
 
 
@@ -87,7 +88,7 @@ class Closures:
             found.families |= direct.families
             todo += direct.modules
             for family, owner in direct.families.items():
-                todo += self._chosen(family, owner, (members or {}).get(family.partition(":")[0]))
+                todo += self._chosen(family, owner, (members or {}).get(family))
         return found
 
     def members(self, family: str, owner: str = "") -> dict[str, str]:
@@ -97,13 +98,10 @@ class Closures:
             family: as declared by `FAMILY`.
             owner: the module that declares it, which is no member.
         """
-        package, _, bound = family.partition(":")
-        inside = {name: f"{package}.{name}" for name in self._names_below(package)}
-        return {
-            name: module
-            for name, module in inside.items()
-            if module != owner and (not bound or bound in self.source.facts(module).binds)
-        }
+        prefix = f"{family}."
+        below = (name.removeprefix(prefix) for name in self.source.modules if name.startswith(prefix))
+        inside = {name: f"{prefix}{name}" for name in sorted(below) if "." not in name}
+        return {name: module for name, module in inside.items() if module != owner}
 
     def direct(self, module: str) -> Reach:
         """What a module reaches by itself."""
@@ -120,11 +118,6 @@ class Closures:
                 )
         return [members[name] for name in (members if names is None else names)]
 
-    def _names_below(self, package: str) -> list[str]:
-        prefix = f"{package}."
-        below = (name.removeprefix(prefix) for name in self.source.modules if name.startswith(prefix))
-        return sorted(name for name in below if "." not in name)
-
     def _find(self, module: str) -> Reach:
         facts, found = self.source.facts(module), Reach()
         found.modules |= self._existing(_prefixes(module)[:-1])
@@ -134,15 +127,21 @@ class Closures:
         found.modules |= named
         if facts.family:
             found.families[facts.family] = module
-        elif facts.computed and not facts.lazy and not any("." in name for name in named):
+        elif (row := self._hides(module, facts)) and not facts.lazy and not any("." in name for name in named):
             raise BadInput(
                 "a module is imported by a computed name",
                 file=self.source.modules[module],
-                row=facts.computed,
+                row=row,
                 expected="FAMILY or LAZY, or the names as string constants (see trivium/harness/code/closure.py)",
             )
         found.files |= set(self._files(module, facts))
         return found
+
+    @staticmethod
+    def _hides(module: str, facts: Facts) -> int | str | None:
+        """Where a module imports what it does not name."""
+        makes = any(name == REGISTRY[0] and REGISTRY[1] in names for _, name, names in facts.imports)
+        return REGISTRY[1] if makes else facts.computed if module != REGISTRY[0] else None
 
     def _absolute(self, module: str, level: int, name: str) -> str:
         if not level:

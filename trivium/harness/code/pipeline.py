@@ -68,7 +68,7 @@ class Pipeline:
             return None
         loads = {family: text for module in starts for family, text in code.source.facts(module).loads.items()}
         families = code.closures.closure(starts).families if loads else {}
-        declared = {name.partition(":")[0]: code.closures.members(name, owner) for name, owner in families.items()}
+        declared = {name: code.closures.members(name, owner) for name, owner in families.items()}
         for family in loads:
             if family not in declared:
                 raise BadInput(

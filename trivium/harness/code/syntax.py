@@ -28,7 +28,6 @@ class Facts:
         texts: string constants that could name a module, a file or a folder.
         computed: line where a module is first imported by a computed name, 0: there is none.
         says_file: whether it says `__file__`.
-        binds: names that the module binds at its top level by assignment, function or class.
         apart, family, lazy, loads: the declarations `APART`, `FAMILY`, `LAZY` and `LOADS` (see `closure.py`), where it
             makes them.
     """
@@ -38,7 +37,6 @@ class Facts:
     texts: list[str] = field(default_factory=list)
     computed: int = 0
     says_file: bool = False
-    binds: list[str] = field(default_factory=list)
     apart: str = ""
     family: str = ""
     lazy: dict[str, str] = field(default_factory=dict)
@@ -64,7 +62,6 @@ def read_facts(source: bytes, path: str) -> Facts:
         texts=sorted({text for node in nodes for text in _texts(node) if _could_name(text)}),
         computed=min(_computed(nodes), default=0),
         says_file=any(isinstance(node, ast.Name) and node.id == "__file__" for node in nodes),
-        binds=sorted(set(_bound(tree))),
         apart=declared.get("APART", ""),
         family=declared.get("FAMILY", ""),
         lazy=declared.get("LAZY", {}),
@@ -143,13 +140,6 @@ def _targets(statement: ast.AST) -> list[str]:
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
         return [statement.target.id]
     return []
-
-
-def _bound(tree: ast.Module) -> Iterator[str]:
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield statement.name
-        yield from _targets(statement)
 
 
 def _declarations(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:

@@ -20,13 +20,14 @@ from trivium.files.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers
-from trivium.kvqae.asking.systems import QUERY, Bm25, Dpr, ImageSystems, Seen
+from trivium.kvqae.asking.systems import QUERY, Bm25, Dense, ImageSystems, Seen
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.reading import Answer as Span
 from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
-from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS, RECORD, TEXT, read_split
+from trivium.kvqae.retrieval.fusion import RECORD, read_split
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT
 from trivium.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
@@ -95,9 +96,10 @@ class _Pipeline:
     """One thread's work."""
 
     def __init__(self, root: Path, row: str) -> None:
-        if row not in PASSAGE_ROWS:
-            raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=PASSAGE_ROWS)
         self._project = project = Project.open(root)
+        every_row = project.fuse.passage_rows
+        if row not in every_row:
+            raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=every_row)
         self.dataset = project.dataset
         weights = project.fuse.weights[row]
         self._systems = tuple(weights)
@@ -105,8 +107,8 @@ class _Pipeline:
         if record != {"depth": project.fuse.depth, "weights": weights}:
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
         self._shares = unit_sum(list(weights.values()))
-        every = project.fuse.systems(PASSAGE_ROWS)
-        folders = [project.made(f"data/kvqae/runs/{name if name in TEXT else f'image/{name}'}") for name in every]
+        every = project.fuse.systems(every_row)
+        folders = [project.made(f"data/kvqae/runs/{'text' if name in TEXT else 'image'}/{name}") for name in every]
         lists = read_split(folders, SPLIT, every, articles=False)
         self._scales = scales(gather([lists[system] for system in self._systems]))
 
@@ -124,7 +126,7 @@ class _Pipeline:
         if self._depth == "validation":
             self._depth = int(read_json(project.made("metrics/kvqae/read.json"))[f"{project.read.asked_row}_passages"])
         self._text_systems = {
-            system: Bm25(project) if system == "bm25" else Dpr(project, system)
+            system: Bm25(project) if system == "bm25" else Dense(project, system)
             for system in self._systems
             if system in TEXT
         }
@@ -207,7 +209,7 @@ class _Pipeline:
         tokens = len(self._tokenizer.tokenize(question))
         if not tokens:
             raise BadInput("the question is empty", got=question, expected="some words")
-        longest = min(self._project.dpr_encode.max_tokens, self._project.read.max_tokens) - 2
+        longest = min(self._project.text_tokens, self._project.read.max_tokens) - 2
         if tokens > longest:
             notes.append(f"The models read about the first {longest} of the question's {tokens} word pieces.")
         return question

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from trivium.errors import BadInput
 from trivium.harness.parameters import (
@@ -17,13 +17,10 @@ from trivium.harness.parameters import (
 )
 from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.reader.table7 import ReadParameters
-from trivium.kvqae.rerankers.arcface_reranking import RerankArcfaceParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
-from trivium.kvqae.rerankers.rrt_reranking import RerankRrtParameters
-from trivium.kvqae.rerankers.text_reranking import RerankTextParameters
+from trivium.kvqae.rerankers.reranker import reranker_settings
 from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
-from trivium.kvqae.retrieval.dpr_encoding import DprEncodeParameters
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters
 
@@ -50,14 +47,13 @@ class Project:
     root: Path
     bm25_search: Bm25SearchParameters
     dense_search: DenseSearchParameters
-    dpr_encode: DprEncodeParameters
+    text_tokens: int
     picture_limits: dict[str, int]
     image_search: ImageSearchParameters
     fuse: FuseParameters
     local_features: LocalFeaturesParameters
-    rerank_text: RerankTextParameters
-    rerank_arcface: RerankArcfaceParameters
-    rerank_rrt: RerankRrtParameters
+    rerankers: dict[str, Any]
+    pairs: dict[str, int]
     read: ReadParameters
     dataset: str
 
@@ -81,14 +77,16 @@ class Project:
             root,
             bm25_search=section("bm25_search", Bm25SearchParameters),
             dense_search=section("dense_search", DenseSearchParameters),
-            dpr_encode=section("dpr_encode", DprEncodeParameters),
+            text_tokens=int(used_values(path, "kvqae.texts.tokens")),
             picture_limits=section_of(tree, "kvqae.pictures", path),
             image_search=section("image_search", ImageSearchParameters),
             fuse=section("fuse", FuseParameters),
             local_features=section("local_features", LocalFeaturesParameters),
-            rerank_text=section("rerank_text", RerankTextParameters),
-            rerank_arcface=section("rerank_arcface", RerankArcfaceParameters),
-            rerank_rrt=section("rerank_rrt", RerankRrtParameters),
+            rerankers={
+                name: reranker_settings(name, entry)
+                for name, entry in section_of(tree, "kvqae.rerankers", path).items()
+            },
+            pairs={name: int(used_values(path, f"kvqae.texts.pair_{name}")) for name in ("tokens", "batch")},
             read=section("read", ReadParameters),
             dataset=str(used_values(path, "kvqae.dataset")),
         )

@@ -15,7 +15,7 @@ from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.arcface_reranking import face_images
 from trivium.kvqae.rerankers.arcface_reranking import rerank as rerank_by_face
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
-from trivium.kvqae.rerankers.fusion import SYSTEMS, complete, default_minimum, read_choice, read_lists
+from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
 from trivium.kvqae.rerankers.rrt import load_rrt
 from trivium.kvqae.rerankers.rrt_reranking import read_base
 from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
@@ -34,6 +34,9 @@ WHY_BLIND = {
 }
 
 
+ASKED = ("arcface", "rrt", "text")  # that can look at a new question; others have a say in the graph only
+
+
 class Rerankers:
     """The cross-encoder, ArcFace and RRT, and their fusions as chosen on validation.
 
@@ -49,6 +52,7 @@ class Rerankers:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._systems = systems_of(project.rerankers)
         self._text, self._tokenizer = load_cross_encoder(project.made("models/kvqae/cross_encoder/few_shot"))
         torch.nn.Module.to(self._text, pick_device())
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
@@ -68,11 +72,11 @@ class Rerankers:
                 max_pixels=settings.max_pixels,
                 files=None,
             )
-        self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"))
+        self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"), self._systems)
         lists = complete(
             {
-                name: read_lists(project.made(f"data/kvqae/runs/reranked_{name}") / f"{SPLIT}.trec", name)
-                for name in ("arcface", "rrt", "text", "image")
+                name: read_lists(project.made(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
+                for name, folder in {**{each: f"reranked/{each}" for each in ASKED}, "image": "reranked_image"}.items()
             }
         )
         self._scales = {
@@ -91,7 +95,7 @@ class Rerankers:
             initial: the one fused list of the first stage.
             texts: of its passages.
         """
-        settings = self._project.rerank_text
+        settings, pairs = self._project.rerankers["text"], self._project.pairs
         asked = Question(QUERY, question, (), "")
         best = rerank_run(
             self._text,
@@ -99,8 +103,8 @@ class Rerankers:
             [asked],
             first(initial, settings.depth),
             texts,
-            max_tokens=settings.max_tokens,
-            batch=settings.batch,
+            max_tokens=pairs["tokens"],
+            batch=pairs["batch"],
         )
         text = follow(best, initial)
         image, by_system = self._fuse(
@@ -112,7 +116,7 @@ class Rerankers:
     def _by_face(self, seen: Seen, initial: Run) -> Run:
         if seen.vector is None:
             return Run.from_dict({QUERY: {}}, name="arcface")
-        best = first(initial, self._project.rerank_arcface.depth)
+        best = first(initial, self._project.rerankers["arcface"].depth)
         return rerank_by_face(best, seen.vector, self._faces, self._face_of)
 
     def _by_picture(self, seen: Seen, initial: Run) -> Run:
@@ -126,11 +130,15 @@ class Rerankers:
             dimension=self._extract.global_dimension,
         )
         row = described.rows(described.names)
-        return rerank_by_picture(initial, row, described, self._base, self._rrt, self._project.rerank_rrt)[0]
+        settings = self._project.rerankers["rrt"]
+        return rerank_by_picture(
+            initial, row, described, self._base, self._rrt, depth=settings.depth, batch=settings.batch
+        )[0]
 
     def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
         """The runs that a fusion takes, in its order."""
-        return {system: runs[system] for system in SYSTEMS[fusion] if system in self._fusions[fusion].systems}
+        told = self._fusions[fusion].systems & set(runs)
+        return {system: runs[system] for system in self._systems[fusion] if system in told}
 
     def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
         runs = self._of(name, runs)

@@ -14,14 +14,14 @@ from trivium.files.tables import read_json
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.retrieval.dense_search import INDEX
-from trivium.kvqae.retrieval.dpr_encoding import half_precision
 from trivium.kvqae.retrieval.image_search import ImageIndex
 from trivium.kvqae.retrieval.lucene import Searcher
-from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
+from trivium.kvqae.retrieval.text_encoding import half_precision
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Reason
-from trivium.vision.encoder_registry import by_route, encoder_of, encoder_parameters
+from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoder import Route
 from trivium.vision.image_encoding import Features, encode_images, load_encoder
 from trivium.vision.neighbours import exact_search, ivf_search
@@ -30,8 +30,6 @@ QUERY = "question"  # the only query of a run
 IMAGE = "the picture"  # what messages call it: a file name may hold anything
 LABELS = {
     "bm25": "text, BM25",
-    "dpr_zero_shot": "text, DPR zero-shot",
-    "dpr_few_shot": "text, DPR",
     "reranked_text": "re-ranked, text",
     "reranked_arcface": "re-ranked, face",
     "reranked_rrt": "re-ranked, picture",
@@ -49,7 +47,9 @@ def label_of(system: str) -> str:
     """What an answer calls a system or a re-ranker."""
     if system in LABELS:
         return LABELS[system]
-    encoder = encoder_of(system)
+    if system in TEXT_ENCODERS:
+        return f"text, {TEXT_ENCODERS[system].label}"
+    encoder = ENCODERS[system]
     return f"{WHAT[encoder.route]}, {encoder.label}"
 
 
@@ -68,24 +68,23 @@ class Bm25:
         return self._searcher.search([(QUERY, question)], k1=self._k1, b=self._b, depth=self._depth, name="bm25")
 
 
-class Dpr:
-    """One DPR: its question tower in memory, the passages' vectors memory-mapped, an inverted file if there is one."""
+class Dense:
+    """A text encoder of questions in memory, the passages' vectors memory-mapped, an inverted file if there is one."""
 
     def __init__(self, project: Project, system: str) -> None:
-        shot = system.removeprefix("dpr_")
-        vectors = project.made(f"data/kvqae/embeddings/dpr_{shot}")
-        self._name, self._settings, self._search = system, project.dpr_encode, project.dense_search
-        self._model = project.made(f"models/kvqae/dpr/{shot}/question")
-        self._encoder, self._tokenizer = load_text_encoder(self._model, pick_device())
+        vectors = project.made(f"data/kvqae/embeddings/{system}")
+        self._name, self._tokens, self._search = system, project.text_tokens, project.dense_search
+        settings = text_encoder_parameters(system, project.fuse.text_encoders[system])
+        self._encoder = TEXT_ENCODERS[system](project.made(str(settings.model)), "question", pick_device())
         self._matrix, self._ids = read_matrix(vectors / "kb.npy"), read_matrix(vectors / "kb_ids.npy")
         self._index = None
         if self._search.index != "exact":
-            self._index = faiss.read_index(str(project.made(f"data/kvqae/runs/dpr_{shot}/{INDEX}")))
+            self._index = faiss.read_index(str(project.made(f"data/kvqae/runs/text/{system}/{INDEX}")))
 
     def search(self, question: str) -> Run:
         """The passages whose vectors have the largest inner product with the question's."""
-        tokens = tokenize(self._tokenizer, [question], self._settings.max_tokens)
-        query = half_precision(encode(self._encoder, self._tokenizer, tokens, 1), self._model, 0)
+        tokens = self._encoder.tokenize([question], self._tokens)
+        query = half_precision(self._encoder.encode(tokens, 1), self._encoder.folder, 0)
         if self._index is None:
             scores, rows = exact_search(query, self._matrix, self._search.depth)
         else:

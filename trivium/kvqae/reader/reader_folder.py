@@ -1,14 +1,12 @@
 """The reader on disk: a Hugging Face folder of `BertForQuestionAnswering`, as the authors published theirs."""
 
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.nets.cards import write_card
-from trivium.nets.pretrained import load_pretrained
+from trivium.nets.pretrained import export_trained, load_pretrained
 
 HEADS = ("qa_outputs.",)
 
@@ -41,28 +39,11 @@ def load_reader(
     return model, tokenizer
 
 
-def save_reader(
-    folder: Path,
-    model: BertForQuestionAnswering,
-    tokenizer: BertTokenizer,
-    *,
-    base: Path,
-    data: str,
-    metrics: Mapping[str, float],
-) -> None:
-    """Write what `load_reader` reads, with a card; the folder is complete or absent."""
-    with write_atomically(folder) as beside:
-        model.save_pretrained(beside)
-        tokenizer.save_pretrained(beside)
-        write_card(
-            beside,
-            title="Multi-passage BERT reader",
-            description=(
-                "Extracts a short answer from several passages of one question: start and end heads whose softmax is "
-                "shared over the passages (Lerner et al., TAL 2022, section 7)."
-            ),
-            base=str(base),
-            data=data,
-            metrics=metrics,
-            licence="apache-2.0",
-        )
+save_reader = partial(  # what `load_reader` reads
+    export_trained,
+    title="Multi-passage BERT reader",
+    description=(
+        "Extracts a short answer from several passages of one question: start and end heads whose softmax is shared "
+        "over the passages (Lerner et al., TAL 2022, section 7)."
+    ),
+)

@@ -8,20 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.retrieval.image_search import STEP
 from trivium.measures.runs import PADDING, Run
 
 SYSTEM = "arcface"
-
-
-class RerankArcfaceParameters(Parameters):
-    """Section `kvqae.rerank_arcface`."""
-
-    depth: int = Field(ge=1, description="Best passages of the initial run that are re-ranked")
 
 
 def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:

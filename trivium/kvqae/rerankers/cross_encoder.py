@@ -1,6 +1,7 @@
 """The re-ranker of passages on disk and at work: load, save, score (kvqae.md §4)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,14 @@ from tqdm import tqdm
 from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
-from trivium.nets.cards import write_card
 from trivium.nets.cross_encoder import relevance_scores
 from trivium.nets.device import halving_batches
-from trivium.nets.pretrained import load_pretrained
+from trivium.nets.pretrained import export_trained, load_pretrained
 
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
@@ -48,31 +47,14 @@ def load_cross_encoder(
     )
 
 
-def save_cross_encoder(
-    folder: Path,
-    model: BertForSequenceClassification,
-    tokenizer: BertTokenizer,
-    *,
-    base: Path,
-    data: str,
-    metrics: Mapping[str, float],
-) -> None:
-    """Write what `load_cross_encoder` reads, with a card; the folder is complete or absent."""
-    with write_atomically(folder) as beside:
-        model.save_pretrained(beside)
-        tokenizer.save_pretrained(beside)
-        write_card(
-            beside,
-            title="Cross-encoder of questions and passages",
-            description=(
-                "Scores how relevant a passage is to a question, read together; trained with a softmax over one "
-                "relevant passage and others that were retrieved with it (Lerner et al., TAL 2022, section 6.2)."
-            ),
-            base=str(base),
-            data=data,
-            metrics=metrics,
-            licence="apache-2.0",
-        )
+save_cross_encoder = partial(  # what `load_cross_encoder` reads
+    export_trained,
+    title="Cross-encoder of questions and passages",
+    description=(
+        "Scores how relevant a passage is to a question, read together; trained with a softmax over one relevant "
+        "passage and others that were retrieved with it (Lerner et al., TAL 2022, section 6.2)."
+    ),
+)
 
 
 def check_positions(model: BertForSequenceClassification, max_tokens: int) -> None:

@@ -9,27 +9,40 @@ Persons are split by whether ArcFace was trained on them, the others by whether 
 lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from trivium.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import read_entities
-from trivium.kvqae.retrieval.evaluation import Block
+from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, that_see
+from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 from trivium.measures.runs import PADDING, Run
 
-BLOCKS = {
-    "article_face": Block(
-        "Image re-ranking, article level, face detected", "article", "face", ("rrt", "arcface", "image")
-    ),
-    "article": Block("Image re-ranking, article level, all questions", "article", "all", ("rrt", "image")),
-    "passage": Block(
-        "Re-ranking, passage level, all questions",
-        "passage",
-        "all",
-        ("initial", "text", "text_image", "text_initial", "text_image_initial"),
-    ),
-}
+
+def blocks_of(rerankers: Iterable[str]) -> dict[str, Block]:
+    """Tables 5 and 6: of images and of texts a row a re-ranker in use."""
+    names = tuple(rerankers)
+    texts, faces, whole = (that_see(names, what) for what in ("text", "face", "whole"))
+    passages = ("initial", *texts, "text_image", "text_initial", "text_image_initial")
+    return {
+        "article_face": Block(
+            "Image re-ranking, article level, face detected", "article", "face", (*whole, *faces, "image")
+        ),
+        "article": Block("Image re-ranking, article level, all questions", "article", "all", (*whole, "image")),
+        "passage": Block("Re-ranking, passage level, all questions", "passage", "all", passages),
+    }
+
+
+class RerankingTablesParameters(EvaluateParameters):
+    """Section `kvqae.evaluate_reranking`."""
+
+    elsewhere: ClassVar = {**EvaluateParameters.elsewhere, "rerankers": SECTION}
+    rerankers: Rerankers
+
+
 _PERSONS = ("bm25_image", "initial", "image", "text", "text_image")
 _OTHERS = ("initial", "rrt", "image", "text", "text_image")
 OVERLAP_BLOCKS = {

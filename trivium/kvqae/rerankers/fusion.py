@@ -1,9 +1,10 @@
 """Ways to fuse re-rankers, as stage `kvqae-tune_reranking` chooses and writes them (kvqae.md §4).
 
-`image` fuses ArcFace and RRT, `text_image` the cross-encoder with the outcome; `image_alone` fuses ArcFace and RRT into
-a list of its own. The paper's choices are PosFuse, after rank normalisation and default minimum, and min-max
-normalisation with a linear combination. PosFuse sees only positions, which no normalisation changes, so it has none
-here; `default_minimum` comes before either. A re-ranker without any list has no part in a fusion.
+`image` fuses those that look at the image (ArcFace and RRT), `text_image` those that read the text (the cross-encoder)
+with the outcome; `image_alone` fuses the images into a list of its own. The paper's choices are PosFuse, after rank
+normalisation and default minimum, and min-max normalisation with a linear combination. PosFuse sees only positions,
+which no normalisation changes, so it has none here; `default_minimum` comes before either. A re-ranker without any list
+has no part in a fusion.
 
 Beyond the paper, `text_initial` and `text_image_initial` keep the initial list's scores: the cross-encoder does not see
 the picture, and alone it forgets what the picture told.
@@ -21,20 +22,26 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.trec import read_run
+from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.runs import PADDING, Qrels, Run
 
-SYSTEMS = {
-    "image": ("arcface", "rrt"),
-    "image_alone": ("arcface", "rrt"),
-    "text_image": ("text", "image"),
-    "text_initial": ("text", "initial"),
-    "text_image_initial": ("text", "image", "initial"),
-}
-
 TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What each fusion takes, of the re-rankers in use; the images' comes first, as others take it."""
+    names = tuple(rerankers)
+    texts, images = that_see(names, "text"), that_see(names, "face", "whole")
+    return {
+        "image": images,
+        "image_alone": images,
+        "text_image": (*texts, "image"),
+        "text_initial": (*texts, "initial"),
+        "text_image_initial": (*texts, "image", "initial"),
+    }
 
 
 class _Fusion(BaseModel, ABC):
@@ -125,15 +132,15 @@ Fusion = PositionFusion | LinearFusion
 _FUSION: TypeAdapter[Fusion] = TypeAdapter(Annotated[Fusion, Field(discriminator="method")])
 
 
-def read_choice(path: Path) -> dict[str, Fusion]:
-    """The chosen fusions, by the names of `SYSTEMS`.
+def read_choice(path: Path, systems_by_name: Mapping[str, Sequence[str]]) -> dict[str, Fusion]:
+    """The chosen fusions, by their names as in `systems_of`.
 
     Raises:
         BadInput: the file is not what stage `kvqae-tune_reranking` writes.
     """
     choice = read_json(path)
     fusions = {}
-    for name, systems in SYSTEMS.items():
+    for name, systems in systems_by_name.items():
         try:
             fusion = fusions[name] = _FUSION.validate_python(choice[name]["chosen"])
         except (KeyError, TypeError, ValidationError) as error:
@@ -147,7 +154,8 @@ def read_choice(path: Path) -> dict[str, Fusion]:
 
 def read_lists(path: Path, name: str) -> Run:
     """One system's run; of the image systems' an empty file is right where no question has a face, or a picture."""
-    if name in ("arcface", "rrt", "image") and path.is_file() and path.stat().st_size == 0:
+    of_images = name == "image" or (name in RERANKERS and RERANKERS[name].sees != "text")
+    if of_images and path.is_file() and path.stat().st_size == 0:
         return Run.from_dict({}, name=name)
     if not path.is_file():
         raise BadInput("no run of this split", file=path)

@@ -1,20 +1,12 @@
-"""Image re-ranking: the initial run's best passages by RRT, question image against article image (kvqae.md §4).
-
-Where RRT is left out (`kvqae.rrt.use`) the runs are empty.
-"""
+"""Image re-ranking: the initial run's best passages by RRT, question image against article image (kvqae.md §4)."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_table
-from trivium.formats.questions import read_questions
-from trivium.formats.trec import write_run
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.rerankers.rrt import score_pairs
 from trivium.kvqae.retrieval.image_search import STEP
@@ -22,13 +14,6 @@ from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.vision.local_descriptors.folder import FeatureFolder
-
-
-class RerankRrtParameters(Parameters):
-    """Section `kvqae.rerank_rrt`."""
-
-    depth: int = Field(ge=1, description="Best passages of the initial run that are ranked anew (K)")
-    batch: int = Field(ge=1, description="Image pairs scored together; halved when GPU memory runs out")
 
 
 @dataclass(frozen=True)
@@ -75,9 +60,11 @@ def rerank(
     question_features: FeatureFolder,
     base: Base,
     model: RerankingTransformer,
-    parameters: RerankRrtParameters,
+    *,
+    depth: int,
+    batch: int,
 ) -> tuple[Run, dict[str, float]]:
-    """Rank the best passages of each question anew.
+    """Rank the best `depth` passages of each question anew; `batch` image pairs are scored together.
 
     A passage's score is its article's minus 1e-8 a position: passages of one article keep their order. A passage whose
     article has no readable image is left out, and so is every passage of a question without one.
@@ -85,9 +72,9 @@ def rerank(
     Returns:
         The run, and counts.
     """
-    best = first(run, parameters.depth)
+    best = first(run, depth)
     pairs, places = image_pairs(best, images, base)
-    scores = score_pairs(model, question_features, base.features, pairs, batch=parameters.batch)
+    scores = score_pairs(model, question_features, base.features, pairs, batch=batch)
     ranked = {
         query: {
             int(document): float(scores[place]) - STEP * position
@@ -105,7 +92,7 @@ def rerank(
         "pairs": len(pairs),
         "pairs_without_locals": int(without_locals.sum()),
     }
-    return Run.from_dict(ranked, depth=parameters.depth, name="rrt"), counts
+    return Run.from_dict(ranked, depth=depth, name="rrt"), counts
 
 
 def read_base(articles: Path, passages: Path, features: Path) -> Base:
@@ -116,11 +103,3 @@ def read_base(articles: Path, passages: Path, features: Path) -> Base:
     """
     folder = FeatureFolder.read(features)
     return Base(ArticlePassages(passages).article_of, folder.rows(read_table(articles, ["image"])["image"]), folder)
-
-
-def leave_out_runs(questions: list[Path], out: Path) -> dict[str, float]:
-    """Write an empty run for each file of questions; returns how many questions each has."""
-    with write_atomically(out) as beside:
-        for path in questions:
-            write_run(beside / f"{path.stem}.trec", Run.from_dict({}, name="rrt"))
-    return {f"{path.stem}_questions_left_out": float(len(read_questions(path))) for path in questions}

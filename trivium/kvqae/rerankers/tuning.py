@@ -8,23 +8,16 @@ measured beside. What also keeps the initial list's scores (beyond the paper) is
 PosFuse is measured on the questions that it learns from, as the weights are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.files.csv_tables import write_csv
-from trivium.kvqae.rerankers.fusion import (
-    SYSTEMS,
-    Fusion,
-    LinearFusion,
-    PositionFusion,
-)
+from trivium.kvqae.rerankers.fusion import Fusion, LinearFusion, PositionFusion
 from trivium.measures.fusion import NORMALIZATIONS
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import search_weights
-
-COLUMNS = tuple(dict.fromkeys(system for systems in SYSTEMS.values() for system in systems))
 
 
 @dataclass(frozen=True)
@@ -66,13 +59,14 @@ def best(tried: Sequence[Tried]) -> Tried:
     return max(tried, key=lambda each: each.mrr)
 
 
-def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
+def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]], systems: Iterable[str]) -> None:
     """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR.
 
     Args:
         path: where.
-        tried: by the names of `SYSTEMS`, but `text_image_over_{method}` for text and image over images fused by this
-            method.
+        tried: by the names of `systems_of`, but `text_image_over_{method}` for text and image over images fused by
+            this method.
+        systems: all that are fused anywhere, a column each.
     """
     rows = []
     for name, each in ((name, each) for name, several in tried.items() for each in several):
@@ -80,4 +74,4 @@ def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]]) -> None:
         if isinstance(each.fusion, LinearFusion):
             row |= {"normalization": each.fusion.normalization, **each.fusion.weights}
         rows.append(row)
-    write_csv(path, ["fusion", "method", "normalization", *COLUMNS, "mrr"], rows)
+    write_csv(path, ["fusion", "method", "normalization", *systems, "mrr"], rows)

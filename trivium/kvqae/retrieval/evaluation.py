@@ -22,6 +22,7 @@ from trivium.measures.significance import bootstrap_interval, fisher_randomizati
 MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
 
 
+TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")  # in the paper
 BEYOND = ("bm25_dpr_few_shot", "bm25_dpr_few_shot_image", "rrf")  # not in the paper
 
 

@@ -15,12 +15,13 @@ from pydantic import Field, ValidationInfo, field_validator
 from trivium.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.harness.parameters import Parameters
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT, TEXT_ENCODERS, TextEncoders
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
-from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route, encoder_names
+from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders, by_route
 
-TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")
-# Row → its text systems; the rows of images have image encoders, too.
+# Row → its text systems; the rows of images have image encoders, too. Beyond these a text encoder NAME may have a row
+# NAME_image of its own.
 PASSAGE_ROWS: dict[str, tuple[str, ...]] = {
     "bm25_image": ("bm25",),
     "dpr_zero_shot_image": ("dpr_zero_shot",),
@@ -39,7 +40,12 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class FuseParameters(Parameters):
     """Section `kvqae.fuse`."""
 
-    elsewhere: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
+    elsewhere: ClassVar = {
+        "depth": "kvqae.depth",
+        "text_encoders": "kvqae.text_encoders",
+        "image_encoders": SECTION,
+    }
+    text_encoders: TextEncoders
     image_encoders: ImageEncoders
     depth: int = Field(ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
@@ -52,9 +58,10 @@ class FuseParameters(Parameters):
     def _every_row_and_its_systems(
         cls, weights: dict[str, dict[str, float]], others: ValidationInfo
     ) -> dict[str, dict[str, float]]:
-        encoders = tuple(others.data.get("image_encoders", encoder_names()))
-        _same_names("row", weights, ROWS, ROWS)
-        for row, texts in ROWS.items():
+        encoders = tuple(others.data.get("image_encoders", ENCODERS))
+        rows = ROWS | {f"{name}_image": (name,) for name in others.data.get("text_encoders", TEXT_ENCODERS)}
+        _same_names("row", weights, ROWS, rows)
+        for row, texts in ((row, rows[row]) for row in weights):
             images = encoders if row.endswith("image") else ()
             _same_names(f"system of row {row!r}", weights[row], texts, (*texts, *images))
             if images and not set(images) & set(weights[row]):
@@ -62,6 +69,11 @@ class FuseParameters(Parameters):
             if not any(weights[row].values()):
                 raise ValueError(f"all weights of row {row!r} are 0")
         return weights
+
+    @property
+    def passage_rows(self) -> list[str]:
+        """The rows that rank passages."""
+        return [row for row in self.weights if row not in ARTICLE_ROWS]
 
     def systems(self, rows: Iterable[str]) -> tuple[str, ...]:
         """The systems of some rows, each once."""
@@ -138,8 +150,8 @@ def fuse_split(passages: Mapping[str, Run], articles: Mapping[str, Run], paramet
         parameters: depth and weights.
     """
     fused = {}
-    for row in ROWS:
-        runs, weights = passages if row in PASSAGE_ROWS else articles, parameters.weights[row]
+    for row, weights in parameters.weights.items():
+        runs = articles if row in ARTICLE_ROWS else passages
         fused[row] = linear_fusion(
             [runs[system] for system in weights], list(weights.values()), depth=parameters.depth, name=row
         )

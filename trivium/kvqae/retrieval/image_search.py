@@ -21,7 +21,7 @@ from pydantic import Field
 from trivium.formats.questions import read_questions
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
-from trivium.vision.encoder_registry import SECTION, ImageEncoders, encoder_of
+from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
 from trivium.vision.neighbours import exact_search
 
 STEP = 1e-8  # what a passage loses against the one before it in its article
@@ -54,7 +54,7 @@ class ImageIndex:
     @classmethod
     def of(cls, base: IllustratedBase, encoder: str) -> Self:
         """The part of the knowledge base that an encoder searches, by its route."""
-        parts, faces = base.parts(), encoder_of(encoder).route == "face"
+        parts, faces = base.parts(), ENCODERS[encoder].route == "face"
         chosen = parts["humans_with_face"] if faces else parts["non_humans"] & base.readable()
         owners: dict[int, list[int]] = defaultdict(list)
         for image, article in zip(base.images[chosen].tolist(), base.articles[chosen].tolist(), strict=True):

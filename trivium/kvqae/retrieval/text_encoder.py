@@ -1,6 +1,6 @@
 """BERT encoders on disk, and the texts they read: questions, and passages as `title [SEP] text`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,22 +55,27 @@ def pad(ids: Sequence[list[int]], tokenizer: PreTrainedTokenizerBase, device: to
 
 @torch.inference_mode()
 def encode(
-    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[list[int]], batch_size: int
+    encoder: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    ids: Sequence[list[int]],
+    batch_size: int,
+    pooled: Callable[..., Tensor] = cls_vectors,
 ) -> NDArray[np.float32]:
-    """[CLS] vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
+    """Vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
 
     Args:
         encoder: in evaluation mode, on the device to compute on.
         tokenizer: its padding token is used.
         ids: what `tokenize` gives.
         batch_size: texts a batch at first; halved whenever GPU memory runs out.
+        pooled: makes a batch's vectors of encoder, ids and mask.
     """
     device = next(encoder.parameters()).device
     longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
     vectors = np.empty((len(ids), encoder.config.hidden_size), np.float32)
 
     def vectors_of(rows: Sequence[int]) -> tuple[Sequence[int], Tensor]:
-        return rows, cls_vectors(encoder, **pad([ids[row] for row in rows], tokenizer, device)).cpu()
+        return rows, pooled(encoder, **pad([ids[row] for row in rows], tokenizer, device)).cpu()
 
     for rows, batch in halving_batches(longest_first, batch_size, vectors_of):
         vectors[list(rows)] = batch.numpy()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trivium.complexity.factors.registry import factor_classes
+from trivium.complexity.factors.registry import FACTORS
 
 
 def published_shares(published: Mapping[str, Any], factors: Iterable[str]) -> dict[str, float]:
@@ -24,6 +24,5 @@ def published_deltas(published: Mapping[str, Any], factors: Iterable[str]) -> di
 
 def _by_factor(published: Mapping[str, Any], row: Iterable[float], factors: Iterable[str]) -> dict[str, float]:
     values = dict(zip(published["table_2"]["factors"], row, strict=True))
-    classes = factor_classes()
-    named = {factor: classes[factor].published for factor in factors}
+    named = {factor: FACTORS[factor].published for factor in factors}
     return {factor: values[name] for factor, name in named.items() if name is not None}

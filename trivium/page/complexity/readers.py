@@ -7,9 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.complexity.members import names_of
-from trivium.complexity.readers import kinds
 from trivium.files.tables import read_json
+from trivium.harness.registry import member_names
 
 Metrics = Mapping[str, float]
 BASELINES = {
@@ -22,7 +21,7 @@ MEASURES = {
     "em": "EM",
     "f1": "F1",
 }
-FINETUNED = names_of(kinds)
+FINETUNED = member_names("trivium.complexity.readers.kinds")
 _REPLIES = (
     ("unwrapped", "taken out of quotation marks or the label of the prompt"),
     ("talked", "not words of the text: talk, scored as it is"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trivium.complexity.effects.factor_table import coded
 from trivium.complexity.factors.overlap import sentence_of, sentences
-from trivium.complexity.factors.registry import factor_classes
+from trivium.complexity.factors.registry import FACTORS
 from trivium.complexity.frames.shared_participants import shares_participant
 from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.formats.framed_texts import Example
@@ -101,7 +101,7 @@ def reason(found: Corpus, model: str, factor: str, delta: float) -> list[dict[st
     Returns:
         name, `points` given by it alone, and its mean on either `sides` (None where it is no number).
     """
-    codes, defining = found.factors[factor], factor_classes()[factor].defining
+    codes, defining = found.factors[factor], FACTORS[factor].defining
     rows = []
     for name, labels in found.properties.items():
         points = composition(found.scores[model], labels, codes)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyarrow import csv
 
-from trivium.decorrelation.painting.filling import filling
+from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.files.tables import read_json
 from trivium.page.common import environment
 from trivium.page.decorrelation.results import DATASETS, Results
@@ -100,9 +100,9 @@ def removals_html(
                 "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
                 "rejected": counted(removals, REJECTED),
                 "painted": [
-                    (filling(each["filling"]).label, read_json(folder / f"inpaint_{painting}.json"))
+                    (FILLINGS[each["filling"]].label, read_json(folder / f"inpaint_{painting}.json"))
                     for painting, each in paintings.items()
-                    if each["dataset"] == name and filling(each["filling"]).paints
+                    if each["dataset"] == name and FILLINGS[each["filling"]].paints
                 ],
                 "pairs": pairs,
                 "phrases": phrases,

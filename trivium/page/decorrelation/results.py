@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trivium.decorrelation.matrix import Cell, groups
-from trivium.decorrelation.models.kind import kind_of
+from trivium.decorrelation.models.kind import KINDS
 
 VARIANTS = {
     "zero_shot": "zero-shot",
@@ -109,7 +109,7 @@ def recipe(cell: Cell) -> str | None:
 
 def model_label(model: str) -> str:
     """What a kind of model is called in tables."""
-    return kind_of(model).label
+    return KINDS[model].label
 
 
 def shown(row: Mapping[str, Any], level: float) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from trivium.decorrelation.evaluation.lists import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell
-from trivium.decorrelation.painting.filling import filling
+from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.files.tables import read_json
 from trivium.page.agreement import agreement
 from trivium.page.common import environment, probability
@@ -127,7 +127,7 @@ def table_1_html(
             matching=matching,
             source=published["source"],
             painters=sorted(
-                {filling(cell.queries).label for cell in results.groups.values() if cell.variant in VARIED}
+                {FILLINGS[cell.queries].label for cell in results.groups.values() if cell.variant in VARIED}
             ),
         )
     )
@@ -208,7 +208,7 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
 
 def _label(cell: Cell) -> str:
     """A row of ours that the paper has not."""
-    painter = filling(cell.filling)
+    painter = FILLINGS[cell.filling]
     return f"{CAPTIONS[cell.captions]} × {'in-painting' if painter.inpaints else painter.label}"
 
 

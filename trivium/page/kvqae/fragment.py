@@ -72,7 +72,8 @@ def reranking_sections(
     names = ("significance", "confidence")
     level, confidence = (told(kvqae, "evaluate_reranking", name, "statistics") for name in names)
     other = {} if kvqae["rrt"]["use"] else WITHOUT_RRT
-    labels = reranked_labels_of(labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])) | other
+    first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
+    labels = reranked_labels_of(first_stage, kvqae["rerankers"]) | other
     made = []
     for name, (title, wanted) in RERANKED_TABLES.items():
         asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from trivium.kvqae.rerankers.reranker import RERANKERS
 from trivium.page.common import environment
 from trivium.page.kvqae.findings import findings_html, retrieval_findings, within
 from trivium.page.kvqae.retrieval import RERANKED_TABLES, Shown, retrieval_html
@@ -15,8 +16,6 @@ FUSIONS = {
     "text_image_initial": "Text + image + initial list",
 }
 LABELS = {
-    "arcface": "ArcFace",
-    "rrt": "RRT",
     "initial": "initial list",
     "posfuse": "PosFuse",
     "rank": "rank",  # PosFuse sees positions only
@@ -57,13 +56,15 @@ def _systems(fusion: Mapping[str, Any]) -> list[str]:
 
 def depths_note(kvqae: Mapping[str, Any]) -> str:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
-    text, arcface, rrt = (kvqae[name]["depth"] for name in ("rerank_text", "rerank_arcface", "rerank_rrt"))
-    said = f"The best passages of the initial ranking are put into a new order: the first {text} by text, "
-    if kvqae["rrt"]["use"]:
-        return f"{said}the first {arcface} by ArcFace, the first {rrt} by RRT."
+    used = kvqae["rrt"]["use"]
+    depths = {name: entry["depth"] for name, entry in kvqae["rerankers"].items() if used or name != "rrt"}
+    each = ", ".join(f"the first {depth} by {RERANKERS[name].label}" for name, depth in depths.items())
+    said = f"The best passages of the initial ranking are put into a new order: {each}"
+    if used:
+        return f"{said}."
     return (
-        f"{said}the first {arcface} by ArcFace where a face is found. RRT was left out (kvqae.rrt.use is false), not "
-        "so in the paper: where no face is found, the image re-ranks nothing."
+        f"{said} where a face is found. RRT was left out (kvqae.rrt.use is false), not so in the paper: where no face "
+        "is found, the image re-ranks nothing."
     )
 
 
@@ -97,7 +98,7 @@ def cross_encoder_html(metrics: Mapping[str, float], *, questions: int, passages
 
 
 def _named(name: str) -> str:
-    return LABELS.get(name, name.replace("_", " "))
+    return RERANKERS[name].label if name in RERANKERS else LABELS.get(name, name.replace("_", " "))
 
 
 def overlap_blocks_html(

@@ -7,11 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trivium.kvqae.retrieval.evaluation import BEYOND
+from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
+from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
 from trivium.page.figures import boxes
-from trivium.vision.encoder_registry import by_route, encoder_of
+from trivium.vision.encoder_registry import ENCODERS, by_route
 
 MEASURES = (
     {"name": "mrr", "label": "MRR"},
@@ -19,20 +21,10 @@ MEASURES = (
     {"name": "precision@20", "label": "P@20"},
     {"name": "hits@20", "label": "Hits@20"},
 )
-TEXT_LABELS = {
-    "bm25": "B (BM25, text only)",
-    "dpr_zero_shot": "D₀ (DPR zero-shot, text only)",
-    "dpr_few_shot": "D_f (DPR few-shot, text only)",
+TEXT_LABELS = {"bm25": "B (BM25, text only)"} | {
+    name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()
 }
-RERANKED_LABELS = {
-    "rrt": "RRT (whole image)",
-    "arcface": "F·A (ArcFace)",
-    "image": "F·A + RRT",
-    "text": "Text (cross-encoder)",
-    "text_image": "Text + F·A + RRT",
-    "text_initial": "Text + initial list (beyond the paper)",
-    "text_image_initial": "Text + F·A + RRT + initial list (beyond the paper)",
-}
+ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}  # to the paper's
 # Rows that are other systems without RRT: none of them is the paper's.
 WITHOUT_RRT = {
     "image": "F·A, without a face the initial list",
@@ -50,19 +42,27 @@ def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, 
     """
     labels = dict(TEXT_LABELS)
     for name in image_encoders:
-        encoder = encoder_of(name)
+        encoder = ENCODERS[name]
         route, seen = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
         labels[name] = f"{route}·{encoder.symbol} ({encoder.label}, {seen})"
     fused = {row: _formula(systems) for row, systems in weights.items()}
     return labels | fused | {"rrf": "Reciprocal-rank fusion of all"}
 
 
-def reranked_labels_of(first_stage: Mapping[str, str]) -> dict[str, str]:
+def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str]) -> dict[str, str]:
     """What tables call the rows of the re-ranking, after those of the first stage as `labels_of` has them."""
+    names = tuple(rerankers)
+    texts, images = (
+        " + ".join(RERANKERS[name].symbol for name in that_see(names, *what)) for what in (("text",), ("face", "whole"))
+    )
     return {
         "initial": f"Initial: {first_stage['dpr_few_shot_image']}",
         "bm25_image": f"{first_stage['bm25_image']}, not re-ranked",
-        **RERANKED_LABELS,
+        **{name: RERANKERS[name].row for name in names},
+        "image": images,
+        "text_image": f"{texts} + {images}",
+        "text_initial": f"{texts} + initial list (beyond the paper)",
+        "text_image_initial": f"{texts} + {images} + initial list (beyond the paper)",
     }
 
 
@@ -72,7 +72,7 @@ def _formula(systems: Iterable[str]) -> str:
     terms = [TEXT_LABELS[name].split(" (")[0] for name in names if name in TEXT_LABELS]
     routes = by_route(name for name in names if name not in TEXT_LABELS)
     for encoders, factor in ((routes["face"], "F"), (routes["whole"], "(1−F)")):
-        symbols = [encoder_of(name).symbol for name in encoders]
+        symbols = [ENCODERS[name].symbol for name in encoders]
         inside = " + ".join(symbols)
         if symbols:
             terms.append(f"{factor}·{inside}" if len(symbols) == 1 else f"{factor}({inside})")
@@ -173,7 +173,7 @@ def retrieval_html(
                 verdicts=verdicts,
                 measures=MEASURES,
                 labels=labels,
-                beyond=BEYOND,
+                beyond=ADDED,
                 level=level,
                 confidence=confidence,
             )

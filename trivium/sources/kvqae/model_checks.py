@@ -6,13 +6,13 @@ import torch
 
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.brought import require_files
-from trivium.vision.encoder_registry import encoder_of
+from trivium.vision.encoder_registry import ENCODERS
 
 PUBLIC = ("arcface", "clip", "imagenet")  # image encoders whose weights every source gives; others bring their own
 FILES = (
     "text/config.json",
     "text/model.safetensors",
-    *(f"{name}/{file}" for name in PUBLIC for file in encoder_of(name).files),
+    *(f"{name}/{file}" for name in PUBLIC for file in ENCODERS[name].files),
 )
 
 
@@ -29,5 +29,5 @@ def validate_base_models(base: Path) -> dict[str, float]:
     cpu = torch.device("cpu")
     text, _ = load_text_encoder(base / "text", cpu)
     for name in PUBLIC:
-        encoder_of(name).load(base / name, cpu)
+        ENCODERS[name].load(base / name, cpu)
     return {"text_parameters": float(sum(weights.numel() for weights in text.parameters()))}

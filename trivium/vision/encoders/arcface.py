@@ -56,6 +56,3 @@ def write_mean_colour(path: Path, weights: NDArray[np.floating], *, batch: str |
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
-
-
-ENCODER = ArcFace

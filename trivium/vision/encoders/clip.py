@@ -68,6 +68,3 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
     except (FileNotFoundError, ValueError, TypeError, KeyError, SafetensorError) as error:
         raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
     return PictureEmbedder(folder, model.visual, prepare, device)
-
-
-ENCODER = Clip

@@ -81,6 +81,3 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
         ]
     )
     return PictureEmbedder(folder, MaxPooled(resnet), prepare, device)
-
-
-ENCODER = ImageNet

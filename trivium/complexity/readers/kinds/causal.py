@@ -59,7 +59,7 @@ class CausalSettings(GenerativeSettings):
 class CausalReader:
     """Llama and its like, with LoRA."""
 
-    kind: ClassVar[str] = "causal"
+    name: ClassVar[str] = "causal"
     settings_model: ClassVar[type[ReaderSettings]] = CausalSettings
     tiny: ClassVar[Mapping[str, Any]] = {
         "base": "llama",

@@ -63,7 +63,7 @@ class ExtractiveSettings(ReaderSettings):
 class ExtractiveReader:
     """CamemBERT, BERT and their like, with a head for start and end."""
 
-    kind: ClassVar[str] = "extractive"
+    name: ClassVar[str] = "extractive"
     settings_model: ClassVar[type[ReaderSettings]] = ExtractiveSettings
     tiny: ClassVar[Mapping[str, Any]] = {"base": "camembert", "stride": 8}
 

@@ -42,7 +42,7 @@ class Seq2SeqSettings(GenerativeSettings):
 class Seq2SeqReader:
     """T5 and its like."""
 
-    kind: ClassVar[str] = "seq2seq"
+    name: ClassVar[str] = "seq2seq"
     settings_model: ClassVar[type[ReaderSettings]] = Seq2SeqSettings
     tiny: ClassVar[Mapping[str, Any]] = {"base": "mt5"}
 

@@ -27,6 +27,7 @@ class Blip(Kind):
     name = "blip"
     label = "BLIP"
     Settings = BlipSettings
+    teraflop = 0.11  # ViT-B at 384 pixels
     network = ("trivium.decorrelation.models.blip", "Blip")
     tiny: ClassVar = {
         "queue": 6,

@@ -10,4 +10,5 @@ class Clip(Kind):
     name = "clip"
     label = "CLIP"
     Settings = ModelSettings
+    teraflop = 0.012  # ViT-B-32
     network = ("trivium.decorrelation.models.clip", "Clip")

@@ -28,6 +28,7 @@ class Vse(Kind):
     name = "vse"
     label = "VSE++"
     Settings = VseSettings
+    teraflop = 0.02  # VGG19
     network = ("trivium.decorrelation.models.vse", "Vse")
     released = False
     tiny: ClassVar = {

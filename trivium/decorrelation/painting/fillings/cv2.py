@@ -26,6 +26,7 @@ class Cv2(Filling[Cv2Settings]):
     name = "cv2"
     label = "OpenCV (cv2)"
     inpaints = True
+    core_seconds = 0.08
     Settings = Cv2Settings
 
     def __init__(self, settings: Cv2Settings, weights: None = None) -> None:

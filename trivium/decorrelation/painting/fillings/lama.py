@@ -25,6 +25,7 @@ class Lama(Filling[LamaSettings]):
     name = "lama"
     label = "LaMa"
     inpaints = True
+    teraflop = 0.5
     Settings = LamaSettings
     weights = "lama"
 

@@ -8,12 +8,12 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from stages.kvqae import dpr_encode
+from stages.kvqae import encode_texts
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.errors import BadInput
 from trivium.files.tables import read_table, write_json_lines, write_table
 from trivium.harness.stage import execute
-from trivium.kvqae.retrieval import dpr_encoding
+from trivium.kvqae.retrieval import text_encoder, text_encoding
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 
 TEXTS = ["w1", "w2 w3 w4 w5 w6", "w7 w8", "", "w9 w10 w11", "w1 w1 w1 w1 w1 w1 w1 w1", "w2", "w3 w3"]
@@ -26,11 +26,21 @@ def question(identifier: str, text: str) -> dict:
 
 def run(folder: Path, out: str = "out", **changed) -> dict[str, float]:
     section = {"max_tokens": 16, "batch_size": 3, "shard_size": 4} | changed
-    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {"dpr_encode": section}}))
-    options = {"params": "params.yaml", "model": "dpr", "passages": "passages.parquet", "articles": "articles.parquet"}
+    entries = {"dpr_few_shot": {"model": str(folder / "dpr")}}
+    tree = {"kvqae": {"encode_texts": section, "text_encoders": entries}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    options = {"params": "params.yaml", "passages": "passages.parquet", "articles": "articles.parquet"}
     argv = [part for name, value in options.items() for part in (f"--{name}", str(folder / value))]
-    argv += ["--questions", str(folder / "train.jsonl"), str(folder / "test.jsonl"), "--out", str(folder / out)]
-    return execute(dpr_encode.main, "kvqae.dpr_encode", dpr_encoding.DprEncodeParameters, argv)
+    argv += [
+        "--encoder",
+        "dpr_few_shot",
+        "--questions",
+        str(folder / "train.jsonl"),
+        str(folder / "test.jsonl"),
+        "--out",
+        str(folder / out),
+    ]
+    return execute(encode_texts.main, "kvqae.encode_texts", text_encoding.EncodeTextsParameters, argv)
 
 
 @pytest.fixture
@@ -75,13 +85,13 @@ def test_killed_and_resumed(world, monkeypatch):
     run(world, "whole", shard_size=2)
     encoded = []
 
-    def dies(encoder, tokenizer, ids, batch_size):
+    def dies(encoder, tokenizer, ids, batch_size, pooled):
         encoded.append(len(ids))
         if len(encoded) == 5:  # two splits of questions, two shards, then
             raise KeyboardInterrupt
         return encode(encoder, tokenizer, ids, batch_size)
 
-    monkeypatch.setattr(dpr_encoding, "encode", dies)
+    monkeypatch.setattr(text_encoder, "encode", dies)
     with pytest.raises(KeyboardInterrupt):
         run(world, "resumed", shard_size=2)
     assert not (world / "resumed").exists()
@@ -104,7 +114,7 @@ def test_nan_names_the_passage(world):
 
 def test_values_beyond_float16():
     with pytest.raises(BadInput, match="f:12: embedding with NaN, infinity or a value beyond float16"):
-        dpr_encoding.half_precision(np.array([[1.0], [70000.0]], np.float32), Path("f"), 10)
+        text_encoding.half_precision(np.array([[1.0], [70000.0]], np.float32), Path("f"), 10)
 
 
 def test_question_without_a_token(world):

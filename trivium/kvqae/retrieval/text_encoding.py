@@ -1,15 +1,14 @@
-"""DPR encoding: one vector a passage of the knowledge base and a question, by the two trained towers (kvqae.md §3)."""
+"""One vector a passage of the knowledge base and a question, by a text encoder (kvqae.md §3)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 from tqdm import tqdm
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
@@ -17,25 +16,25 @@ from trivium.files.matrices import read_matrix
 from trivium.formats.questions import read_questions
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
-from trivium.kvqae.retrieval.text_encoder import encode, tokenize
+from trivium.kvqae.retrieval.text_encoder_registry import SECTION, TextEncoder
 
 
-class DprEncodeParameters(Parameters):
-    """Section `kvqae.dpr_encode`."""
+class EncodeTextsParameters(Parameters):
+    """Section `kvqae.encode_texts`."""
 
-    elsewhere: ClassVar = {"max_tokens": "kvqae.texts.tokens"}
+    elsewhere: ClassVar = {"settings": f"{SECTION}.{{encoder}}", "max_tokens": "kvqae.texts.tokens"}
+    settings: dict[str, Any] = Field(description="Of the encoder: its entry in `kvqae.text_encoders`")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=1, description="Texts a batch; halves itself when GPU memory runs out")
     shard_size: int = Field(ge=1, description="Passages in memory, and lost at most when the stage is killed")
 
 
 def encode_passages(
-    encoder: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
+    encoder: TextEncoder,
     passages: Path,
     articles: Path,
     work: Path,
-    parameters: DprEncodeParameters,
+    parameters: EncodeTextsParameters,
 ) -> Iterator[tuple[int, NDArray[np.float16]]]:
     """(first passage number, vectors) of successive shards of the knowledge base; those in `work` are not made again.
 
@@ -48,8 +47,8 @@ def encode_passages(
         for first, titles, texts in shards:
             shard = work / f"passages-{first:09d}.npy"
             if not shard.exists():
-                ids = tokenize(tokenizer, texts.to_pylist(), parameters.max_tokens, titles=titles.to_pylist())
-                vectors = half_precision(encode(encoder, tokenizer, ids, parameters.batch_size), passages, first)
+                ids = encoder.tokenize(texts.to_pylist(), parameters.max_tokens, titles.to_pylist())
+                vectors = half_precision(encoder.encode(ids, parameters.batch_size), passages, first)
                 with write_atomically(shard) as beside:
                     np.save(beside, vectors)
             yield first, read_matrix(shard)
@@ -57,10 +56,7 @@ def encode_passages(
 
 
 def encode_questions(
-    encoder: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    questions: Sequence[Path],
-    parameters: DprEncodeParameters,
+    encoder: TextEncoder, questions: Sequence[Path], parameters: EncodeTextsParameters
 ) -> tuple[NDArray[np.float16], pa.Table]:
     """Vectors of the questions of all splits, and for each row its `split` (name of the file) and question `id`.
 
@@ -70,12 +66,12 @@ def encode_questions(
     vectors, splits, identifiers = [], [], []
     for path in questions:
         asked = read_questions(path)
-        ids = tokenize(tokenizer, [question.text for question in asked], parameters.max_tokens)
-        special = tokenizer.num_special_tokens_to_add()
+        ids = encoder.tokenize([question.text for question in asked], parameters.max_tokens)
+        without = len(encoder.tokenize([""], parameters.max_tokens)[0])
         for row, (question, tokens) in enumerate(zip(asked, ids, strict=True), 1):
-            if len(tokens) <= special:
+            if len(tokens) <= without:
                 raise BadInput("question without a token", file=path, row=row, field="input", got=question.text)
-        vectors.append(half_precision(encode(encoder, tokenizer, ids, parameters.batch_size), path, 0))
+        vectors.append(half_precision(encoder.encode(ids, parameters.batch_size), path, 0))
         splits += [path.stem] * len(asked)
         identifiers += [question.id for question in asked]
     return np.concatenate(vectors), pa.table({"split": splits, "id": identifiers})

@@ -1,4 +1,4 @@
-"""The loop: rates, resumable to the bit, mini-batches and processes that change nothing, clear errors."""
+"""Training of a retrieval model: rates, resuming to the bit, mini-batches and processes that change nothing, errors."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ import yaml
 
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
-from trivium.decorrelation.training.loop import add_gradient, halved, optimiser_of, train
+from trivium.decorrelation.training.model_training import add_gradient, halved, optimiser_of, train
 from trivium.decorrelation.training.processes import place, run_in_processes
 from trivium.decorrelation.training.training_pairs import training_pairs
 from trivium.errors import BadInput

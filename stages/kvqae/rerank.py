@@ -1,0 +1,55 @@
+"""Stage `kvqae-rerank`. The initial run's best passages in a new order, one cell a re-ranker."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from trivium.files.atomic import write_atomically
+from trivium.formats.trec import write_run
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.reranker import RERANKERS, SECTION, SPLITS, Inputs, reranker_settings
+from trivium.measures.runs import Run
+
+LOADS = {"trivium.kvqae.rerankers.members": "${key}"}  # a cell loads its own re-ranker
+
+
+class RerankParameters(Parameters):
+    """Section `kvqae.rerank`."""
+
+    elsewhere: ClassVar = {
+        "settings": f"{SECTION}.{{reranker}}",
+        "max_tokens": "kvqae.texts.pair_tokens",
+        "batch": "kvqae.texts.pair_batch",
+    }
+    settings: dict[str, Any] = Field(description="Of the re-ranker: its entry in `kvqae.rerankers`")
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    batch: int = Field(ge=1, description="Pairs of texts scored together")
+
+
+def main(
+    parameters: RerankParameters,
+    context: Context,
+    *,
+    reranker: str,
+    runs: Path,
+    questions: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write `{split}.trec`, that of the folder `runs` re-ranked, and count what the re-ranker counts."""
+    inputs = Inputs(questions, passages, articles, parameters.max_tokens, parameters.batch)
+    member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
+    metrics: dict[str, float] = {}
+    with write_atomically(out) as beside:
+        for split in SPLITS:
+            run, counts = member.rerank(split, runs / f"{split}.trec")
+            write_run(beside / f"{split}.trec", Run(run.queries, run.documents, run.scores, reranker))
+            metrics |= {f"{split}_{name}": value for name, value in counts.items()}
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.rerank", RerankParameters)

@@ -1,0 +1,52 @@
+"""RRT: the question's image against those of the articles, by their local features (kvqae.md §4)."""
+
+from pathlib import Path
+
+import pyarrow as pa
+from pydantic import Field
+
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over
+from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
+from trivium.kvqae.rerankers.rrt_parameters import is_left_out
+from trivium.measures.runs import Run
+
+
+class RrtSettings(RerankerSettings):
+    """Reads the network's folder, and local features of all images."""
+
+    batch: int = Field(ge=1, description="Image pairs scored together; halved when GPU memory runs out")
+
+
+class Rrt(Reranker):
+    """Every question with a readable image; none where RRT is left out (`kvqae.rrt.use`)."""
+
+    name, label, row, symbol, sees = "rrt", "RRT", "RRT (whole image)", "RRT", "whole"
+    Settings = RrtSettings
+
+    def __init__(self, settings: RrtSettings, inputs: Inputs) -> None:
+        from trivium.kvqae.rerankers.rrt import check_dimension, load_rrt
+        from trivium.kvqae.rerankers.rrt_reranking import read_base
+        from trivium.vision.local_descriptors.folder import FeatureFolder
+
+        self.settings, self.inputs = settings, inputs
+        model, features = settings.reads
+        self.left_out = is_left_out(model)
+        if not self.left_out:
+            self.base = read_base(inputs.articles, inputs.passages, features / "kb")
+            self.features = FeatureFolder.read(features / "questions")
+            self.network = load_rrt(model)
+            check_dimension(self.network, self.base.features, features / "kb")
+            check_dimension(self.network, self.features, features / "questions")
+
+    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
+        """By the network's scores; a passage whose article has no readable image is left out."""
+        from trivium.kvqae.rerankers.rrt_reranking import rerank
+
+        asked = read_questions(self.inputs.questions / f"{split}.jsonl")
+        if self.left_out:
+            return Run.from_dict({}, name=self.name), {"questions_left_out": float(len(asked))}
+        run = read_run_over(file, [question.id for question in asked])
+        images = self.features.rows(pa.array([question.image for question in asked], pa.string()))
+        depth, batch = self.settings.depth, self.settings.batch
+        return rerank(run, images, self.features, self.base, self.network, depth=depth, batch=batch)

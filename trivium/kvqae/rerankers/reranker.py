@@ -1,0 +1,112 @@
+"""What a re-ranker of passages is, and how one is found by its name (kvqae.md §4).
+
+A re-ranker is a module of `members/` with one subclass of `Reranker`. Its name is the module's; a line of that name in
+`kvqae.rerankers` puts it to use. It also names its runs and its rows. Nothing else lists it. Those that look at the
+image are fused with each other, then with those that read the text (`fusion.py`). Such a module is light: networks are
+imported where one is made.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from trivium.harness.parameters import Parameters, validate
+from trivium.harness.registry import Registry
+from trivium.measures.runs import Run
+
+FAMILY = "trivium.kvqae.rerankers.members"
+SECTION = "kvqae.rerankers"  # of params.yaml: those in use, in the order of the tables
+SPLITS = ("validation", "test")  # that are re-ranked
+
+
+class RerankerSettings(Parameters):
+    """An entry of `kvqae.rerankers`."""
+
+    reads: tuple[Path, Path] = Field(description="Outputs of two stages that it reads; the graph waits for them")
+    depth: int = Field(ge=1, description="Best passages of the initial run that are re-ranked")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What every re-ranker may read beside what its settings name.
+
+    Attributes:
+        questions: folder with `{split}.jsonl`.
+        passages, articles: tables of the knowledge base.
+        max_tokens: of question and passage together.
+        batch: pairs of texts scored together.
+    """
+
+    questions: Path
+    passages: Path
+    articles: Path
+    max_tokens: int
+    batch: int
+
+
+class Reranker(ABC):
+    """One way to put the best passages of a run into a new order.
+
+    Attributes:
+        name: of the module, of its entry in `kvqae.rerankers`, of its runs and rows.
+        label: what sentences call it.
+        row: what tables call its row.
+        symbol: what stands for it in the formulae of other rows.
+        sees: what it compares: texts, faces, or whole pictures.
+        Settings: of its entry.
+
+    Args:
+        settings: of its entry.
+        inputs: what else it may read.
+
+    Raises:
+        BadInput: what it reads is not there, or does not fit.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    row: ClassVar[str]
+    symbol: ClassVar[str]
+    sees: ClassVar[Literal["text", "face", "whole"]]
+    Settings: ClassVar[type[RerankerSettings]] = RerankerSettings
+
+    @abstractmethod
+    def __init__(self, settings: Any, inputs: Inputs) -> None: ...
+
+    @abstractmethod
+    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
+        """Re-rank a split's initial run, a TREC file; returns the new one, and counts.
+
+        A question that it has nothing to say about gets no list, and of the passages only those stand in a list that it
+        could judge: whoever fuses lists fills them up.
+
+        Raises:
+            BadInput: the run is not about the split's questions, or has a passage that the knowledge base lacks.
+        """
+
+
+RERANKERS: Registry[Reranker] = Registry(FAMILY, "re-ranker", SECTION)
+
+# `kvqae.rerankers`, as stages read it that only ask which re-rankers are in use, and in which order.
+Rerankers = Annotated[
+    dict[Annotated[str, AfterValidator(RERANKERS.known)], dict[str, Any]],
+    Field(description="Re-rankers in use, in the tables' order"),
+]
+
+
+def reranker_settings(name: str, values: Mapping[str, Any]) -> Any:
+    """Check a re-ranker's entry in `kvqae.rerankers`.
+
+    Raises:
+        BadInput: no such re-ranker, or see `validate`.
+    """
+    return validate(RERANKERS[name].Settings, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
+
+
+def that_see(names: Iterable[str], *what: str) -> tuple[str, ...]:
+    """Those of the re-rankers that compare one of these things, in the order given."""
+    return tuple(name for name in names if RERANKERS[name].sees in what)
