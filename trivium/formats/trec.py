@@ -1,7 +1,7 @@
 """TREC files: runs and qrels, as trec_eval reads them; every writer is atomic.
 
-trec_eval holds scores in 32 bits, orders each list by them and equal ones by the documents' names, last name first; it
-ignores ranks and the order of the lines. What is written here has no equal scores, so every reader finds the same order.
+trec_eval holds scores in 32 bits, orders each list by them and equal ones by the documents' names, last name first;
+it ignores ranks and the order of the lines. What is written here has no equal scores: every reader finds one order.
 """
 
 from collections import defaultdict
