@@ -75,7 +75,7 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
 
 
 def bring_images(source: Path, out: Path) -> None:
-    """Link or copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
+    """Copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
     shards = sorted(source.glob("shard-*.parquet"))
     if shards:
         bring(source, out, (shard.name for shard in shards))
