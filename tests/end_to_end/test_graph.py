@@ -173,7 +173,6 @@ def test_a_threshold_reruns_only_the_analysis(clone):
 
 def test_nothing_writes_into_the_cache(clone):
     """Outputs may be hard links to it: what a stage wrote in place would change what was kept of another run."""
-    assert clone.run("dvc", "config", "cache.type").strip() == "reflink,hardlink,copy"
     clone.run("dvc", "exp", "run", "-S", "kvqae.fuse.weights.bm25_image.arcface=0.45")
     kept = list(Path(clone.run("dvc", "cache", "dir").strip(), "files", "md5").glob("??/*"))
     assert kept

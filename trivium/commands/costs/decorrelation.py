@@ -37,6 +37,24 @@ def _sample(used: Used) -> Pictures:
     return Pictures(pictures, pictures * 1e-5, used("decorrelation.world.coco.test"), 0)
 
 
+def _matching(used: Used, world: Pictures) -> float:
+    """Teraflop of BLIP's second stage, the mean over all cells: it reads a query with each of its candidates."""
+    cells = used("decorrelation.cells").values()
+    share = sum(cell["model"] == "blip" for cell in cells) / len(cells)
+    queries = (6 + 5) * world.test_pictures  # pictures, untouched and painted, and five captions of each
+    # 13 words that look at 577 patches, whose keys and values are made anew for each pair
+    pair = chosen(used, "decorrelation_models", 4e-6, 0.02)
+    return float(share * queries * used("decorrelation.retrieve.candidates")["coco"] * pair)
+
+
+def _painted_gb(used: Used, world: Pictures) -> float:
+    """The mean over all paintings. On COCO a painted picture takes 465 KB as PNG; seven of eight have one."""
+    paintings = used("decorrelation.paintings").values()
+    share = sum(each["filling"] != "none" for each in paintings) / len(paintings)
+    smaller = {"png": 1.0, "webp": 0.8}[used("decorrelation.inpaint.picture_format")]
+    return float(share * 7 / 8 * world.picture_gb * 465 / 162 * smaller)  # a JPEG takes 162 KB
+
+
 def decorrelation_costs(used: Used) -> dict[str, Row]:
     """A row a stage."""
     world = chosen(used, "coco", _sample, lambda _: HUB_PICTURES)(used)
@@ -68,7 +86,7 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
         ),
         # cv2; LaMa takes .5 teraflop a picture of 640 × 480
         "decorrelation-inpaint": Row(
-            disk=1.5 * world.picture_gb,
+            disk=_painted_gb(used, world),
             memory=2,
             teraflop=(world.pictures / 2 + 3 * world.test_pictures) * min(0.5, 0.025 * world.picture_gb),
             core_hours=(world.pictures / 2 + 3 * world.test_pictures)
@@ -90,11 +108,11 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             * models.clip_teraflop,
             core_hours=0.004,
         ),
-        # counted with CLIP; BLIP keeps its scaled pictures besides
+        # the first stage is counted with CLIP; BLIP keeps its scaled pictures besides
         "decorrelation-retrieve": Row(
             disk=world.pictures * 5 * 1024 * 1e-9,
             memory=2 + world.pictures * 6e-5,
-            teraflop=(world.pictures * 5 / 3 + 6 * world.test_pictures) * models.clip_teraflop,
+            teraflop=(world.pictures * 5 / 3 + 6 * world.test_pictures) * models.clip_teraflop + _matching(used, world),
             core_hours=0.004 + world.pictures * 5 * 3e-4 / 3600,
         ),
         "decorrelation-evaluate": Row(
