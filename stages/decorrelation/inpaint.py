@@ -66,6 +66,7 @@ def main(
         name=filling,
         settings=settings,
         dilate=parameters.dilate,
+        picture_format=parameters.picture_format,
         weights=weights,
         work=work,
     )

@@ -1,6 +1,5 @@
 """Stage `kvqae-bm25_search`. BM25 with k1 and b from a grid on validation."""
 
-from itertools import product
 from pathlib import Path
 
 from trivium.files.csv_tables import write_csv
@@ -9,8 +8,6 @@ from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters, grid, grid_search, write_runs
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.source_questions import check_no_leak
-
-K1_END, B_END = 3.0, 1.0
 
 
 def main(
@@ -39,7 +36,7 @@ def main(
         read_questions(viquae / "validation.jsonl"),
         passages,
         articles,
-        settings=list(product(grid(parameters.k1_step, K1_END), grid(parameters.b_step, B_END))),
+        settings=grid(parameters.k1_step, parameters.b_step),
         depth=parameters.depth,
         work=context.work,
     )

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from trivium.commands.costs.kvqae import kvqae_world
 from trivium.commands.costs.project import stage_costs
 from trivium.commands.costs.row import Machine, Row, chosen, known
 from trivium.commands.plan import plan, show
 from trivium.commands.scale import merge
 from trivium.commands.stage_models import Used
 from trivium.errors import BadInput
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json_lines
 
 MACHINE = Machine(gpu_teraflop_a_second=10, core_teraflop_a_second=1, network_mb_a_second=50)
 PARAMETERS = {"world": {"toy": "sample"}, "toy": {"train": {"steps": 36, "seeds": [0, 1, 2], "most": None}}}
@@ -23,11 +26,13 @@ def one(row, definition=None, cores=2):
     return cost
 
 
-def of_the_project(scale=None, cores=2, **world):
+def of_the_project(scale=None, cores=2, changes=None, **world):
     graph, parameters = (yaml.safe_load(Path(name).read_text()) for name in ("dvc.yaml", "params.yaml"))
     if scale:
         list(merge(parameters, yaml.safe_load(scale.read_text()), scale))
     parameters["world"] |= world
+    for section, values in (changes or {}).items():
+        parameters["decorrelation"][section] |= values
     used = Used(parameters)
     return list(plan(graph, stage_costs(used, cores), used, cores))
 
@@ -58,6 +63,68 @@ def test_pretraining_holds_the_texts_of_what_was_retrieved():
     texts = 47_000 * 100 * 600 / 1e9  # 100 passages a question, 600 bytes each; twice while they are joined
     for stage in ("kvqae-dpr_pretrain", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"):
         assert memory[stage] == pytest.approx(6 + 2 * texts)
+
+
+@pytest.mark.parametrize(("scale", "hours"), [("workstation", 1.75 + 2.0), ("paper", 10.5 + 2.0)])
+def test_each_setting_of_bm25_asks_validation_anew(scale, hours):
+    """50 and 300 times 1 232 questions, a tenth of a second each; then each question of ViQuAE and TriviaQA once."""
+    (search,) = (row for row in of_the_project(Path(f"scales/{scale}.yaml")) if row.stage == "kvqae-bm25_search")
+    assert 2 * search.without == pytest.approx(hours, rel=0.03)  # on two cores
+
+
+def test_java_gets_its_heap():
+    memory = {row.stage: row.memory for row in of_the_project(Path("scales/paper.yaml"))}
+    assert memory["kvqae-bm25_index"] == memory["kvqae-bm25_search"] == 16 + 2
+
+
+def test_a_folder_of_forty_articles_costs_what_forty_articles_cost(tmp_path):
+    write_json_lines(tmp_path / "articles.jsonl", [{"text": ["word " * 600]}] * 40)
+    for name in ("viquae", "triviaqa"):
+        for split in ("train", "validation", "test"):
+            write_json_lines(tmp_path / name / f"{split}.jsonl", [{}] * 10)
+    (tmp_path / "images" / "questions").mkdir(parents=True)
+    (tmp_path / "images" / "questions" / "one.jpg").write_bytes(b"1" * 1000)
+    write_images(tmp_path / "images" / "kb", [("a.jpg", b"2"), ("b.jpg", b"3")])
+    parameters = yaml.safe_load(Path("params.yaml").read_text())
+    parameters["world"] |= {"kvqae": "local", "local": {"kvqae": str(tmp_path)}}
+    world = kvqae_world(Used(parameters))
+    assert (world.articles, world.viquae_questions, world.triviaqa_questions, world.images) == (40, 30, 30, 3)
+    assert world.passages == pytest.approx(40 + 40 * 600 * 5 / 6 / 40, rel=0.02)  # 5 bytes a word here, in texts 6
+    folder = {"kvqae": str(tmp_path)}
+    rows = [row for row in of_the_project(kvqae="local", local=folder) if row.stage.startswith("kvqae")]
+    assert sum(row.downloads for row in rows) == 0
+    assert sum(row.disk for row in rows) < 60  # BERT with its optimiser, for each training
+    assert sum(row.without for row in rows) < 24
+
+
+def test_a_local_folder_that_is_not_there_yet_counts_as_the_hubs(tmp_path):
+    (local, hub) = (
+        {row.stage: row for row in of_the_project(kvqae=source, local={"kvqae": str(tmp_path)})}
+        for source in ("local", "hub")
+    )
+    assert local["kvqae-passages"] == hub["kvqae-passages"]
+    assert (local["kvqae-world"].downloads, hub["kvqae-world"].downloads) == (0, 157)
+
+
+def test_blips_second_stage_is_counted():
+    scale = Path("scales/workstation.yaml")
+    few, many = (
+        next(row for row in of_the_project(scale, changes=changes) if row.stage == "decorrelation-retrieve")
+        for changes in ({"retrieve": {"candidates": {"coco": 1}}}, {})
+    )
+    # 55 000 queries of one cell with 255 more candidates, .02 teraflop a pair, 40 teraflop a second
+    assert many.with_gpu - few.with_gpu == pytest.approx(55_000 * 255 * 0.02 / 40 / 3600, rel=1e-6)
+
+
+@pytest.mark.parametrize(("picture_format", "gb"), [("png", 50), ("webp", 40)])
+def test_a_filling_of_coco(picture_format, gb):
+    changes = {"inpaint": {"picture_format": picture_format}}
+    (row,) = (
+        row
+        for row in of_the_project(Path("scales/workstation.yaml"), changes=changes)
+        if row.stage == "decorrelation-inpaint"
+    )
+    assert row.disk == pytest.approx(gb, rel=0.02)  # of the two paintings one paints nothing
 
 
 @pytest.mark.parametrize(
@@ -127,8 +194,8 @@ def test_stage_without_row_is_shown_as_such():
 
 def test_total_and_lack_of_disk():
     lines = list(show([one(Row(disk=30, memory=4)), one(Row(disk=25, memory=8))], free=50, cores=2))
-    assert re.search(r"total.* 55.0 GB +8 GiB", lines[-3])
-    assert lines[-2] == "free on this disk: 50 GB, 5 GB too few"
+    assert re.search(r"total.* 55.0 GB +8 GiB", lines[-4])
+    assert lines[-3] == "free on this disk: 50 GB, 5 GB too few"
 
 
 @pytest.mark.skipif(not Path("dvc.yaml").exists(), reason="needs the project's graph")

@@ -1,5 +1,6 @@
 """What users do with the graph: run it, run it again, share it, change a weight, queue, compare."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -168,6 +169,15 @@ def test_a_threshold_reruns_only_the_analysis(clone):
     assert {"complexity-factors", "complexity-validate"} <= ran
     after = {f"complexity-{name}" for name in ("factors", "validate", "simulate", "partition", "fragment")}
     assert ran <= after | {"headline", "report"}
+
+
+def test_nothing_writes_into_the_cache(clone):
+    """Outputs may be hard links to it: what a stage wrote in place would change what was kept of another run."""
+    clone.run("dvc", "exp", "run", "-S", "kvqae.fuse.weights.bm25_image.arcface=0.45")
+    kept = list(Path(clone.run("dvc", "cache", "dir").strip(), "files", "md5").glob("??/*"))
+    assert kept
+    digests = {path: hashlib.md5(path.read_bytes()).hexdigest() for path in kept}
+    assert [path for path in kept if path.parent.name + path.name.removesuffix(".dir") != digests[path]] == []
 
 
 def test_a_queue_of_three_weights_is_compared(clone):

@@ -33,6 +33,24 @@ def test_a_failed_write_leaves_the_old_target_and_nothing_else(tmp_path, folder)
     assert (target / "file" if folder else target).read_text() == "better"
 
 
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_file_that_dvc_has_linked_to_its_cache_is_replaced(tmp_path, folder):
+    """A hard link shares its bytes: written in place, the cache would hold them under the digest of the old ones."""
+    target = tmp_path / "target"
+    file = target / "file" if folder else target
+    for text in ("old", "new"):
+        with atomic.write_atomically(target) as beside:
+            if folder:
+                beside.mkdir()
+            (beside / "file" if folder else beside).write_text(text)
+        if text == "old":
+            (tmp_path / "cached").hardlink_to(file)
+            file.chmod(0o444)
+    assert file.read_text() == "new"
+    assert (tmp_path / "cached").read_text() == "old"
+    assert file.stat().st_mode & 0o200
+
+
 def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
     (tmp_path / ".a.json.12345678.partial.json").write_text("half")
     (tmp_path / ".b.json.12345678.partial.json").write_text("of another target")

@@ -1,19 +1,83 @@
 import numpy as np
 import pytest
+import pytrec_eval
 
+from tests.formats.trec_readers import by_ranx, by_trec_eval, by_trivium
 from trivium.errors import BadInput
 from trivium.formats import trec
 from trivium.measures.runs import Qrels, Run
+from trivium.measures.untie import untie
 
 
-def test_run_round_trip_keeps_every_digit(tmp_path):
+def test_a_run_comes_back_in_its_order_with_the_scores_of_the_file(tmp_path):
     run = Run.from_dict({"q1": {7: 1.0, 3: 1.0 - 1e-8, 9: 0.1 + 0.2}, "q2": {1: -5.0}}, depth=3, name="toy")
     trec.write_run(tmp_path / "r.trec", run)
+    assert (tmp_path / "r.trec").read_text().splitlines()[1] == "q1 Q0 3 2 0.99999994 toy"
     back = trec.read_run(tmp_path / "r.trec")
     assert back.queries == run.queries
     assert back.name == "toy"
     np.testing.assert_array_equal(back.documents, [[7, 3, 9], [1, -1, -1]])
-    np.testing.assert_array_equal(back.scores, run.scores)
+    np.testing.assert_array_equal(back.scores, untie(run.scores))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [5.0] * 6,  # equal
+        0.9 - 1e-8 * np.arange(6),  # passages of one article
+        [1e-40, 0.0, -0.0, 0.0, -1e-40, -3e38],
+        np.nextafter(0.3, -1) - np.spacing(0.3) * np.arange(6),
+    ],
+)
+def test_trec_eval_finds_the_order_that_was_written(tmp_path, scores):
+    """The relevant document is each one in turn; the names' order is not that of the ranks."""
+    documents = [20, 3, 100, 8, 1, 50]
+    trec.write_run(tmp_path / "r.trec", Run(("q",), [documents], [scores]))
+    with (tmp_path / "r.trec").open() as lines:
+        run = pytrec_eval.parse_run(lines)
+    for rank, document in enumerate(documents, 1):
+        evaluator = pytrec_eval.RelevanceEvaluator({"q": {str(document): 1}}, {"recip_rank"})
+        assert evaluator.evaluate(run)["q"]["recip_rank"] == 1 / rank
+
+
+def test_every_reader_measures_the_same(tmp_path):
+    """Articles of a few passages each, some of equal scores; a query without a list, one without judgements."""
+    rng = np.random.default_rng(0)
+    names = [f"q{number}" for number in range(30)]
+    lists = {
+        name: {
+            int(article) * 10 + passage: score - 1e-8 * passage
+            for article, score in zip(rng.permutation(40), rng.normal(size=40).round(1), strict=True)
+            for passage in range(rng.integers(1, 4))
+        }
+        for name in names[1:]
+    }
+    trec.write_run(tmp_path / "r.trec", Run.from_dict(lists, depth=50, name="toy"))
+    judged = {name: rng.choice(400, rng.integers(1, 40), replace=False).tolist() for name in names[:-1]}
+    qrels = Qrels.from_dict({**judged, names[-1]: []})
+    ours = by_trivium(tmp_path / "r.trec", qrels)
+    assert 0 < np.mean(list(ours["hits@1"].values())) < 1
+    for measured in (by_trec_eval(tmp_path / "r.trec", qrels), by_ranx(tmp_path / "r.trec", qrels)):
+        for name, values in ours.items():
+            assert measured[name] == pytest.approx(values, abs=1e-9), name
+
+
+def test_a_foreign_run_is_read_as_trec_eval_reads_it(tmp_path):
+    """Unsorted; equal in 32 bits: the last name first, 9 before 10 as it is later in the alphabet; more columns."""
+    lines = ["b Q0 7 9 0.5 t", "a Q0 10 3 0.70000001 t", "a Q0 9 2 0.7 t more", "a Q0 5 1 -1e-3 t", "b Q0 8 1 2 t"]
+    (tmp_path / "r.trec").write_text("\n".join(lines) + "\n")
+    run = trec.read_run(tmp_path / "r.trec")
+    assert run.queries == ("b", "a")
+    assert run.documents.tolist() == [[8, 7, -1], [9, 10, 5]]
+    assert run.scores[1, 0] == run.scores[1, 1] == np.float32(0.7)
+
+
+def test_names_of_a_foreign_run_are_numbered(tmp_path):
+    (tmp_path / "r.trec").write_text("q Q0 FT-1 1 1.0 t\nq Q0 WSJ-2 2 1.0 t\nq Q0 AP-3 3 2.0 t\n")
+    vocabulary = {"WSJ-2": 0}
+    run = trec.read_run(tmp_path / "r.trec", vocabulary=vocabulary)
+    assert vocabulary == {"WSJ-2": 0, "FT-1": 1, "AP-3": 2}
+    assert run.documents.tolist() == [[2, 0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +88,8 @@ def test_run_round_trip_keeps_every_digit(tmp_path):
         ("q Q0 1 1 nan t\n", "field 'score': not a score; got 'nan'"),
         ("q Q0 1 1 inf t\n", "field 'score': not a score; got 'inf'"),
         ("q Q0 1 1 -1e999 t\n", "field 'score': not a score; got '-1e999'; expected a finite number"),
-        ("q Q0 ² 1 1 t\n", "field 'document': not a document number; got '²'"),
+        ("q Q0 1 1 1e39 t\n", "field 'score': not finite as a 32-bit float; got '1e39'"),
+        ("q Q0 ² 1 0.5 t\n", "field 'document': not a document number; got '²'"),
         (f"q Q0 {'9' * 5000} 1 1 t\n", "field 'document': not a document number; got '9+"),
         ("q Q0 1 1 x t\n", "field 'score': not a score; got 'x'"),
         ("q Q0 1 1 2 t\nq Q0 1 2 1 t\n", "r.trec:2: field 'document': document twice"),

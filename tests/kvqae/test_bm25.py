@@ -62,10 +62,11 @@ def metrics(world: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_grid_excludes_its_end_and_accumulates_no_rounding() -> None:
-    assert grid(0.1, 1.0) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-    assert len(grid(0.1, 3.0)) == 30
-    assert grid(0.7, 1.0) == [0.0, 0.7]
-    assert grid(5.0, 3.0) == [0.0]
+    settings = grid(0.1, 0.1)
+    assert len(settings) == 300
+    assert settings[:2] == [(0.0, 0.0), (0.0, 0.1)]
+    assert [b for _, b in settings[:10]] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    assert grid(5.0, 0.7) == [(0.0, 0.0), (0.0, 0.7)]
 
 
 def test_viquae_sees_the_knowledge_base_and_triviaqa_everything(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import pytrec_eval
 import ranx
 
 from trivium.formats.trec import read_qrels, read_run
@@ -53,12 +54,7 @@ def test_every_measure_of_a_run_without_documents_is_zero():
 @pytest.mark.real
 def test_trec_eval_gives_the_same_on_every_query(real):
     folder = real("trec_eval")
-    # trec_eval orders equal scores by document name, descending: number the names so that lower ids are later names.
-    lines = [line.split() for line in (folder / "results.test").read_text().splitlines()]
-    labels = {columns[2] for columns in lines} | {
-        line.split()[2] for line in (folder / "qrels.test").read_text().splitlines()
-    }
-    vocabulary = {label: number for number, label in enumerate(sorted(labels, reverse=True))}
+    vocabulary: dict[str, int] = {}
     run = read_run(folder / "results.test", vocabulary=vocabulary)
     qrels = read_qrels(folder / "qrels.test", vocabulary=vocabulary).select(run.queries)
     cutoffs = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -76,6 +72,24 @@ def test_trec_eval_gives_the_same_on_every_query(real):
         elif name in ours:
             assert f"{values[ours[name]].mean():.4f}" == value, name
     assert compared == 3 * len(ours)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["results.test", "results.trunc"])
+def test_a_foreign_run_has_trec_evals_order(real, name):
+    """Unsorted, with equal scores; `results.trunc` has more columns, which only we and trec_eval's command pass over."""
+    folder = real("trec_eval")
+    vocabulary: dict[str, int] = {}
+    run = read_run(folder / name, vocabulary=vocabulary)
+    qrels = read_qrels(folder / "qrels.test", vocabulary=vocabulary).select(run.queries)
+    with (folder / "qrels.test").open() as lines:
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(lines), {"recip_rank", "map", "P", "success"})
+    lines = [" ".join(line.split()[:6]) for line in (folder / name).read_text().splitlines()]
+    assert len(lines) > len({tuple(line.split()[::4]) for line in lines})  # equal scores of one query
+    theirs = evaluator.evaluate(pytrec_eval.parse_run(lines))
+    names = {"mrr": "recip_rank", "map": "map", "precision@5": "P_5", "precision@100": "P_100", "hits@10": "success_10"}
+    for ours, values in evaluate(run, qrels, names).items():
+        assert values == pytest.approx([theirs[query][names[ours]] for query in run.queries]), ours
 
 
 @pytest.mark.parametrize("seed", range(3))

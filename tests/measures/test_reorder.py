@@ -19,13 +19,13 @@ def test_lists_follow_the_new_scores():
 def test_equal_scores_keep_the_order_also_on_disk(tmp_path):
     found = reorder(RUN, np.array([[0.5, 0.5, 0.5], [1.0, 1.0, np.nan], [np.nan] * 3]))
     assert found.documents.tolist() == RUN.documents.tolist()
-    assert np.allclose(found.scores[0], 0.5, rtol=1e-15)
+    assert np.allclose(found.scores[0], 0.5, rtol=2e-7)
     write_run(tmp_path / "run.trec", found)
     assert read_run(tmp_path / "run.trec").documents.tolist() == RUN.documents[:2].tolist()  # 7, 3, 5: not by number
 
 
 def test_a_score_after_a_tie_stays_below_it():
-    tie = np.nextafter(0.5, 0)  # what the second of two equal scores becomes
+    tie = np.nextafter(np.float32(0.5), np.float32(0))  # what the second of two equal scores becomes
     found = reorder(RUN, np.array([[0.5, 0.5, tie], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
     assert found.documents[0].tolist() == [7, 3, 5]
     assert (np.diff(found.scores[0]) < 0).all()
@@ -47,5 +47,5 @@ def test_the_rest_follows_in_its_order_below_the_head():
     whole = follow(head, run)
     assert whole.documents.tolist() == [[2, 1, 3, 4], [7, 8, -1, -1], [-1, -1, -1, -1]]
     assert whole.scores[0, :2].tolist() == [0.75, 0.25]
-    assert 0.25 > whole.scores[0, 2] > whole.scores[0, 3] > 0.25 - 1e-12
+    assert 0.25 > whole.scores[0, 2] > whole.scores[0, 3] > 0.25 - 1e-7
     assert follow(run, run).documents.tolist() == run.documents.tolist()

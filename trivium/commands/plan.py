@@ -121,6 +121,7 @@ def show(costs: list[Cost], free: float, cores: int) -> Iterator[str]:
     yield "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format("total (memory: the most)", *total)
     needed = sum(cost.disk for cost in costs)
     yield f"free on this disk: {free:.0f} GB" + ("" if needed <= free else f", {needed - free:.0f} GB too few")
+    yield "Outputs count once: DVC links them to its cache where the disk can (.dvc/config), elsewhere it copies them."
     yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/costs."
 
 

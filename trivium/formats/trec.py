@@ -1,4 +1,8 @@
-"""TREC files: runs and qrels; every writer is atomic."""
+"""TREC files: runs and qrels, as trec_eval reads them; every writer is atomic.
+
+trec_eval holds scores in 32 bits, orders each list by them and equal ones by the documents' names, last name first;
+it ignores ranks and the order of the lines. What is written here has no equal scores: every reader finds one order.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,39 +13,49 @@ import numpy as np
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.reading import finite_number, read_lines, whole_number
-from trivium.measures.runs import Qrels, Run
+from trivium.measures.runs import PADDING, Qrels, Run
+from trivium.measures.untie import untie
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def write_run(path: Path, run: Run) -> None:
-    """Write a TREC run: `query Q0 document rank score tag`; scores keep all 17 significant digits."""
+    """Write a TREC run: `query Q0 document rank score tag`.
+
+    Scores are rounded to 32-bit floats that keep the order and stay apart (`untie`), with the nine digits that these
+    need.
+
+    Raises:
+        ValueError: a score is not finite as a 32-bit float.
+    """
     tag = run.name or path.stem
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
-        for query, documents, scores in zip(run.queries, run.documents, run.scores, strict=True):
+        for query, documents, scores in zip(run.queries, run.documents, untie(run.scores), strict=True):
             for rank, (document, score) in enumerate(zip(documents.tolist(), scores.tolist(), strict=True), 1):
                 if document < 0:
                     break
-                out.write(f"{query} Q0 {document} {rank} {score!r} {tag}\n")
+                out.write(f"{query} Q0 {document} {rank} {score:.9g} {tag}\n")
 
 
 def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | None = None) -> Run:
-    """Read a TREC run; the order within a query is by score, ties by lower document number.
+    """Read a TREC run, with scores and order as trec_eval has them.
 
     Args:
-        path: six columns a line.
+        path: six columns a line; what follows them is ignored.
         name: the run's name; its tag by default.
         vocabulary: numbers of string documents, extended as needed; without it documents must be integers.
 
     Raises:
-        BadInput: no such file, not UTF-8, wrong number of columns, a document that is no number, a score that is none
-            or not finite, a document twice for one query, or no line at all.
+        BadInput: no such file, not UTF-8, too few columns, a document that is not a number, a score that is not a
+            finite number in 32 bits, a document twice for one query, or no line at all.
     """
-    lists: dict[str, dict[int, float]] = defaultdict(dict)
+    found: dict[str, dict[int, tuple[float, str]]] = defaultdict(dict)
     tag = ""
     for row, line in read_lines(path):
         columns = line.split()
-        if len(columns) != 6:
+        if len(columns) < 6:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="6 (TREC run)")
-        query, _, label, _, score_text, tag = columns
+        query, _, label, _, score_text, tag = columns[:6]
         document = _document(label, vocabulary, path, row)
         try:
             score = finite_number(score_text)
@@ -49,12 +63,22 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
             raise BadInput(
                 "not a score", file=path, row=row, field="score", got=score_text, expected="a finite number"
             ) from None
-        if document in lists[query]:
+        if abs(score) > _LARGEST:
+            raise BadInput("not finite as a 32-bit float", file=path, row=row, field="score", got=score_text)
+        if document in found[query]:
             raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
-        lists[query][document] = score
-    if not lists:
+        found[query][document] = score, label
+    if not found:
         raise BadInput("empty run", file=path, expected="at least one retrieved document")
-    return Run.from_dict(lists, depth=max(map(len, lists.values())), name=name or tag)
+    shape = len(found), max(map(len, found.values()))
+    documents, scores = np.full(shape, PADDING, dtype=np.int64), np.full(shape, np.nan)
+    for place, retrieved in enumerate(found.values()):
+        single = np.array([score for score, _ in retrieved.values()], dtype=np.float32).tolist()
+        labels = [label for _, label in retrieved.values()]
+        ranked = sorted(zip(single, labels, retrieved, strict=True), reverse=True)
+        documents[place, : len(ranked)] = [document for _, _, document in ranked]
+        scores[place, : len(ranked)] = [score for score, _, _ in ranked]
+    return Run(tuple(found), documents, scores, name or tag)
 
 
 def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -> Run:

@@ -1,4 +1,4 @@
-"""Files that a user brings: all there, taken without doubling them, their digests kept."""
+"""Files that a user brings, or that were downloaded: all there, taken into an output, their digests kept."""
 
 import errno
 import os
@@ -25,10 +25,17 @@ def require_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def bring(source: Path, out: Path, names: Iterable[str]) -> None:
-    """Hard-link files where the disk allows it (nothing here changes them), else copy them."""
+    """Copy files that stay the user's: what is linked to an output is DVC's, which makes it read-only and trusts it."""
     for name in names:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
-        # A link to a link would dangle when the user's folder moves: link what it points to.
+        shutil.copyfile(source / name, out / name)
+
+
+def link(source: Path, out: Path, names: Iterable[str]) -> None:
+    """Hard-link downloads, which nobody changes, where the disk allows it; else copy them."""
+    for name in names:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        # A link to a link would dangle when the downloads go: link what it points to.
         origin = (source / name).resolve()
         try:
             os.link(origin, out / name)

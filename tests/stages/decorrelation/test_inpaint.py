@@ -13,7 +13,7 @@ from PIL import Image
 
 from stages.decorrelation import inpaint
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
-from trivium.decorrelation.painting.inpainting import InpaintParameters, shards
+from trivium.decorrelation.painting.inpainting import InpaintParameters, encode, shards
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
@@ -102,6 +102,25 @@ def painted(folder):
             assert data.startswith(b"\x89PNG")
             found[subset, name] = np.asarray(Image.open(io.BytesIO(data)))
     return found
+
+
+def test_webp_holds_the_same_pixels(world):
+    stage(world, "blur")
+    before = painted(world / "out")
+    stage(world, "blur", parameters(picture_format="webp"), world / "webp")
+    found = {
+        (subset, name): data for subset in inpaint.SUBSETS for name, data in Images(world / "webp" / subset).stream()
+    }
+    assert set(found) == set(before)
+    for key, data in found.items():
+        assert data[8:12] == b"WEBP"
+        np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(data))), before[key])
+
+
+def test_what_webp_cannot_hold_stays_png():
+    wide = np.zeros((2, 16_384, 3), np.uint8)
+    assert encode(wide, "webp").startswith(b"\x89PNG")
+    assert encode(wide[:, 1:], "webp")[8:12] == b"WEBP"
 
 
 def in_box(name, dilate=0):

@@ -101,7 +101,7 @@ def test_cosines_of_faces_and_the_initial_order_of_equal_images(files):
     expected = [cosine(10) - 2e-8, cosine(10) - 4e-8, cosine(10) - 5e-8, cosine(20), cosine(20) - 7e-8]
     assert list(found["face"].values()) == pytest.approx(expected, abs=1e-3)  # features are float16
     scores = found["face"]
-    assert scores[1] - scores[0] == pytest.approx(3e-8, rel=1e-6)
+    assert scores[1] > scores[7] > scores[0] > scores[1] - 3e-7  # one image: a 32-bit step apart
     assert metrics["test_questions"] == 4
     assert metrics["test_questions_with_face"] == 2
     assert metrics["test_questions_without_result"] == 1  # "other" has no initial list

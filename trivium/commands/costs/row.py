@@ -52,8 +52,8 @@ MACHINE = Machine(
 )
 
 
-def chosen(used: Used, source: str, sample: T, hub: T) -> T:
-    """What `world.<source>` chooses; files of one's own are as large as those of the hub.
+def chosen(used: Used, source: str, sample: T, hub: T, local: T | None = None) -> T:
+    """What `world.<source>` chooses; files of one's own are as large as those of the hub where `local` does not say.
 
     Raises:
         BadInput: it is none of the sources.
@@ -61,7 +61,7 @@ def chosen(used: Used, source: str, sample: T, hub: T) -> T:
     name: Any = used(f"world.{source}")
     if name not in SOURCES:
         raise BadInput("unknown source", field=f"world.{source}", got=name, choices=SOURCES)
-    return sample if name == "sample" else hub
+    return {"sample": sample, "hub": hub, "local": hub if local is None else local}[name]
 
 
 def known(value: float | None, otherwise: float) -> float:

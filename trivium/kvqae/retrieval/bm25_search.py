@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import ceil
 from pathlib import Path
 from typing import ClassVar
@@ -18,6 +19,8 @@ from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
+
+K1_END, B_END = 3.0, 1.0
 
 
 class Bm25SearchParameters(Parameters):
@@ -44,7 +47,12 @@ class GridPoint:
     mrr: float
 
 
-def grid(step: float, end: float) -> list[float]:
+def grid(k1_step: float, b_step: float) -> list[tuple[float, float]]:
+    """All settings (k1, b)."""
+    return list(product(_steps(k1_step, K1_END), _steps(b_step, B_END)))
+
+
+def _steps(step: float, end: float) -> list[float]:
     """0, step, 2 step, ... below `end`, without accumulated rounding."""
     return [round(index * step, 10) for index in range(ceil(round(end / step, 10)))]
 

@@ -15,7 +15,7 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS, read_plain_tensors
-from trivium.sources.brought import PROVENANCE, bring, bring_models
+from trivium.sources.brought import PROVENANCE, bring_models, link
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
@@ -63,7 +63,7 @@ def fetch_models(
                     write_json(folder / PROVENANCE, MINILM)
                 else:
                     for file, path in fetched[model].items():
-                        bring(path.parent, folder, [file])
+                        link(path.parent, folder, [file])
                     write_json(folder / PROVENANCE, pins.summary([model])[model])
                 counts[f"{model}_parameters"] = _usable(model, folder)
         hub.drop(*fetched)

@@ -6,7 +6,7 @@ from pathlib import Path
 from trivium.files.tables import write_json
 from trivium.files.zips import unpack_member
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
-from trivium.sources.brought import bring
+from trivium.sources.brought import link
 from trivium.sources.decorrelation.local import COCO_PARTS, take_coco
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
@@ -48,7 +48,7 @@ def fetch_coco(
         for part in COCO_PARTS:
             unpack_member(annotations, f"annotations/{part}", laid_out / part)
         for path in files["coco_images"].values():
-            bring(path.parent, laid_out / IMAGES, [path.name])
+            link(path.parent, laid_out / IMAGES, [path.name])
         counts = take_coco(laid_out, out, work)
     write_json(out / "sources.json", pins.summary(SOURCES))
     return counts

@@ -25,7 +25,7 @@ from trivium.files.tables import read_json, read_json_lines, write_json, write_j
 from trivium.files.zips import unpack_member
 from trivium.sources import archives
 from trivium.sources.archives import images_in_tar, read_records
-from trivium.sources.brought import bring, bring_identities
+from trivium.sources.brought import bring_identities, link
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.kvqae import kilt
@@ -68,7 +68,7 @@ def fetch_kvqae(out: Path, downloads: Path, pins: Pins | None = None, patience: 
     with Hub(downloads, pins, patience) as hub:
         pieces, counts = _pieces(hub)
         with write_atomically(out) as beside:
-            bring(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
+            link(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
             counts |= leave_out_sources(beside, counts["triviaqa_train"])
             counts |= validate_kvqae(beside, may_lack_images=True)
         hub.drop(PIECES)

@@ -18,8 +18,8 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `data/kvqae/raw` and bring it there.
 
     Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
-    Files are hard-linked where the disk allows it (nothing here changes them), else copied. Training questions of
-    TriviaQA that ViQuAE's were made from are left out. `provenance.json` in `out` keeps the digests.
+    Training questions of TriviaQA that ViQuAE's were made from are left out. `provenance.json` in `out` keeps the
+    digests.
 
     Args:
         source: the user's folder.
@@ -77,7 +77,7 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
 
 
 def bring_images(source: Path, out: Path) -> None:
-    """Link or copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
+    """Copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
     shards = sorted(source.glob("shard-*.parquet"))
     if shards:
         bring(source, out, (shard.name for shard in shards))
