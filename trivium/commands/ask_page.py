@@ -54,7 +54,7 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
         answer = asker.ask(question, image, rerank=rerank)
     except BadInput as problem:
         return problem_html(str(problem))
-    return answer_html(question[:MAX_CHARACTERS], image, answer)
+    return answer_html(question[:MAX_CHARACTERS], answer.picture, answer)
 
 
 def _read_upload(path: Path, uploads: Path) -> bytes:
