@@ -16,7 +16,14 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # of Pillow; the first also opens photographs with previews, MPO
+FORMATS = (
+    "JPEG",
+    "PNG",
+    "WEBP",
+    "GIF",
+    "BMP",
+    "TIFF",
+)  # of Pillow; the first also opens photographs with previews, MPO
 JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/4 or 1/8
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 _WHOLE = 16_000_000  # pixels of the largest picture that is converted in one piece
@@ -98,7 +105,7 @@ def _check_size(image: Image.Image, most: int) -> None:
 
 
 def _draft(image: Image.Image, max_side: int) -> None:
-    """Have a JPEG decoded at a fraction that still has `max_side` pixels: both ways, or the longer way if it is huge."""
+    """Have a JPEG decoded at a fraction that still has `max_side` pixels both ways, or the longer way if it is huge."""
     size = (max_side, max_side)
     if image.width * image.height > PIXELS:
         share = max_side / max(image.size)

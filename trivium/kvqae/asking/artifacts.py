@@ -156,7 +156,9 @@ class Artifacts:
 def _files(path: Path) -> Iterator[tuple[str, int, int, int]]:
     """Name, time, size and inode of a file, or of each in a folder; nothing of what is gone."""
     try:
-        names = [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
+        names = (
+            [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
+        )
         for name in names:
             found = name.stat()
             yield str(name), found.st_mtime_ns, found.st_size, found.st_ino
