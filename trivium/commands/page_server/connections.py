@@ -48,7 +48,7 @@ class Connection(H11Protocol):
         if self.transport.is_closing() and not unread:
             return
         sending = cycle is None or cycle.response_complete or cycle.more_body
-        if not sending:
+        if unread or not sending:
             self._begun = now
         if unread < self._unread or not (sending or unread):
             self._progress = now  # something was read, or it is our turn
