@@ -207,7 +207,8 @@ def test_a_photograph_with_a_preview_is_a_jpeg() -> None:
 
 def test_the_header_decides_before_anything_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = {"max_side": 1024, "max_pixels": 10**12}
-    bombs = jpeg_header(10_001, 10_000), png_header(8_000, 5_001)
+    webp = encoded(Image.new("1", (5_000, 4_001)), "WEBP", method=0)
+    bombs = jpeg_header(10_001, 10_000), png_header(8_000, 5_001), webp
     monkeypatch.setattr(Image.Image, "load", None)
     for bomb in bombs:
         with pytest.raises(Unreadable, match="too_large"):

@@ -72,7 +72,6 @@ def test_fifty_at_once_have_two_processes(decoders):
 
 def test_a_picture_that_needs_much_memory_gets_it_alone(decoders, monkeypatch):
     data = encoded(Image.new("RGB", (4_000, 4_000), "navy"), "WEBP", method=0)
-    monkeypatch.setattr(isolated_decoding, "LITTLE", 100 * 2**20)
     assert decoders.decode(data).getpixel((0, 0))[2] > 100
     monkeypatch.setattr(isolated_decoding, "MUCH", 100 * 2**20)
     with pytest.raises(Unreadable):
@@ -119,10 +118,10 @@ def test_decoders_end_with_who_asks(tmp_path):
         time.sleep(0.05)
 
 
-def test_two_large_pictures_stay_below_a_gibibyte(decoders):
+def test_large_pictures_stay_below_half_a_gibibyte(decoders):
     data = [
         encoded(Image.new("RGBA", (6_300, 6_300), (1, 2, 3, 100))),
-        encoded(Image.new("RGB", (6_300, 6_300), "navy"), "WEBP", quality=10, method=0),
+        encoded(Image.new("RGB", (4_400, 4_400), "navy"), "WEBP", quality=10, method=0),
         encoded(Image.new("RGB", (10_000, 10_000), "navy"), "JPEG", progressive=True),
     ]
     most, done = 0, threading.Event()
@@ -139,4 +138,4 @@ def test_two_large_pictures_stay_below_a_gibibyte(decoders):
     done.set()
     watcher.join()
     assert [picture.size for picture in decoded] == [(64, 64)] * 6
-    assert 150 * 2**20 < most < 2**30
+    assert 150 * 2**20 < most < 2**29

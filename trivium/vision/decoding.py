@@ -26,11 +26,12 @@ FORMATS = (
 )  # of Pillow; the first also opens photographs with previews, MPO
 JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/4 or 1/8
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
+WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
 _WHOLE = 16_000_000  # pixels of the largest picture that is converted in one piece
-_ROWS = 64  # of the reduced picture that are made at a time
+_ROWS = 256  # of such a picture that are converted at a time, about
 # What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
 _BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
-_DRAFTED = ("JPEG", "MPO")
+_STORED = {"JPEG": JPEG_PIXELS, "MPO": JPEG_PIXELS, "WEBP": WEBP_PIXELS}
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -69,7 +70,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
         data: an encoded image in one of `FORMATS`; of an animation the first frame counts.
         max_side: longer side of the result, in pixels; smaller pictures keep their size.
         max_pixels: pictures with more are not decoded, unless they are JPEGs, which can be decoded at 1/2, 1/4 or 1/8;
-            none above `PIXELS`, and no JPEG that is stored with more than `JPEG_PIXELS`.
+            none above `PIXELS`, no JPEG that is stored with more than `JPEG_PIXELS`, no WebP above `WEBP_PIXELS`.
 
     Returns:
         An RGB picture with sides from 1 to `max_side`; transparent parts are white.
@@ -80,7 +81,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
     try:
         with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
             image: Image.Image = Image.open(io.BytesIO(data), formats=FORMATS)
-        _check_size(image, JPEG_PIXELS if image.format in _DRAFTED else PIXELS)
+        _check_size(image, _STORED.get(image.format or "", PIXELS))
         _draft(image, max_side)
         _check_size(image, min(max_pixels, PIXELS))
         image.load()
@@ -147,7 +148,8 @@ def _in_bands(image: Image.Image, max_side: int) -> Image.Image:
     """`_rgb` and Pillow's first step of a reduction, band by band: a large picture is never held twice."""
     factor = max(1, max(image.size) // (2 * max_side))
     reduced = Image.new("RGB", (math.ceil(image.width / factor), math.ceil(image.height / factor)))
-    for top in range(0, image.height, factor * _ROWS):
-        band = image.crop((0, top, image.width, min(top + factor * _ROWS, image.height)))
+    rows = factor * max(1, _ROWS // factor)
+    for top in range(0, image.height, rows):
+        band = image.crop((0, top, image.width, min(top + rows, image.height)))
         reduced.paste(_rgb(band).reduce(factor), (0, top // factor))
     return reduced

@@ -1,7 +1,7 @@
 """Strangers' pictures, decoded in two processes of their own that are bounded in memory and time.
 
-What breaks a decoder breaks one such process and never who asked. Both start with little memory to spare; a picture
-that needs more waits until it is alone in having more, so that together they stay below a gibibyte.
+What breaks a decoder breaks one such process and never who asked. Both have little memory to spare; a picture that
+needs more is decoded while the other process has nothing to do, so that together they stay below half a gibibyte.
 """
 
 import os
@@ -22,7 +22,10 @@ from PIL import Image
 from trivium.vision.decoding import Reason, Unreadable, decode
 
 PROCESSES = 2
-LITTLE, MUCH = 256 * 2**20, 704 * 2**20  # bytes a picture may take: WebP at 40 million pixels takes 620 MiB
+LITTLE, MUCH = (
+    128 * 2**20,
+    400 * 2**20,
+)  # bytes a picture may take: a progressive JPEG at 100 million pixels takes 320 MiB
 SECONDS = 30.0  # a picture may take; 40 million pixels take two
 _JOB, _SIZE = struct.Struct("<QII"), struct.Struct("<II")
 _NO_MEMORY = b"no memory"
@@ -53,7 +56,11 @@ class Decoders:
         reply = self._ask(data, LITTLE)
         if reply in (_NO_MEMORY, b"corrupt"):  # libwebp and libjpeg do not say that it was memory
             with self._alone:
-                reply = self._ask(data, MUCH)
+                other = self._idle.get()
+                try:
+                    reply = self._ask(data, MUCH)
+                finally:
+                    self._idle.put(other)
         if reply == _NO_MEMORY:
             raise Unreadable("too_large", "needs too much memory")
         if reply.decode("ascii", "replace") in get_args(Reason):

@@ -1,6 +1,7 @@
 """A real server: silence ends a connection, an answer on its way does not, and nobody has too many."""
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -122,9 +123,11 @@ def test_who_does_not_read_is_cut_off_and_who_reads_slowly_is_not(connect):
         time.sleep(0.02 if time.monotonic() - started < 3 * SILENCE else 0)
     assert read > 50_000_000
     assert time.monotonic() - started > SILENCE
-    with pytest.raises(ConnectionResetError):  # noqa: PT012
-        while deaf.recv(2**20):
-            pass
+    rest = 0
+    with contextlib.suppress(ConnectionResetError):
+        while part := deaf.recv(2**20):
+            rest += len(part)
+    assert rest < 50_000_000
 
 
 def test_a_client_has_so_many_connections(connect):
