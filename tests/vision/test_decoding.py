@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from trivium.vision.decoding import Unreadable, decode, decode_picture
+from trivium.vision import decoding
+from trivium.vision.decoding import JPEG_PIXELS, PIXELS, Unreadable, decode, decode_picture
 
 LIMITS = {"max_side": 64, "max_pixels": 1_000_000}
 
@@ -175,3 +176,82 @@ def test_an_animation_gives_its_first_frame() -> None:
     frames = [Image.new("RGB", (4, 4), colour) for colour in ("red", "blue")]
     data = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
     assert decode(data, **LIMITS).getpixel((0, 0)) == (255, 0, 0)
+
+
+def jpeg_header(width: int, height: int) -> bytes:
+    """A JPEG that says how large it is; its pixels are those of a small one."""
+    data = bytearray(encoded(Image.new("L", (16, 16)), "JPEG"))
+    frame = data.index(b"\xff\xc0")
+    data[frame + 5 : frame + 9] = struct.pack(">HH", height, width)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["EPS", "PPM", "TGA", "ICO", "JPEG2000", "PCX", "PDF"])
+def test_other_formats_are_not_looked_at(kind: str) -> None:
+    with pytest.raises(Unreadable) as error:
+        decode(encoded(noise(40, 30), kind), **LIMITS)
+    assert error.value.reason == "not_an_image"
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
+def test_named_formats_are(kind: str) -> None:
+    assert decode(encoded(noise(40, 30), kind), **LIMITS).size == (40, 30)
+
+
+def test_a_photograph_with_a_preview_is_a_jpeg() -> None:
+    picture = noise(400, 300)
+    data = encoded(picture, "MPO", save_all=True, append_images=[noise(40, 30)])
+    assert Image.open(io.BytesIO(data)).format == "MPO"
+    assert decode(data, max_side=100, max_pixels=200 * 150).size == (100, 75)  # at a fraction, as a JPEG
+
+
+def test_the_header_decides_before_anything_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = {"max_side": 1024, "max_pixels": 10**12}
+    webp = encoded(Image.new("1", (5_000, 4_001)), "WEBP", method=0)
+    bombs = jpeg_header(10_001, 10_000), png_header(8_000, 5_001), webp
+    monkeypatch.setattr(Image.Image, "load", None)
+    for bomb in bombs:
+        with pytest.raises(Unreadable, match="too_large"):
+            decode(bomb, **limits)
+    assert JPEG_PIXELS == 10_000 * 10_000
+    assert PIXELS == 8_000 * 5_000
+
+
+def test_a_long_jpeg_is_decoded_at_a_fraction_too() -> None:
+    data = encoded(Image.new("L", (65_000, 700), 90), "JPEG")  # both ways it has no 1024 pixels at 1/2
+    assert decode(data, max_side=1024, max_pixels=10**8).size == (1024, 11)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "I;16", "1"])
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_a_large_picture_comes_in_bands_and_looks_the_same(
+    mode: str, orientation: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = noise(32, 24).resize((1024, 768))
+    if mode == "I;16":
+        picture = Image.fromarray(np.asarray(picture.convert("L"), np.uint16) * 257)
+    elif mode == "RGBA":
+        picture.putalpha(picture.convert("L"))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = encoded(picture.convert(mode), exif=exif)
+    whole = np.asarray(decode(data, **LIMITS), int)
+    monkeypatch.setattr(decoding, "_WHOLE", 100)
+    in_bands = np.asarray(decode(data, **LIMITS), int)
+    assert in_bands.shape == whole.shape
+    assert np.abs(in_bands - whole).max() <= 1
+
+
+def test_what_surrounds_the_pixels_is_bounded() -> None:
+    """A text of many mebibytes in a few kibibytes, a huge profile, and a file that is two."""
+    text = PngInfo()
+    text.add_text("comment", "a" * 30_000_000, zip=True)
+    with pytest.raises(Unreadable, match="corrupt"):
+        decode(encoded(noise(8, 6), pnginfo=text), **LIMITS)
+    assert decode(encoded(noise(8, 6), "JPEG", icc_profile=bytes(3_000_000)), **LIMITS).size == (8, 6)
+    script = b"<script>alert(1)</script>"
+    assert decode(encoded(noise(8, 6), "JPEG") + script, **LIMITS).size == (8, 6)
+    with pytest.raises(Unreadable, match="not_an_image"):
+        decode(script + encoded(noise(8, 6), "JPEG"), **LIMITS)
+    pages = encoded(noise(8, 6), "TIFF", save_all=True, append_images=[noise(5, 5)] * 200)
+    assert decode(pages, **LIMITS).size == (8, 6)

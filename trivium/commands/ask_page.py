@@ -3,7 +3,8 @@
     trivium ask-page --port 7860
 
 The page needs no network: no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder,
-for an hour at most, and goes with the server.
+for an hour at most, and goes with the server, or at the next start if the server was killed. `page_server/` says who
+may ask and how much. With `--host`, other machines may: they must bring the token of `TRIVIUM_ASK_TOKEN`.
 """
 
 import argparse
@@ -11,14 +12,16 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.commands.ask import one_thread, read_image
+from trivium.commands.page_server.doors import is_loopback
+from trivium.commands.page_server.folders import temporary_folder
 from trivium.errors import BadInput
 
 if TYPE_CHECKING:
@@ -28,7 +31,9 @@ if TYPE_CHECKING:
 
 SAMPLES = 8  # test questions to pick from
 HOUR = 3600
-WAITING = 256  # questions in the queue; more are turned away
+SESSIONS = 256  # of which gradio remembers something
+TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
+SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
 
 
@@ -54,7 +59,7 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
         answer = asker.ask(question, image, rerank=rerank)
     except BadInput as problem:
         return problem_html(str(problem))
-    return answer_html(question[:MAX_CHARACTERS], image, answer)
+    return answer_html(question[:MAX_CHARACTERS], answer.picture, answer)
 
 
 def _read_upload(path: Path, uploads: Path) -> bytes:
@@ -83,9 +88,16 @@ def _path(payload: Any) -> str | None:
     return None if payload is None else str(payload.path)
 
 
+async def _stays(path: str) -> str:
+    """An upload stays where it is; in gradio this is where a copy is made, and an address is fetched."""
+    return path
+
+
 def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.Blocks":
     """The page: a picture, a question, the answer; `uploads` is gradio's temporary folder."""
     import gradio
+
+    from trivium.commands.page_server.quotas import WAITING
 
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
         gradio.Markdown(
@@ -98,6 +110,7 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
             )
             # The pipeline decodes pictures itself, with its own limits and messages.
             picture.preprocess = _path  # type: ignore[method-assign]
+            picture.async_move_resource_to_block_cache = _stays  # type: ignore[method-assign, assignment]
             with gradio.Column():
                 question = gradio.Textbox(
                     label="Question", lines=2, placeholder="Which constituency did this man represent?"
@@ -120,63 +133,120 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
 def check_port(host: str, port: int) -> None:
     """Raise `BadInput` when no server can listen there; asked before anything is loaded."""
     try:
-        with socket.socket() as probe:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except (OSError, OverflowError) as error:
         raise BadInput(f"the page cannot be served there: {error}", field="--host, --port", got=(host, port)) from None
 
 
+def take_token(host: str) -> str | None:
+    """The token of the environment, which forgets it: no other process inherits it.
+
+    Raises:
+        BadInput: there is none, and other machines reach the host; or it is short.
+    """
+    token = os.environ.pop(TOKEN, "")
+    if not token and not is_loopback(host):
+        expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
+        raise BadInput("other machines could ask, too", field="--host", got=host, expected=expected)
+    if token and len(token) < SHORTEST_TOKEN:
+        raise BadInput("the token is too short", field=TOKEN, expected=f"at least {SHORTEST_TOKEN} characters")
+    return token or None
+
+
 @contextmanager
-def serving(root: Path, *, row: str, host: str, port: int) -> Iterator[str]:
+def serving(root: Path, *, row: str, host: str, port: int, token: str | None) -> Iterator[str]:
     """Load everything, answer one question to warm up, serve; yields the page's address.
 
     Raises:
         BadInput: as `Asker`, or the port is taken.
     """
     check_port(host, port)
-    with tempfile.TemporaryDirectory(prefix="trivium-ask-") as folder:
-        os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder}  # read when gradio is imported
-        import gradio
-
-        from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
-        from trivium.page.asking import style
+    with temporary_folder() as folder:
+        os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": str(folder)}  # read by gradio's import
+        from trivium.kvqae.asking.pipeline import Asker
 
         with Asker(root, row) as asker:
-            (Path(folder) / "samples").mkdir()
-            examples = samples(root, asker.dataset, Path(folder) / "samples")
+            (folder / "samples").mkdir()
+            examples = samples(root, asker.dataset, folder / "samples")
             for path, question in examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
-            page = build(asker, examples, Path(folder))
-            _, address, _ = page.launch(
-                server_name=host,
-                server_port=port,
-                share=False,
-                quiet=True,
-                prevent_thread_lock=True,
-                max_file_size=MAX_BYTES,
-                footer_links=[],
-                ssr_mode=False,
-                theme=gradio.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-                css=style(),
-            )
-            try:
-                yield address
-            finally:
-                page.close(verbose=False)
+            with listening(build(asker, examples, folder), folder, host=host, port=port, token=token):
+                yield f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+@contextmanager
+def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, token: str | None) -> Iterator[None]:
+    """Serve a page behind its guard, in a thread."""
+    import gradio
+    import uvicorn
+    from starlette.applications import Starlette
+
+    from trivium.commands.page_server.connections import Connection
+    from trivium.commands.page_server.doors import Doors
+    from trivium.commands.page_server.guard import Guard
+    from trivium.kvqae.asking.pipeline import MAX_BYTES
+    from trivium.page.asking import style
+
+    page.state_session_capacity = SESSIONS
+    app = gradio.mount_gradio_app(
+        Starlette(),  # type: ignore[arg-type]  # all that is used of a FastAPI
+        page,
+        "/",
+        max_file_size=MAX_BYTES,
+        footer_links=[],
+        run_history=False,
+        show_error=False,
+        ssr_mode=False,
+        enable_monitoring=False,
+        theme=gradio.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+        css=style(),
+    )
+    config = uvicorn.Config(
+        Guard(app, Doors(host, token), page._queue, uploads, MAX_BYTES),
+        host=host,
+        port=port,
+        http=Connection,
+        ws="none",
+        log_level="warning",
+        proxy_headers=False,  # a client would choose its address
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            if not thread.is_alive():
+                raise BadInput("the page cannot be served there", field="--host, --port", got=(host, port))
+            time.sleep(0.01)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="trivium ask-page", description="Ask about a picture, a page")
     parser.add_argument("--port", type=int, default=7860, help="of the page (%(default)s)")
-    parser.add_argument("--host", default="127.0.0.1", help="address to bind; only this machine sees %(default)s")
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help=f"address to bind; only this machine sees %(default)s; others want a token in {TOKEN}",
+    )
     parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
     arguments = parser.parse_args(argv)
     one_thread()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
+    host, port = arguments.host, arguments.port
     try:
-        with serving(Path.cwd(), row=arguments.row, host=arguments.host, port=arguments.port) as address:
+        token = take_token(host)
+        if not is_loopback(host):
+            print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
+        with serving(Path.cwd(), row=arguments.row, host=host, port=port, token=token) as address:
             print(f"ask at {address} (Ctrl-C ends it)", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:

@@ -12,10 +12,9 @@ from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.systems import FaceFound, label_of
 from trivium.page.common import signed
 from trivium.page.kvqae.gallery import thumbnail
-from trivium.vision.decoding import Unreadable, decode
+from trivium.vision.decoding import PIXELS, decode
 
 SIDE, THUMBNAIL = 480, 96  # pixels of the asked picture's longer side, and of an article's picture
-MAX_PIXELS = 200_000_000  # what the systems could read is shown
 FRAME = "#ff9500"  # seen on light and dark pictures
 
 
@@ -52,15 +51,9 @@ def style() -> str:
     return environment.loader.get_source(environment, "ask.css")[0]  # type: ignore[union-attr]
 
 
-def framed(image: bytes, face: FaceFound | None) -> str | None:
-    """A `data:` address of a picture, small, with a frame around the face; None when it cannot be read.
-
-    The image systems refuse such a picture, but some rows do not look at it.
-    """
-    try:
-        picture = decode(image, max_side=SIDE, max_pixels=MAX_PIXELS)
-    except Unreadable:
-        return None
+def framed(image: bytes, face: FaceFound | None) -> str:
+    """A `data:` address of the asked picture, small, with a frame around the face."""
+    picture = decode(image, max_side=SIDE, max_pixels=PIXELS)
     if face is not None:
         left, top, right, bottom = face.box
         corners = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)

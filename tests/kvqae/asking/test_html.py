@@ -98,12 +98,6 @@ def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
     assert sums == ["+0.38", "+6.00"]
 
 
-def test_a_picture_that_no_system_looked_at_and_that_cannot_be_read_is_not_shown():
-    assert framed(b"%PDF-1.7", None) is None
-    html = answer_html("who?", b"%PDF-1.7", Answer("x", 1.0, [], None, [], {"text": 0.1}))
-    assert "<img" not in html
-
-
 class Listening:
     def __init__(self):
         self.heard = []

@@ -1,5 +1,6 @@
 """The queue in front of the pipeline, and what it refuses; the whole pipeline is asked in end_to_end/test_ask.py."""
 
+import io
 import re
 import threading
 import time
@@ -8,12 +9,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from PIL import Image
 
+from tests.kvqae.asking.locked_project import write_lock
 from trivium.errors import BadInput
 from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.asking import pipeline as asking
 from trivium.kvqae.asking.answered_question import Answer
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
+from trivium.vision.decoding import Unreadable
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,8 +27,13 @@ def _precision_is_put_back(monkeypatch):
     monkeypatch.setenv(CPU_BF16, "0")
 
 
+LIMITS = {"max_side": 64, "max_pixels": 100}
+
+
 class Pipeline:
     """Says the question back, in the thread it was made in; notices when it is not alone."""
+
+    picture_limits = LIMITS
 
     def __init__(self, root, row):
         self.thread, self.busy, self.asked = threading.get_ident(), False, []
@@ -38,21 +47,38 @@ class Pipeline:
         if question == "fail":
             raise BadInput("no such thing")
         self.asked.append(question)
-        return Answer(f"{question} {len(image or b'')}", 1.0, [], None, [], {})
+        width = 0 if image is None else Image.open(io.BytesIO(image)).width
+        return Answer(f"{question} {width}", 1.0, [], None, [], {})
+
+
+class InPlace:
+    """Decodes in the thread that asks."""
+
+    def __init__(self, **limits):
+        assert limits == LIMITS
+
+    def decode(self, data):
+        if not data:
+            raise Unreadable("not_an_image")
+        return Image.new("RGB", (len(data), 1), "navy")
+
+    def close(self):
+        pass
 
 
 @pytest.fixture
 def asker(monkeypatch):
     monkeypatch.setattr(asking, "_Pipeline", Pipeline)
+    monkeypatch.setattr(asking, "Decoders", InPlace)
     with Asker(Path()) as made:
         yield made
 
 
 def test_eight_threads_are_answered_in_turn_and_each_gets_its_own_answer(asker):
-    questions = [(f"q{number}", bytes(number)) for number in range(64)]
+    questions = [(f"q{number}", bytes(number)) for number in range(1, 65)]
     with ThreadPoolExecutor(8) as clients:
         answers = list(clients.map(lambda question: asker.ask(*question), questions))
-    assert [answer.text for answer in answers] == [f"q{number} {number}" for number in range(64)]
+    assert [answer.text for answer in answers] == [f"q{number} {number}" for number in range(1, 65)]
 
 
 def test_a_question_that_fails_does_not_stop_the_next(asker):
@@ -74,6 +100,15 @@ def test_a_file_that_is_too_large_never_reaches_the_pipeline(asker):
     assert asker._pipeline.asked == []
 
 
+def test_the_pipeline_gets_the_decoded_picture_without_loss_and_so_does_who_shows_it(asker):
+    answer = asker.ask("who?", b"123")
+    shown = Image.open(io.BytesIO(answer.picture))
+    assert (shown.size, shown.getpixel((2, 0))) == ((3, 1), (0, 0, 128))
+    assert asker.ask("who?", None).picture is None
+    with pytest.raises(BadInput, match="the picture.*this is not an image that can be read"):
+        asker.ask("who?", b"")
+
+
 def test_what_is_missing_is_named_with_the_way_to_make_it(tmp_path):
     with pytest.raises(BadInput, match="params.yaml: no such parameter file"):
         Asker(tmp_path)
@@ -88,6 +123,7 @@ def test_weights_that_were_changed_since_the_last_run(tmp_path):
     record = tmp_path / "data/kvqae/runs/fused/dpr_few_shot_image/fusion.json"
     record.parent.mkdir(parents=True)
     record.write_text('{"depth": 100, "weights": {"dpr_few_shot": 1}}')
+    write_lock(tmp_path, {"fuse": ({}, ["data/kvqae/runs/fused"])})
     with pytest.raises(BadInput, match=r"kvqae\.fuse has changed since the last run: run `make repro` first"):
         Asker(tmp_path)
 

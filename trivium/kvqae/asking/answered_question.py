@@ -41,6 +41,7 @@ class Answer:
         face: the face that was searched for, if any.
         notes: what the asker should know: no picture, a question cut short, several faces.
         seconds: of each step.
+        picture: the asked one as it was looked at, an upright and small picture's file; None without one.
     """
 
     text: str
@@ -49,3 +50,4 @@ class Answer:
     face: FaceFound | None
     notes: Sequence[str]
     seconds: Mapping[str, float]
+    picture: bytes | None = None

@@ -4,10 +4,12 @@ The z-normalisation takes each system's mean and deviation from the test questio
 none), so a question of the test set gets the passages and the answer that the stages gave it.
 """
 
+import io
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +22,7 @@ from trivium.files.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers
-from trivium.kvqae.asking.systems import QUERY, Bm25, Dense, ImageSystems, Seen
+from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.reader_folder import load_reader
@@ -31,6 +33,8 @@ from trivium.kvqae.retrieval.text_encoder_registry import TEXT
 from trivium.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
+from trivium.vision.decoding import Unreadable
+from trivium.vision.isolated_decoding import Decoders
 
 ROW = RERANKED_ROW  # of kvqae.fuse.weights: the one that the report's gallery shows
 SPLIT = "test"  # whose lists the scales come from
@@ -41,7 +45,8 @@ MAX_BYTES = 32 * 2**20  # of a picture's file
 class Asker:
     """Everything that `dvc repro` made, loaded once; questions of any number of threads are answered in turn.
 
-    The networks and the Java machine live in one thread of their own: they are not safe to share.
+    The networks and the Java machine live in one thread of their own: they are not safe to share. Pictures are decoded
+    before, in processes of their own.
 
     Args:
         root: folder of the project.
@@ -58,6 +63,7 @@ class Asker:
         except BaseException:
             self._thread.shutdown()
             raise
+        self._decoders = Decoders(**self._pipeline.picture_limits)
 
     def ask(self, question: str, image: bytes | None, *, rerank: bool = True) -> Answer:
         """Answer a question about a picture.
@@ -68,13 +74,25 @@ class Asker:
             rerank: whether the re-rankers reorder what was retrieved before it is read.
 
         Raises:
-            BadInput: no question, or a picture that cannot be read.
+            BadInput: no question, a picture that cannot be read, or artifacts that were made anew since.
         """
         if not question.strip():
             raise BadInput("the question is empty")
         if image is not None and len(image) > MAX_BYTES:
             raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
-        return self._thread.submit(self._pipeline.ask, question, image, rerank).result()
+        picture = None if image is None else self._decoded(image)
+        answer = self._thread.submit(self._pipeline.ask, question, picture, rerank).result()
+        return replace(answer, picture=picture)
+
+    def _decoded(self, image: bytes) -> bytes:
+        """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
+        try:
+            picture = self._decoders.decode(image)
+        except Unreadable as problem:
+            raise BadInput(PROBLEMS[problem.reason], field=IMAGE) from None
+        out = io.BytesIO()
+        picture.save(out, "BMP")
+        return out.getvalue()
 
     @property
     def dataset(self) -> str:
@@ -82,8 +100,9 @@ class Asker:
         return self._pipeline.dataset
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread and the decoders."""
         self._thread.shutdown()
+        self._decoders.close()
 
     def __enter__(self) -> Self:
         return self
@@ -100,7 +119,7 @@ class _Pipeline:
         every_row = project.fuse.passage_rows
         if row not in every_row:
             raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=every_row)
-        self.dataset = project.dataset
+        self.dataset, self.picture_limits = project.dataset, project.picture_limits
         weights = project.fuse.weights[row]
         self._systems = tuple(weights)
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
@@ -134,6 +153,7 @@ class _Pipeline:
         self._rerankers = Rerankers(project) if row == RERANKED_ROW else None
 
     def ask(self, question: str, image: bytes | None, rerank: bool) -> Answer:
+        self._project.artifacts.check()
         seconds: dict[str, float] = {}
         notes: list[str] = []
         question = self._cut(question, notes)

@@ -16,6 +16,7 @@ from trivium.harness.parameters import (
     values_of,
 )
 from trivium.harness.stage import CPU_BF16
+from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.reranker import reranker_settings
@@ -45,6 +46,7 @@ class Project:
     """A folder with `params.yaml`, `data/`, `models/` and `metrics/`, and the sections that asking uses."""
 
     root: Path
+    artifacts: Artifacts
     bm25_search: Bm25SearchParameters
     dense_search: DenseSearchParameters
     text_tokens: int
@@ -75,6 +77,7 @@ class Project:
         os.environ[CPU_BF16] = str(int(run.cpu_bf16))
         return cls(
             root,
+            Artifacts(root),
             bm25_search=section("bm25_search", Bm25SearchParameters),
             dense_search=section("dense_search", DenseSearchParameters),
             text_tokens=int(used_values(path, "kvqae.texts.tokens")),
@@ -92,5 +95,11 @@ class Project:
         )
 
     def made(self, path: str) -> Path:
-        """`made` in this project."""
-        return made(self.root, path)
+        """`made` in this project, checked.
+
+        Raises:
+            BadInput: also when it does not fit the other artifacts.
+        """
+        found = made(self.root, path)
+        self.artifacts.use(path)
+        return found

@@ -1,0 +1,141 @@
+"""Decoders in processes: the same pixels, and what breaks, hangs or grows stays in them."""
+
+import io
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import psutil
+import pytest
+from PIL import Image
+
+from trivium.vision import isolated_decoding
+from trivium.vision.decoding import Unreadable, decode
+from trivium.vision.isolated_decoding import PROCESSES, Decoders
+
+LIMITS = {"max_side": 64, "max_pixels": 100_000_000}
+
+
+def encoded(image, kind="PNG", **options):
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def noise(width, height):
+    return Image.fromarray(np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8))
+
+
+def children():
+    """The decoders of this process."""
+    of_this = psutil.Process().children()
+    return [each for each in of_this if isolated_decoding._MODULE in each.cmdline()]
+
+
+@pytest.fixture
+def decoders():
+    with Decoders(**LIMITS) as made:
+        yield made
+    assert children() == []
+
+
+def test_pixels_are_those_of_decode(decoders):
+    for data in (encoded(noise(200, 100)), encoded(noise(50, 60), "JPEG"), encoded(Image.new("1", (1, 1)))):
+        assert np.array_equal(decoders.decode(data), decode(data, **LIMITS))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "not_an_image"),
+        (b"<svg/>", "not_an_image"),
+        (encoded(noise(40, 30))[:1000], "corrupt"),
+        (encoded(Image.new("1", (8_000, 5_001))), "too_large"),
+    ],
+)
+def test_reasons_are_those_of_decode(decoders, data, reason):
+    with pytest.raises(Unreadable) as error:
+        decoders.decode(data)
+    assert error.value.reason == reason
+
+
+def test_fifty_at_once_have_two_processes(decoders):
+    pictures = [encoded(Image.new("RGB", (90, 60), (number, 0, 0))) for number in range(50)]
+    with ThreadPoolExecutor(50) as clients:
+        decoded = list(clients.map(decoders.decode, pictures))
+        assert len(children()) <= PROCESSES
+    assert [picture.getpixel((0, 0)) for picture in decoded] == [(number, 0, 0) for number in range(50)]
+
+
+def test_a_picture_that_needs_much_memory_gets_it_alone(decoders, monkeypatch):
+    data = encoded(Image.new("RGB", (4_000, 4_000), "navy"), "WEBP", method=0)
+    assert decoders.decode(data).getpixel((0, 0))[2] > 100
+    monkeypatch.setattr(isolated_decoding, "MUCH", 100 * 2**20)
+    with pytest.raises(Unreadable):
+        decoders.decode(data)
+    assert decoders.decode(encoded(noise(8, 6))).size == (8, 6)
+
+
+def test_a_decoder_that_dies_or_hangs_is_replaced(decoders, monkeypatch):
+    data = encoded(noise(8, 6))
+    decoders.decode(data)
+    decoders.decode(data)
+    for each in children():
+        each.send_signal(signal.SIGKILL)
+    for _ in range(PROCESSES):
+        with pytest.raises(Unreadable, match="broke"):
+            decoders.decode(data)
+    for _ in range(PROCESSES):
+        decoders.decode(data)
+    for each in children():
+        each.suspend()
+    monkeypatch.setattr(isolated_decoding, "SECONDS", 0.2)
+    for _ in range(PROCESSES):
+        with pytest.raises(Unreadable, match="takes more than"):
+            decoders.decode(data)
+    monkeypatch.undo()
+    assert decoders.decode(data).size == (8, 6)
+
+
+def test_decoders_end_with_who_asks(tmp_path):
+    """Also when it is killed: nobody is left at the other end of the line."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        made = Decoders(**LIMITS)
+        made.decode(encoded(noise(8, 6)))
+        os.write(writing, str(children()[0].pid).encode())
+        signal.pause()
+    decoder = psutil.Process(int(os.read(reading, 20)))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    end = time.monotonic() + 10
+    while decoder.is_running() and decoder.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_large_pictures_stay_below_half_a_gibibyte(decoders):
+    data = [
+        encoded(Image.new("RGBA", (6_300, 6_300), (1, 2, 3, 100))),
+        encoded(Image.new("RGB", (4_400, 4_400), "navy"), "WEBP", quality=10, method=0),
+        encoded(Image.new("RGB", (10_000, 10_000), "navy"), "JPEG", progressive=True),
+    ]
+    most, done = 0, threading.Event()
+
+    def watch():
+        nonlocal most
+        while not done.wait(0.02):
+            most = max(most, sum(each.memory_info().rss for each in children()))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with ThreadPoolExecutor(6) as clients:
+        decoded = list(clients.map(decoders.decode, data * 2))
+    done.set()
+    watcher.join()
+    assert [picture.size for picture in decoded] == [(64, 64)] * 6
+    assert 150 * 2**20 < most < 2**29

@@ -1,0 +1,100 @@
+"""How much of the server one client may have: of its disk and of its queue."""
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.commands.page_server.connections import REQUEST
+
+if TYPE_CHECKING:  # seconds to import
+    from gradio.queueing import Queue
+
+STORED_A_CLIENT, STORED = 256 * 2**20, 2**30  # bytes of uploads
+SMALLEST = 64 * 2**10  # bytes that an upload counts for at least: files are no cheaper than that
+WAITING = 256  # questions in the queue, of all clients
+OF_A_SESSION, OF_AN_ADDRESS = WAITING // 4, WAITING * 3 // 4
+UNHEARD = 600.0  # seconds that an answer is kept for a client that does not come for it
+
+
+class Uploads:
+    """Who holds which files in gradio's folder.
+
+    Args:
+        folder: where they lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._owners: dict[Path, str] = {}
+        self._coming: Counter[str] = Counter()  # bytes that each client is sending
+
+    def admit(self, client: str, size: int) -> bool:
+        """Whether a client may send so many bytes now; it is then sending them, until `done`."""
+        self._sweep()
+        held = Counter(self._coming)
+        for path, owner in self._owners.items():
+            held[owner] += _size(path)
+        if held[client] + size > STORED_A_CLIENT or held.total() + size > STORED:
+            return False
+        self._coming[client] += size
+        return True
+
+    def done(self, client: str, size: int, paths: list[str]) -> None:
+        """A client has sent what `admit` let it send; `paths` came of it."""
+        self._coming[client] -= size
+        if not self._coming[client]:
+            del self._coming[client]
+        for path in map(Path, paths):
+            self._owners.setdefault(path, client)
+
+    def _sweep(self) -> None:
+        """Forget what gradio has removed, and remove what it leaves of an upload that was broken off."""
+        self._owners = {path: owner for path, owner in self._owners.items() if path.exists()}
+        for part in self._folder.iterdir():
+            if part.is_file() and time.time() - part.stat().st_mtime > REQUEST:
+                part.unlink()
+
+
+def _size(path: Path) -> int:
+    try:
+        return max(SMALLEST, path.stat().st_size)
+    except FileNotFoundError:
+        return 0
+
+
+class Waiting:
+    """Who waits for answers in gradio's queue, or has not come for one.
+
+    Args:
+        queue: gradio's. Its own records are read, and those that it forgets to drop are dropped: a session that nobody
+            listens to would keep its answers for good.
+    """
+
+    def __init__(self, queue: "Queue") -> None:
+        self._queue = queue
+        self._asked: dict[str, tuple[str, str, float]] = {}  # event → address, session and time
+
+    def admit(self, address: str, session: str) -> bool:
+        """Whether a client may ask now; `session` is whatever name it gives itself."""
+        self._tidy()
+        waiting = [(at, name) for at, name, _ in self._asked.values() if at == address]
+        return len(waiting) < OF_AN_ADDRESS and waiting.count((address, session)) < OF_A_SESSION
+
+    def asked(self, event: str, address: str, session: str) -> None:
+        """A client's question stands in the queue."""
+        self._asked[event] = address, session, time.monotonic()
+
+    def _tidy(self) -> None:
+        queue, now = self._queue, time.monotonic()
+        for event, (_, name, asked) in list(self._asked.items()):
+            session = name or event  # as gradio calls a session without a name
+            unheard = event in queue.pending_event_ids_session.get(session, ())
+            if event in queue.event_ids_to_events or (unheard and now - asked < UNHEARD):
+                continue
+            del self._asked[event]
+            if unheard:
+                queue.pending_event_ids_session[session].discard(event)
+            if not queue.pending_event_ids_session.get(session):
+                queue.pending_event_ids_session.pop(session, None)
+                queue.pending_messages_per_session.pop(session, None)

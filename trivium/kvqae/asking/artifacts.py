@@ -1,0 +1,166 @@
+"""What the asker reads belongs together: each artifact is what `dvc.lock` says, and was made from the others there.
+
+Hashes are DVC's own, kept by DVC while time, size and inode of a file stay: the second look at a file costs nothing.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any, Self
+
+import yaml
+
+from trivium.errors import BadInput
+
+LOCK = "dvc.lock"
+ANEW = "was made anew after the page or the command had loaded it: start it again, when `make repro` has ended"
+Signature = tuple[tuple[str, int, int, int], ...]  # name, time, size and inode of each file
+
+
+@dataclass(frozen=True)
+class _Lock:
+    """What `dvc.lock` says.
+
+    Attributes:
+        stage_of: path of an output → the stage that makes it.
+        hashes: path of an output → its hash.
+        inputs: stage → path → hash of what its outputs were made from.
+    """
+
+    stage_of: dict[PurePosixPath, str]
+    hashes: dict[PurePosixPath, str]
+    inputs: dict[str, dict[PurePosixPath, str]]
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """Raises `BadInput` when it is not there, or not whole."""
+        if not file.exists():
+            raise BadInput("not there: run `make repro` first", file=file)
+        try:
+            # libyaml, where it is there: PyYAML's own parser takes seconds.
+            stages = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
+            outputs = {name: _hashes(stage.get("outs", [])) for name, stage in stages.items()}
+            inputs = {name: _hashes(stage.get("deps", [])) for name, stage in stages.items()}
+        except (OSError, yaml.YAMLError, TypeError, KeyError, AttributeError):
+            raise BadInput("it cannot be read; if DVC is writing it, ask again in a moment", file=file) from None
+        stage_of = {path: name for name, made in outputs.items() for path in made}
+        return cls(stage_of, {path: md5 for made in outputs.values() for path, md5 in made.items()}, inputs)
+
+    def outputs_at(self, path: PurePosixPath) -> list[PurePosixPath]:
+        """The output that is at a path or around it, or else those below it."""
+        around = next((place for place in (path, *path.parents) if place in self.hashes), None)
+        return [around] if around is not None else [output for output in self.hashes if path in output.parents]
+
+
+def _hashes(entries: list[dict[str, Any]]) -> dict[PurePosixPath, str]:
+    return {PurePosixPath(entry["path"]): entry["md5"] for entry in entries if "md5" in entry}
+
+
+class Artifacts:
+    """Those of one project that are in use.
+
+    Args:
+        root: of the project, a DVC repository.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._used: dict[PurePosixPath, tuple[str, Signature]] = {}  # output → its hash, and where it lay
+        self._stages: set[str] = set()  # whose outputs and inputs were compared
+
+    def use(self, path: str) -> None:
+        """Check an artifact, and keep an eye on it.
+
+        Raises:
+            BadInput: `dvc.lock` does not know it, it is another one than there, or something that it was made from was
+                made anew since.
+        """
+        outputs = self._lock.outputs_at(PurePosixPath(path))
+        if not outputs:
+            raise BadInput(f"{LOCK} does not know it: run `make repro` first", file=self._root / path)
+        for output in outputs:
+            if output in self._used:
+                continue
+            signature = self._signature(output)
+            if self._hash(output) != self._lock.hashes[output]:
+                raise BadInput(f"it is not what {LOCK} says: run `make repro` first", file=self._root / output)
+            self._used[output] = self._lock.hashes[output], signature
+            self._check_inputs(output)
+
+    def check(self) -> None:
+        """See whether all that is in use still is what it was; nothing is read but times, sizes and inodes.
+
+        Raises:
+            BadInput: it is not.
+        """
+        if (now := self._signature(PurePosixPath(LOCK))) != self._lock_signature:
+            hashes = _Lock.read(self._root / LOCK).hashes
+            for output, (md5, _) in self._used.items():
+                if hashes.get(output) != md5:
+                    raise BadInput(ANEW, file=self._root / output)
+            self._lock_signature = now
+        for output, (md5, before) in self._used.items():
+            if (now := self._signature(output)) != before:
+                if not now or self._hash(output) != md5:
+                    raise BadInput(ANEW, file=self._root / output)
+                self._used[output] = md5, now
+
+    @cached_property
+    def _lock(self) -> _Lock:
+        self._lock_signature = self._signature(PurePosixPath(LOCK))
+        return _Lock.read(self._root / LOCK)
+
+    @cached_property
+    def _cache(self) -> Any:
+        from dvc.exceptions import DvcException
+        from dvc.repo import Repo
+
+        try:
+            return Repo(str(self._root)).cache.local
+        except DvcException as error:
+            raise BadInput(f"no DVC repository: {error}", file=self._root) from None
+
+    def _hash(self, path: PurePosixPath) -> str:
+        from dvc_data.hashfile.build import build
+
+        try:
+            _, _, found = build(self._cache, str((self._root / path).absolute()), self._cache.fs, "md5", dry_run=True)
+        except FileNotFoundError:
+            raise BadInput(ANEW, file=self._root / path) from None
+        return str(found.hash_info.value)
+
+    def _check_inputs(self, output: PurePosixPath) -> None:
+        """Compare what an output, and all that it comes from, was made from with what is there now."""
+        waiting = [self._lock.stage_of[output]]
+        while waiting:
+            stage = waiting.pop()
+            if stage in self._stages:
+                continue
+            for path, md5 in self._lock.inputs[stage].items():
+                makers = self._lock.outputs_at(path)
+                now = self._lock.hashes.get(path)
+                if now is None and makers and (self._root / path).exists():  # a part of an output, or several
+                    now = self._hash(path)
+                if now is not None and now != md5:
+                    problem = f"it was made by {stage} from another {path}: run `make repro` first"
+                    raise BadInput(problem, file=self._root / output)
+                waiting += [self._lock.stage_of[each] for each in makers]
+            self._stages.add(stage)
+
+    def _signature(self, path: PurePosixPath) -> Signature:
+        return tuple(_files(self._root / path))
+
+
+def _files(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Name, time, size and inode of a file, or of each in a folder; nothing of what is gone."""
+    try:
+        names = (
+            [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
+        )
+        for name in names:
+            found = name.stat()
+            yield str(name), found.st_mtime_ns, found.st_size, found.st_ino
+    except FileNotFoundError:
+        return
