@@ -36,8 +36,8 @@ def patterns(classes: Sequence[str]) -> dict[str, re.Pattern[str]]:
     """One regular expression a class: any of its expressions, as whole words."""
     lists = word_lists(classes)
     found: dict[str, list[str]] = {name: [] for name in classes}
-    for expression, name in lists.strict.items():
-        if name is not None:
+    for expression, names in lists.strict.items():
+        for name in names:
             found[name].append(" ".join(expression))
     return {name: _any_of(expressions) for name, expressions in found.items()}
 

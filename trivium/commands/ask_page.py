@@ -191,7 +191,7 @@ def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, tok
 
     page.state_session_capacity = SESSIONS
     app = gradio.mount_gradio_app(
-        Starlette(),  # type: ignore[arg-type]  # all that is used of a FastAPI
+        Starlette(),  # all that is used of a FastAPI
         page,
         "/",
         max_file_size=MAX_BYTES,

@@ -130,7 +130,7 @@ def execute(
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
     run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
     os.environ[CPU_BF16] = str(int(run.cpu_bf16))
-    seed_everything(int(values.get("seed", arguments.get("seed") or 0)))
+    seed_everything(getattr(parameters, "seed", None) or arguments.get("seed") or 0)
     work = (
         Path(".work")
         / section

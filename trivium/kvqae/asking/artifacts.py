@@ -69,6 +69,7 @@ class Artifacts:
         self._root = root
         self._used: dict[PurePosixPath, tuple[str, Signature]] = {}  # output → its hash, and where it lay
         self._stages: set[str] = set()  # whose outputs and inputs were compared
+        self._lock_signature: Signature = ()
 
     def use(self, path: str) -> None:
         """Check an artifact, and keep an eye on it.
