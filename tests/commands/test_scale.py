@@ -183,8 +183,8 @@ def test_a_part_of_a_section_is_put_in_with_what_the_scale_sets(left_out):
 
 
 def test_a_section_that_is_left_out_is_put_in(left_out):
-    changes, _ = left_out("run: {workers: 2}\nkvqae: {rerankers: {text: {depth: 7}}}")
-    assert changes == [("run.workers", None, 2), ("kvqae.rerankers.text.depth", None, 7)]
+    changes, _ = left_out("run: {workers: 2}\nkvqae: {rerank: {batch: 7}}")
+    assert changes == [("run.workers", None, 2), ("kvqae.rerank.batch", None, 7)]
 
 
 @pytest.mark.parametrize(
