@@ -9,11 +9,15 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import psutil
+import pyarrow.parquet as pq
 import pytest
+from dvc.repo import Repo
 from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -64,9 +68,9 @@ def face(built, asked):
     return next(image for question, image in asked if question.image in with_one)
 
 
-def encoded(image, kind="PNG"):
+def encoded(image, kind="PNG", **options):
     out = io.BytesIO()
-    image.save(out, kind)
+    image.save(out, kind, **options)
     return out.getvalue()
 
 
@@ -197,10 +201,30 @@ def test_eight_threads_get_what_one_gets(asker, asked):
 def test_what_is_missing_is_named(built, tmp_path, monkeypatch):
     monkeypatch.setenv(CPU_BF16, "0")
     shutil.copy(built.folder / "params.yaml", tmp_path)
+    shutil.copy(built.folder / "dvc.lock", tmp_path)
+    Repo.init(str(tmp_path), no_scm=True).close()
     for name in ("data", "metrics"):
         (tmp_path / name).symlink_to(built.folder / name)
     with pytest.raises(BadInput, match=r"models/kvqae/reader/few_shot/seed-0: not there: run `make repro` first"):
         Asker(tmp_path)
+
+
+def test_passages_cut_anew_are_never_answered_from_against_old_vectors(built, clone, asked, monkeypatch):
+    monkeypatch.setenv(CPU_BF16, "0")
+    passages = clone.folder / "data/kvqae/kb/passages.parquet"
+    with Asker(clone.folder) as asker:
+        assert asker.ask(asked[0][0].text, asked[0][1]).supports
+        table = pq.read_table(passages)
+        passages.unlink()  # as DVC does: the cache may share its bytes
+        pq.write_table(table.slice(0, table.num_rows // 2), passages)
+        with pytest.raises(BadInput, match=r"passages\.parquet: was made anew after .* start it again"):
+            asker.ask(asked[0][0].text, asked[0][1])
+    with pytest.raises(BadInput, match=r"passages\.parquet: it is not what dvc\.lock says: run `make repro` first"):
+        Asker(clone.folder)
+    shutil.copy(built.folder / "code.yaml", clone.folder)
+    clone.run("dvc", "commit", "-f", "kvqae-passages")  # the lock knows the new passages, and that the vectors are old
+    with pytest.raises(BadInput, match=r"from another data/kvqae/kb/passages\.parquet: run `make repro` first"):
+        Asker(clone.folder)
 
 
 def test_the_command_line(built, asked, tmp_path):
@@ -297,7 +321,7 @@ def test_two_hundred_requests_from_eight_clients_and_none_is_lost(page, asker, a
 def reply(page, *data):
     """The events that end one call of the page's own interface."""
     event = httpx.post(f"{page}gradio_api/call/ask", json={"data": [*data, True]}).json()["event_id"]
-    return httpx.get(f"{page}gradio_api/call/ask/{event}", timeout=60).text
+    return httpx.get(f"{page}gradio_api/call/ask/{event}", timeout=300).text
 
 
 def upload(page, name, data):
@@ -321,6 +345,57 @@ def test_no_file_of_the_server_and_no_address_is_read(page, face, tmp_path, meta
     for place in (str(secret), f"file://{secret}", "http://127.0.0.1:1/secret.png"):
         said = reply(page, "who is this?", {where: place} | meta)
         assert "ask-passages" not in said
+
+
+def test_other_names_other_pages_and_the_rest_of_gradio_are_refused(page, face, tmp_path):
+    assert httpx.get(page).status_code == 200
+    assert httpx.get(page, headers={"host": "evil.example"}).status_code == 421
+    for headers in ({"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+        sent = httpx.post(f"{page}gradio_api/upload", files={"files": ("a.jpg", face)}, headers=headers)
+        assert sent.status_code == 403
+    for path in ("proxy=http://127.0.0.1:1/", "file=http://127.0.0.1:1/", "run/ask", "vibe-edit/", "dev/reload"):
+        assert httpx.get(f"{page}gradio_api/{path}").status_code == 404
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(face)
+    (stored,) = upload(page, "a.jpg", face).json()
+    for path in (str(secret), f"{stored}/../../../{secret}", "/proc/self/environ", "params.yaml"):
+        assert httpx.get(f"{page}gradio_api/file={path}").status_code in (403, 404)
+    assert httpx.get(f"{page}gradio_api/file={stored}", headers={"range": "bytes=9-5-1"}).content == face
+
+
+def test_fifty_large_uploads_stay_below_the_memory_that_is_promised(page):
+    """One thread only watches; each picture is refused or answered, none breaks the page."""
+    large = [
+        encoded(Image.new("RGBA", (6_300, 6_300), (9, 9, 9, 99))),
+        encoded(Image.new("RGB", (10_000, 10_000)), "JPEG", progressive=True),
+        encoded(Image.new("RGB", (4_400, 4_400)), "WEBP", method=0),
+        encoded(Image.new("1", (10_000, 10_000))),
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+    ]
+    (server,) = (
+        each for each in psutil.Process().children(recursive=True) if "trivium.commands.ask_page" in each.cmdline()
+    )
+    most, done = 0, threading.Event()
+
+    def watch():
+        nonlocal most
+        while not done.wait(0.05):
+            most = max(most, sum(each.memory_info().rss for each in (server, *server.children())))
+
+    def one(data):
+        (path,) = upload(page, "picture", data).json()
+        return reply(page, "who is this?", {"path": path, "meta": {"_type": "gradio.FileData"}})
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with ThreadPoolExecutor(50) as clients:
+        said = list(clients.map(one, large * 10))
+    done.set()
+    watcher.join()
+    assert most < 2.5 * 2**30
+    for number, each in enumerate(said):
+        expected = ("ask-passages",) * 3 + ("too many pixels", "not an image")
+        assert expected[number % 5] in each
 
 
 @pytest.fixture(params=SIZES, ids=NAMES)

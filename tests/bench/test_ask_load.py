@@ -1,0 +1,78 @@
+"""The bench of the page under load, against a stand-in that loses every tenth question."""
+
+import threading
+import time
+from contextlib import contextmanager
+from itertools import count
+
+import psutil
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+
+from bench import ask_load
+
+
+@pytest.fixture
+def page():
+    """A server that answers as the page does."""
+    numbers = count(1)
+
+    async def upload(request):
+        await request.form()
+        return JSONResponse(["/uploads/picture.jpg"])
+
+    async def join(request):
+        assert (await request.json())["data"][1]["path"] == "/uploads/picture.jpg"
+        return JSONResponse({"event_id": str(next(numbers))})
+
+    async def answer(request):
+        text = "ask-problem" if int(request.path_params["event"]) % 10 == 0 else "ask-text"
+        return PlainTextResponse(f'event: complete\ndata: ["<p class={text}>"]\n\n')
+
+    routes = [
+        Route("/gradio_api/upload", upload, methods=["POST"]),
+        Route("/gradio_api/call/ask", join, methods=["POST"]),
+        Route("/gradio_api/call/ask/{event}", answer),
+    ]
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+    server.should_exit = True
+    thread.join()
+
+
+def test_every_question_counts_once_and_a_lost_one_is_lost(page, figures, monkeypatch):
+    @contextmanager
+    def running(root):
+        yield page, psutil.Process()
+
+    monkeypatch.setattr(ask_load, "running", running)
+    monkeypatch.setattr(ask_load, "used_values", lambda *_: "raw")
+    monkeypatch.setattr(ask_load, "questions_and_pictures", lambda *_: [("who?", b"picture"), ("where?", b"another")])
+    for name, value in (("CLIENTS", 4), ("QUESTIONS", 60), ("MEMORY_QUESTIONS", 100), ("WARM_UP", 20), ("EVERY", 10)):
+        monkeypatch.setattr(ask_load, name, value)
+    ask_load.main()
+    found = figures("ask_load")
+    assert (found["questions_lost"], found["memory_questions_lost"]) == (6, 4)
+    assert 0 < found["median_seconds_a_question"] <= found["ninety_ninth_percentile_seconds_a_question"]
+    assert 0 < found["mib_after_the_first_questions"] < found["mib_most_later"] * 1.5
+    assert found["growth_percent"] == pytest.approx(
+        100 * (found["mib_most_later"] / found["mib_after_the_first_questions"] - 1)
+    )
+
+
+def test_a_project_that_is_not_built_is_not_measured(figures, tmp_path, monkeypatch, capsys):
+    (tmp_path / "params.yaml").write_bytes((ask_load.Path(ask_load.__file__).parents[1] / "params.yaml").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    ask_load.main()
+    said = capsys.readouterr().err
+    assert said.startswith("ask_load: not measured and nothing written: ")
+    assert said.endswith("not there: run `make repro` first\n")
+    with pytest.raises(FileNotFoundError):
+        figures("ask_load")
