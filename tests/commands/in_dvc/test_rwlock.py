@@ -37,28 +37,30 @@ def test_dvc_goes_on_where_it_refused_every_run(tmp_path, monkeypatch):
     assert (folder / "a").read_text() == "1\n"
 
 
-def test_who_runs_is_waited_for_and_who_does_not_is_not(tmp_path):
-    running = subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()", "dvc repro"], stdin=subprocess.PIPE
-    )
-    other = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
-    entry = {"cmd": "dvc repro"}
-    try:
-        for pid, busy in ((running.pid, True), (other.pid, False)):
-            for kind in ({"write": {"a": entry | {"pid": pid}}}, {"read": {"a": [entry | {"pid": pid}]}}):
-                (tmp_path / "rwlock").write_text(json.dumps(kind))
-                if busy:
-                    with pytest.raises(LockError, match="is busy"), lock(tmp_path, ["a"]):
-                        pass
-                else:  # its number was another program's once
-                    with lock(tmp_path, ["a"]):
-                        pass
-    finally:
-        for process in (running, other):
-            process.communicate()
-    (tmp_path / "rwlock").write_text(json.dumps({"write": {"a": entry | {"pid": running.pid}}}))
+@pytest.mark.parametrize("kind", ["write", "read"])
+def test_who_runs_is_waited_for_and_who_does_not_is_not(tmp_path, kind):
+    file = tmp_path / "rwlock"
+    running = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    entry = {"cmd": "dvc repro", "pid": running.pid}
+    text = json.dumps({kind: {"a": entry if kind == "write" else [entry]}})
+    file.write_text(text)
+    with pytest.raises(LockError, match="is busy"), lock(tmp_path, ["a"]):
+        pass
+    os.utime(file, (1e9, 1e9))  # long before that process came: its number was another one's then
     with lock(tmp_path, ["a"]):
         pass
+    running.communicate()
+    file.write_text(text)
+    with lock(tmp_path, ["a"]):
+        pass
+
+
+def test_a_process_that_is_not_called_dvc_may_hold_a_lock(tmp_path):
+    code = (
+        "import sys; from dvc.fs import localfs; from dvc.rwlock import rwlock\n"
+        "with rwlock(sys.argv[1], localfs, 'lanes', ['a'], ['b'], False): pass"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
 def test_readers_share_and_writers_do_not(tmp_path):

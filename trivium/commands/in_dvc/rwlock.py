@@ -35,30 +35,32 @@ def install(rwlock: Any) -> None:
 def read(rwlock: Any, file: Path) -> dict[str, Any]:
     """The entries of those who run; a broken list is an empty one, which is said.
 
-    Whoever is left of a killed DVC is out of the list when its number is another program's by now: DVC itself only
-    asks whether there is any process of that number, and waits for it.
+    Whoever is left of a killed DVC is out of the list when its number is by now that of a process that started after
+    the list was written: DVC itself only asks whether there is any process of that number, and waits for it.
     """
     entries: dict[str, Any] = rwlock.SCHEMA({})
+    written = 0.0
     try:
+        written = file.stat().st_mtime
         entries = rwlock.SCHEMA(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         pass
     except (ValueError, rwlock.Invalid):
         rwlock.logger.warning("'%s' was broken off by a kill: it starts again, empty", file)
-    write = {path: info for path, info in entries["write"].items() if runs_dvc(rwlock, info["pid"])}
-    read = {path: [info for info in infos if runs_dvc(rwlock, info["pid"])] for path, infos in entries["read"].items()}
+    write = {path: info for path, info in entries["write"].items() if runs(rwlock, info["pid"], written)}
+    read = {
+        path: [info for info in infos if runs(rwlock, info["pid"], written)] for path, infos in entries["read"].items()
+    }
     return {
         "write": defaultdict(dict, write),
         "read": defaultdict(list, {path: infos for path, infos in read.items() if infos}),
     }
 
 
-def runs_dvc(rwlock: Any, pid: int) -> bool:
-    """Whether the process runs, and is a DVC as far as one can see."""
+def runs(rwlock: Any, pid: int, written: float) -> bool:
+    """Whether the process runs, and ran when the list was written (seconds since 1970)."""
     psutil = rwlock.psutil
     try:
-        return any("dvc" in argument for argument in psutil.Process(pid).cmdline())
+        return bool(psutil.Process(pid).create_time() <= written)
     except psutil.NoSuchProcess:
         return False
-    except psutil.AccessDenied:
-        return True
