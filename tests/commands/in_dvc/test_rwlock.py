@@ -25,7 +25,7 @@ def test_a_broken_list_is_begun_again(tmp_path, text, caplog):
     with lock(tmp_path, ["a"]):
         assert json.loads((tmp_path / "rwlock").read_text())["write"]["a"]["pid"] == os.getpid()
     assert "broken off by a kill" in caplog.text
-    assert json.loads((tmp_path / "rwlock").read_text()) == {}
+    assert not any(json.loads((tmp_path / "rwlock").read_text()).values())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rwlock", "rwlock.lock"]
 
 
