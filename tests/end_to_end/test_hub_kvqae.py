@@ -32,7 +32,7 @@ def project(scale: str, tmp_path_factory: pytest.TempPathFactory) -> Project:
     rescale(made.folder / "params.yaml", SIZES)
     with serve() as hub:
         pins = serve_public(hub, folder / "world", made.folder / "brought" / "kvqae_models")
-        (made.folder / "stages" / "world" / "pins.yaml").write_text(pins)
+        (made.folder / "trivium" / "sources" / "pins.yaml").write_text(pins)
         made.run("dvc", "repro", *TARGETS, HF_ENDPOINT=hub.url, NO_PROXY="*", OMP_NUM_THREADS="1")
     made.run("dvc", "repro", "--single-item", "kvqae-fragment")  # the construction's numbers are those in git
     return made
