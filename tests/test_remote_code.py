@@ -166,6 +166,6 @@ def test_a_text_tower_of_transformers_is_refused_before_its_code_is_looked_at(na
 def test_the_folder_of_a_clip_cannot_say_that_it_is_trusted(poisoned, tmp_path):
     folder = poisoned.poison(write_base("clip", tmp_path / "model"), "theirs")
     changed_text(folder, hf_tokenizer_name="words", tokenizer_kwargs={"trust_remote_code": True})
-    with pytest.raises(BadInput, match="not a usable open_clip folder"):
+    with pytest.raises(BadInput, match="code beside a tokenizer is not trusted"):
         start("clip", folder, SETTINGS["clip"], [])
     assert not poisoned.ran
