@@ -19,7 +19,7 @@ def test_the_answer_its_passages_and_what_each_system_gave():
         "note: No face was found.",
         "",
         "1. Ada [2J",
-        "   +0.40 = picture, CLIP -0.10  text, DPR +0.50",
+        "   +0.40 = picture, CLIP -0.10  text, DPR few-shot +0.50",
         "   She was born in «Bern», it says.",
     ]
 
@@ -29,7 +29,7 @@ def test_what_the_re_rankers_gave_stands_first():
     answer = Answer("Bern", 0.25, [support], None, [], {"text": 0.25})
     assert list(lines(answer))[3:5] == [
         "   +0.75 = re-ranked, text +0.50  re-ranked, face and picture +0.25",
-        "   +0.40 = picture, CLIP -0.10  text, DPR +0.50",
+        "   +0.40 = picture, CLIP -0.10  text, DPR few-shot +0.50",
     ]
 
 
@@ -53,7 +53,6 @@ def test_a_file_that_cannot_be_read(tmp_path, name):
     ("arguments", "message"),
     [
         (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: no such file"),
-        (["--row", "best", "who?"], "no such row"),
         ([" \n"], "the question is empty"),
         (["who?"], "params.yaml: no such parameter file"),
     ],

@@ -42,7 +42,7 @@ def test_cells_are_read_from_the_parameter_file(tmp_path):
         ({"ours": cell("coco", "clip", "ours")}, r"wrong name; got 'ours'; expected coco_clip_\{variant\}_\{seed\}"),
         (
             {"coco_clip_ours_0": cell("coco", "clip", "ours") | {"filling": "paint"}},
-            "filling: Value error, no such filling .choices: blur, cv2, lama, mean, none, zero",
+            "filling: Value error, no such filling: paint .choices: blur, cv2, lama, mean, none, zero",
         ),
         ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"colour": 1}}, "colour: Extra inputs"),
         ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"seed": 0}}, "seed: Extra inputs"),
