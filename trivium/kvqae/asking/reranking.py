@@ -5,6 +5,7 @@ stage does; the other fusions look at one question at a time.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 
@@ -22,6 +23,7 @@ from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, scales
 from trivium.measures.reorder import first, follow
 from trivium.measures.runs import Run
+from trivium.measures.untie import untie
 from trivium.nets.device import pick_device
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -96,6 +98,7 @@ class Rerankers:
             texts: of its passages.
         """
         settings, pairs = self._project.rerankers["text"], self._project.pairs
+        initial = _as_written(initial)
         asked = Question(QUERY, question, (), "")
         best = rerank_run(
             self._text,
@@ -106,11 +109,12 @@ class Rerankers:
             max_tokens=pairs["tokens"],
             batch=pairs["batch"],
         )
-        text = follow(best, initial)
+        text = _as_written(follow(best, initial))
         image, by_system = self._fuse(
-            "image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
+            "image",
+            {"arcface": _as_written(self._by_face(seen, initial)), "rrt": _as_written(self._by_picture(seen, initial))},
         )
-        ranked, given = self._fuse("text_image", {"text": text, "image": image})
+        ranked, given = self._fuse("text_image", {"text": text, "image": _as_written(image)})
         return ranked, {passage: _split(parts, by_system.get(passage, {})) for passage, parts in given.items()}
 
     def _by_face(self, seen: Seen, initial: Run) -> Run:
@@ -149,6 +153,11 @@ class Rerankers:
             for place, passage in enumerate(candidates.documents[0].tolist())
         }
         return Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name), given
+
+
+def _as_written(run: Run) -> Run:
+    """The run as the next stage reads it from its file: equal scores stand apart, in the order that they have."""
+    return replace(run, scores=untie(run.scores))
 
 
 def _split(parts: dict[str, float], images: dict[str, float]) -> dict[str, float]:
