@@ -147,9 +147,7 @@ def test_a_weight_reruns_only_fusion_and_what_follows(clone):
         "kvqae-fuse",
         "kvqae-tune_fusion",  # says whether the weights in use are the best
         "kvqae-rerank_finetune",
-        "kvqae-rerank@text",
-        "kvqae-rerank@arcface",
-        "kvqae-rerank@rrt",
+        "kvqae-rerank",
         "kvqae-tune_reranking",
         "kvqae-rerank_fuse",
         "kvqae-evaluate_reranking",

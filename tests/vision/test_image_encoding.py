@@ -44,7 +44,9 @@ def test_each_image_is_decoded_once(
 ) -> None:
     opened = []
     image_open = Image.open
-    monkeypatch.setattr(Image, "open", lambda file: opened.append(file.getvalue()) or image_open(file))
+    monkeypatch.setattr(
+        Image, "open", lambda file, **options: opened.append(file.getvalue()) or image_open(file, **options)
+    )
     encode_images(list(images.items()), encoders[name], max_side=512, max_pixels=10_000_000)
     assert opened == list(images.values())
 

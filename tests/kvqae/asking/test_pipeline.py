@@ -135,7 +135,12 @@ def test_an_unknown_row_lists_the_rows(tmp_path):
 
 
 def test_what_is_looked_for_is_what_the_graph_writes():
-    graph = (ROOT / "dvc.yaml").read_text().replace("${item.reader}", "few_shot")
+    graph = (
+        (ROOT / "dvc.yaml")
+        .read_text()
+        .replace("${item.reader}", "few_shot")
+        .replace("local_features/${key}", "local_features/kb")
+    )
     modules = [*(ROOT / "trivium/commands").glob("ask*.py"), *(ROOT / "trivium/kvqae/asking").glob("*.py")]
     code = "".join(path.read_text() for path in modules)
     paths = re.findall(r'made\((?:root, )?f?"([^"{]+)', code)
