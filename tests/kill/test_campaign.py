@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from tests.kill import campaign as campaigns
+from tests.kill import processes
 from tests.kill.__main__ import LIMITS, go_on
 from tests.kill.campaign import HIT, Campaign, Outcome
 from tests.kill.check import CACHE, faults, that_vary
@@ -146,6 +147,8 @@ def test_what_varies_must_be_there_and_may_differ(campaign, built):
 def test_a_process_that_is_left_is_found_and_ended(campaign, monkeypatch):
     monkeypatch.setattr(campaigns, "GRACE", 0.5)
     orphan = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: str(campaign.project.folder)})
+    while not processes.marked(campaign.project.folder):
+        assert orphan.poll() is None
     assert campaign._leftovers() == ["orphan: sleep 60"]
     assert orphan.wait() < 0
     assert campaign._leftovers() == []
@@ -163,7 +166,7 @@ def test_a_run_that_fails_after_a_kill_is_a_refusal(campaign, monkeypatch):
     early = Kill(moment="random", at=0.0, nth=1, victim="group", signal="SIGKILL")
     outcome = campaign.play(Plan(0, "dvc repro", (early,)))
     assert [kill["verdict"] for kill in outcome.kills] == [HIT]
-    assert [fault.partition(":")[0] for fault in outcome.faults] == ["refused"]
+    assert "refused" in [fault.partition(":")[0] for fault in outcome.faults]
 
 
 def test_rounds_that_are_done_are_not_done_again(campaign, tmp_path, monkeypatch):
