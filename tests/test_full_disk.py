@@ -75,5 +75,5 @@ def test_files_that_are_not_there_or_not_text(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
     with pytest.raises(BadInput, match=r"a\.jsonl:2: not UTF-8: invalid start byte at byte 7"):
         list(read_json_lines(tmp_path / "a.jsonl"))
-    with pytest.raises(BadInput, match=r"a\.jsonl: not UTF-8"):
+    with pytest.raises(BadInput, match=r"a\.jsonl:2: not UTF-8"):
         read_json(tmp_path / "a.jsonl")

@@ -38,8 +38,8 @@ def test_a_kind_reads_from_start_to_answer(tmp_path, kind):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"kind": "oracle"}, "kind: got 'oracle', expected one of causal, seq2seq, extractive"),
-        ({"label": "T5"}, "kind: got None, expected one of"),
+        ({"kind": "oracle"}, "no such kind of reader: oracle .choices: causal, extractive, seq2seq"),
+        ({"label": "T5"}, "no such kind of reader: None .choices: "),
         ({"kind": "seq2seq", "template": "no places"}, "template"),
     ],
 )
