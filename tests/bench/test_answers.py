@@ -9,7 +9,7 @@ def test_answers_do_not_depend_on_the_batch(tmp_path, monkeypatch, clock):
     # Of each reader all questions together, and some alone; then a local server, asking itself, and the cache.
     clock(*(3, 2) * 3, 5, 6, 4)
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
-    monkeypatch.setattr(answers, "READERS", ("camembert", "mt5", "llama"))
+    monkeypatch.setattr(answers, "MODELS", ("camembert", "mt5", "llama"))
     for name, value in (("QUESTIONS", 24), ("ALONE", 4), ("SERVED", 4), ("BATCH", 8)):
         monkeypatch.setattr(answers, name, value)
     answers.main()

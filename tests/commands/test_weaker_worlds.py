@@ -79,7 +79,10 @@ def test_a_comparison_that_is_not_there_is_named(project, capsys):
     commit(project)
     with pytest.raises(SystemExit):
         weaker_worlds.main([])
-    assert "comparisons.json: no such comparison; got {'dataset': 'coco', 'model': 'clip'" in capsys.readouterr().err
+    assert (
+        "comparisons.json: no such comparison; got {'dataset': 'coco', 'measure': 'odmap@1', 'model': 'clip'"
+        in capsys.readouterr().err
+    )
     assert not (project / RESULTS).exists()
 
 
