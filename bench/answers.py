@@ -38,7 +38,7 @@ MODELS = ("camembert", "minilm", "mt5", "llama")  # one of every kind, and real 
 def world(folder: Path) -> tuple[dict[str, Reader], list[Reading]]:
     """Readers by name, and what they are asked: the sample's French."""
     tree = read_parameters(PARAMS)
-    base = section_of(tree, "complexity.base_models", PARAMS) | {"models": READERS}
+    base = section_of(tree, "complexity.base_models", PARAMS) | {"models": MODELS}
     finetune = section_of(tree, "complexity.finetune", PARAMS)
     french = build_french(0, train=QUESTIONS, validation=20, evaluation=60, frame_texts=20)
     write_squad(folder / "train.json", french.fquad["train"])
