@@ -16,7 +16,7 @@ def test_answers_do_not_depend_on_the_batch(tmp_path, monkeypatch, clock):
     found = json.loads((tmp_path / "answers.json").read_text())
     assert found["questions"] == 24
     assert found["prompted_answers_that_differ"] == 0
-    for name in answers.READERS:
+    for name in answers.MODELS:
         assert found[f"{name}_answers_that_differ"] == 0
         assert found[f"{name}_answers_a_second"] == 24 / 3
         assert found[f"{name}_times_faster_than_one_at_a_time"] == (24 / 3) / (4 / 2)
