@@ -14,7 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import BertConfig, BertModel
 
 from bench import harness
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 from trivium.nets.device import attention, autocast, pick_device
 
 TEXTS, HEADS, TOKENS, WIDTH = 24, 12, 72, 32
@@ -60,7 +60,7 @@ def network_step(implementation: str, device: torch.device) -> Callable[[], obje
 
 def main() -> None:
     """Time both, and see that their gradients agree."""
-    os.environ[CPU_BF16] = "1"
+    os.environ[PORTABLE] = "false"
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # as `make repro` gives to each stage
     device = pick_device()

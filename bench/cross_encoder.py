@@ -17,7 +17,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 
 from bench import harness
 from trivium.formats.questions import Question
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
@@ -50,7 +50,7 @@ def write_model(folder: Path, words: list[str], layers: int, hidden: int) -> Non
 
 def main() -> None:
     """Time scoring, ours and theirs, and a training step."""
-    os.environ[CPU_BF16] = "0"
+    os.environ[PORTABLE] = "intel"
     device = pick_device()
     sizes = PAPER if device.type == "cuda" else SMALL
     layers, hidden, tokens = sizes["layers"], sizes["hidden"], sizes["tokens"]

@@ -29,7 +29,7 @@ from trivium.complexity.scoring.baselines import best_overlap_sentence, random_s
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.squad import SquadQuestion, read_squad
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import mangled, rouge_l
 from trivium.sources.minilm import save_text
@@ -143,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS.parent}"):
         raise SystemExit("commit your changes first: figures are kept with the commit they come from")
     stamp = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "commit": _git("rev-parse", "HEAD")}
-    os.environ[CPU_BF16] = "1"  # as in params.yaml: where the processor has it
+    os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     with tempfile.TemporaryDirectory() as work:
         found = measure(folder, Path(work))
     figures = stamp | found | {"versions": harness.versions("torch", "transformers")}

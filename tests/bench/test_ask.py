@@ -5,7 +5,7 @@ import time
 import pytest
 
 from bench import ask
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.asking import pipeline
 
 
@@ -60,7 +60,7 @@ def test_the_first_questions_are_not_counted(figures, monkeypatch):
 def test_a_project_that_is_not_built_is_not_measured(figures, tmp_path, monkeypatch, capsys):
     (tmp_path / "params.yaml").write_bytes((ask.Path(ask.__file__).parents[1] / "params.yaml").read_bytes())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv(PORTABLE, "intel")
     ask.main()
     said = capsys.readouterr().err
     assert said.startswith("ask: not measured and nothing written: ")

@@ -1,12 +1,13 @@
 import torch
 
 from bench import attention, harness
+from trivium.harness.arithmetic import PORTABLE
 
 
 def test_figures(monkeypatch, clock):
     written = {}
     clock(8, 6, 2, 4)  # torch's layer, torch's kernel, our kernel, our layer
-    monkeypatch.setenv("TRIVIUM_CPU_BF16", "0")  # the bench sets it; the old value comes back
+    monkeypatch.setenv(PORTABLE, "intel")  # the bench sets it; the old value comes back
     monkeypatch.setattr(attention, "TEXTS", 2)
     monkeypatch.setattr(attention, "TOKENS", 5)
     monkeypatch.setattr(harness, "write", lambda name, values: written.update({name: values}))
@@ -18,7 +19,7 @@ def test_figures(monkeypatch, clock):
 
 
 def test_both_ways_are_attention(monkeypatch):
-    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    monkeypatch.setenv(PORTABLE, "false")
     parts = attention.queries_keys_values(torch.device("cpu"))
     query, key, value = (part.detach() for part in parts)
     weights = torch.softmax(query @ key.transpose(2, 3) / attention.WIDTH**0.5, dim=3)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bench import cross_encoder, harness
+from trivium.harness.arithmetic import PORTABLE
 
 
 def test_scores_are_those_of_the_peer(tmp_path, monkeypatch):
@@ -12,7 +13,7 @@ def test_scores_are_those_of_the_peer(tmp_path, monkeypatch):
     sizes = {"layers": 1, "hidden": 24, "tokens": 72}
     for name, value in (("PAPER", sizes), ("SMALL", sizes), ("QUESTIONS", 4), ("PASSAGES", 10)):
         monkeypatch.setattr(cross_encoder, name, value)
-    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")  # whatever it was, both compute in full precision
+    monkeypatch.setenv(PORTABLE, "false")  # whatever it was, both compute in full precision
     cross_encoder.main()
     found = json.loads((tmp_path / "cross_encoder.json").read_text())
     assert found["largest_score_difference"] < 1e-5

@@ -4,14 +4,14 @@ import pytest
 
 from bench.real import piaf
 from trivium.errors import BadInput
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 
 
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_piaf(real, tmp_path, monkeypatch):
-    monkeypatch.setenv(CPU_BF16, "1")  # as in params.yaml: where the processor has it
+    monkeypatch.setenv(PORTABLE, "false")  # bf16, where the processor has it
     found = piaf.measure(real("piaf"), tmp_path)
     print(f"\nPIAF: {found}")
     assert found["wrong_offset_answers"] == 2

@@ -30,7 +30,7 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
 from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
@@ -42,12 +42,12 @@ EVIL = "<img src=x onerror=alert(1)> ${alert(2)} {{ value }} who is this?"
 
 @pytest.fixture(scope="module")
 def asker(built):
-    before = os.environ.get(CPU_BF16)
+    before = os.environ.get(PORTABLE)
     with Asker(built.folder) as made:
         yield made
-    os.environ.pop(CPU_BF16)
+    os.environ.pop(PORTABLE)
     if before is not None:
-        os.environ[CPU_BF16] = before
+        os.environ[PORTABLE] = before
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_re_ranked_passages_and_answers_are_those_of_the_stages(asker, built, as
 
 @pytest.mark.parametrize("row", [row for row in PASSAGE_ROWS if row != "dpr_few_shot_image"])
 def test_every_row_ranks_as_its_run(built, asked, row, monkeypatch):
-    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv(PORTABLE, "intel")
     with Asker(built.folder, row) as asker:
         check_as_the_stages(asker, built, f"fused/{row}", asked[:4], rerank=False)
         assert "Only the row dpr_few_shot_image is re-ranked." in asker.ask("who is this?", None).notes
@@ -207,7 +207,7 @@ def test_eight_threads_get_what_one_gets(asker, asked):
 
 
 def test_what_is_missing_is_named(built, tmp_path, monkeypatch):
-    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv(PORTABLE, "intel")
     shutil.copy(built.folder / "params.yaml", tmp_path)
     shutil.copy(built.folder / "dvc.lock", tmp_path)
     Repo.init(str(tmp_path), no_scm=True).close()
@@ -218,7 +218,7 @@ def test_what_is_missing_is_named(built, tmp_path, monkeypatch):
 
 
 def test_passages_cut_anew_are_never_answered_from_against_old_vectors(built, clone, asked, monkeypatch):
-    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv(PORTABLE, "intel")
     passages = clone.folder / "data/kvqae/kb/passages.parquet"
     with Asker(clone.folder) as asker:
         assert asker.ask(asked[0][0].text, asked[0][1]).supports
@@ -250,7 +250,7 @@ def test_the_command_line(built, asked, tmp_path):
 
 def test_the_bench_asks_the_built_project(built, tmp_path, monkeypatch):
     monkeypatch.chdir(built.folder)
-    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv(PORTABLE, "intel")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
     monkeypatch.setattr(harness, "peak_memory", lambda *arguments, **options: 1.0)

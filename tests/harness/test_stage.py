@@ -147,7 +147,7 @@ def test_a_stage_whose_code_changed_publishes_nothing(folder, monkeypatch):
         ("toy: {count: {least: 1}}\nrun: {workers: 0}", "run.workers: Input should be greater than or equal to 1"),
         (
             "toy: {count: {least: 1}}\nrun: {workres: 2}",
-            "run.workres: Extra inputs.*choices: mlflow, cpu_bf16, workers",
+            "run.workres: Extra inputs.*choices: mlflow, portable, workers",
         ),
         ("toy: [", "not YAML"),
         ("- 1", "not a mapping"),

@@ -3,6 +3,7 @@ import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from trivium.harness.arithmetic import PORTABLE
 from trivium.nets.device import attention, autocast, cpu_has_bf16, halving, halving_batches, length_sorted_batches
 
 
@@ -34,10 +35,10 @@ def test_length_sorted_batches_hold_every_index_once():
 
 def test_cpu_is_in_full_precision_unless_asked(monkeypatch):
     matrix = torch.ones(2, 2)
-    monkeypatch.delenv("TRIVIUM_CPU_BF16", raising=False)
+    monkeypatch.delenv(PORTABLE, raising=False)
     with autocast(torch.device("cpu")):
         assert (matrix @ matrix).dtype == torch.float32
-    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    monkeypatch.setenv(PORTABLE, "false")
     with autocast(torch.device("cpu")):
         assert (matrix @ matrix).dtype == (torch.bfloat16 if cpu_has_bf16() else torch.float32)
 
@@ -65,7 +66,7 @@ def test_halving_ends_at_one():
 
 @pytest.mark.skipif(not cpu_has_bf16(), reason="this processor has no bf16 instructions")
 def test_cpu_bf16_trains_without_the_fused_kernel(monkeypatch):
-    monkeypatch.setenv("TRIVIUM_CPU_BF16", "1")
+    monkeypatch.setenv(PORTABLE, "false")
     query = torch.randn(1, 2, 3, 4).bfloat16().requires_grad_()
     with autocast(torch.device("cpu")):
         attended = torch.nn.functional.scaled_dot_product_attention(query, query, query)

@@ -8,6 +8,7 @@ import pydantic
 import yaml
 
 from trivium.errors import BadInput
+from trivium.harness.arithmetic import Portable
 
 _YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast, and not everywhere
 
@@ -32,7 +33,10 @@ class RunParameters(Parameters):
     """Section `run`, the harness's own; a parameter file may leave it out."""
 
     mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
-    cpu_bf16: bool = pydantic.Field(default=False, description="Networks in bf16 on processors that have it")
+    portable: Portable = pydantic.Field(
+        default="intel",
+        description="The same bits on every such processor; false: the fastest kernels of this one, bf16",
+    )
     workers: int | None = pydantic.Field(
         default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
     )

@@ -21,14 +21,13 @@ import numpy as np
 
 from trivium.errors import BadInput
 from trivium.harness.arguments import inputs_of, is_output, parser_of
+from trivium.harness.arithmetic import PORTABLE, remember
 from trivium.harness.code.digest import code_root, digest_of
 from trivium.harness.code.guard import Guard, checked, stage_run_by_dvc
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
 from trivium.harness.tracking import Tracker, track
 from trivium.redaction import redact_output
-
-CPU_BF16 = "TRIVIUM_CPU_BF16"  # an environment variable, so that worker processes see it too
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any]
         code: digest of the stage's code.
     """
     values = parameters.model_dump()
-    digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[CPU_BF16], code)).encode())
+    digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[PORTABLE], code)).encode())
     for name, value in sorted((arguments | values).items()):
         digest.update(repr((name, str(value))).encode())
     inputs = [value for name, value in sorted(arguments.items()) if not is_output(name)]
@@ -129,7 +128,7 @@ def execute(
         if not path.exists():
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
     run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
-    os.environ[CPU_BF16] = str(int(run.cpu_bf16))
+    remember(run.portable)
     seed_everything(getattr(parameters, "seed", None) or arguments.get("seed") or 0)
     work = (
         Path(".work")

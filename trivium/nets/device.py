@@ -1,6 +1,5 @@
 """Where and how tensors are computed: device, precision, batches that fit."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
@@ -9,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import is_fast
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -21,13 +20,13 @@ def pick_device() -> torch.device:
 
 
 def autocast(device: torch.device) -> AbstractContextManager[None]:
-    """bf16 on a GPU, and on a CPU that has bf16 instructions where `run.cpu_bf16` asks for it; else full precision.
+    """bf16 on a GPU, and on a CPU that has bf16 instructions where `run.portable` is false; else full precision.
 
     Without the instructions bf16 on a CPU is emulated, and slower than float32.
     """
     if device.type == "cuda":
         return torch.autocast("cuda", dtype=torch.bfloat16)
-    if os.environ.get(CPU_BF16) == "1" and cpu_has_bf16():
+    if is_fast() and cpu_has_bf16():
         return _cpu_bf16()
     return nullcontext()
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests.kvqae.asking.locked_project import write_lock
 from trivium.errors import BadInput
-from trivium.harness.stage import CPU_BF16
+from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.asking import pipeline as asking
 from trivium.kvqae.asking.answered_question import Answer
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(autouse=True)
 def _precision_is_put_back(monkeypatch):
-    monkeypatch.setenv(CPU_BF16, "0")
+    monkeypatch.setenv(PORTABLE, "intel")
 
 
 LIMITS = {"max_side": 64, "max_pixels": 100}

@@ -13,7 +13,7 @@ from trivium.harness.code.closure import Closures, Members
 from trivium.harness.code.packages import Packages
 from trivium.harness.code.source import OWN, Source
 
-_PACKAGE = "package "
+_PACKAGE, _SETTING = "package ", "setting "
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Parts:
 
     Attributes:
         entries: path of a module below the root to the digest of its normal form, path of another file to the digest of
-            its bytes, and `package NAME` to its versions. Nothing in them depends on the machine or on the root.
+            its bytes, `package NAME` to its versions, and `setting NAME` to its value. Nothing in them depends on the
+            machine or on the root.
     """
 
     entries: Mapping[str, str]
@@ -36,20 +37,26 @@ class Parts:
     @property
     def paths(self) -> list[str]:
         """Modules and files, below the root."""
-        return [name for name in sorted(self.entries) if not name.startswith(_PACKAGE)]
+        return [name for name in sorted(self.entries) if not name.startswith((_PACKAGE, _SETTING))]
 
     def explain(self) -> str:
-        """The digest and all that it covers, one a line: modules, then files, then packages."""
-        kinds = {"modules": [], "files": [], "packages": []}  # type: dict[str, list[str]]
+        """The digest and all that it covers, one a line: modules, files, packages, settings."""
+        kinds = {"modules": [], "files": [], "packages": [], "settings": []}  # type: dict[str, list[str]]
         for name, entry in sorted(self.entries.items()):
             if name.startswith(_PACKAGE):
                 kinds["packages"].append(f"{name.removeprefix(_PACKAGE)} {entry}")
+            elif name.startswith(_SETTING):
+                kinds["settings"].append(f"{name.removeprefix(_SETTING)} {entry}")
             else:
                 kinds["modules" if name.endswith(".py") else "files"].append(name)
         listed = [
             line for kind, names in kinds.items() for line in (f"{len(names)} {kind}", *(f"  {n}" for n in names))
         ]
         return "\n".join([self.digest, *listed])
+
+    def with_setting(self, name: str, value: object) -> "Parts":
+        """These parts, and a setting that changes what all code computes."""
+        return Parts({**self.entries, f"{_SETTING}{name}": str(value)})
 
     def differences(self, other: "Parts") -> list[str]:
         """What another digest's parts have changed, added or removed, in words."""

@@ -1,11 +1,11 @@
 """What a question of one's own goes through: the parameters, and what the last `dvc repro` made."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from trivium.errors import BadInput
+from trivium.harness.arithmetic import remember
 from trivium.harness.parameters import (
     Parameters,
     RunParameters,
@@ -15,7 +15,6 @@ from trivium.harness.parameters import (
     validate,
     values_of,
 )
-from trivium.harness.stage import CPU_BF16
 from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
@@ -74,7 +73,7 @@ class Project:
             return validate(model, values, f"kvqae.{name}", path)
 
         run = validate(RunParameters, tree.get("run") or {}, "run", path)
-        os.environ[CPU_BF16] = str(int(run.cpu_bf16))
+        remember(run.portable)
         return cls(
             root,
             Artifacts(root),

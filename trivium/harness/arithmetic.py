@@ -1,0 +1,75 @@
+"""The same bits on every machine: what numeric libraries must be told before they are loaded.
+
+Libraries choose their kernels by the processor, and kernels differ in the last bits of a sum; a training amplifies them
+into other findings. `run.portable` in `params.yaml` chooses:
+
+- `intel`: kernels for AVX2, float32 and one thread everywhere. Equal to the bit on Intel processors with AVX2.
+- `x86`: the same, and MKL computes as on any processor (about 2.5 times as long a product), for AMD as well.
+- `false`: the fastest kernels of this machine, bf16 where the processor has it, as many threads as are free.
+
+What dispatches, and how each was found to be held, stands in docs/reproducibility.md.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+Portable = Literal["intel", "x86", False]
+
+# For worker processes and for whoever asks for the precision: one of the settings above, `false` in letters.
+PORTABLE = "TRIVIUM_PORTABLE"
+
+_AVX2 = {
+    "OMP_NUM_THREADS": "1",  # sums are split by threads
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "MKL_CBWR": "AVX2",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+    "FAISS_SIMD_LEVEL": "AVX2",
+    "OPENCV_IPP": "avx2",
+    "BLIS_ARCH_TYPE": "haswell",
+    "ARROW_USER_SIMD_LEVEL": "AVX2",
+}
+SETTINGS: Mapping[str, Mapping[str, str]] = {"intel": _AVX2, "x86": _AVX2 | {"MKL_CBWR": "COMPATIBLE"}}
+
+
+def settle(parameters: Path = Path("params.yaml")) -> None:
+    """Set the environment as `run.portable` of a parameter file says; before NumPy and torch are imported.
+
+    A file that cannot be read, or another value, is left to the stage's own check, which says what is wrong.
+    """
+    try:
+        tree = yaml.load(parameters.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        chosen = (tree.get("run") or {}).get("portable")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError):
+        return
+    os.environ.update(SETTINGS.get(chosen, {}) if isinstance(chosen, str) else {})
+
+
+def settle_command() -> None:
+    """`settle` for `python -m stages.…`, whose package is imported before its module's libraries are."""
+    if sys.argv[0] != "-m":  # which it is while Python looks for the module
+        return
+    told = sys.argv[sys.argv.index("--params") + 1 :] if "--params" in sys.argv else []
+    settle(Path(told[0])) if told else settle()
+
+
+def remember(portable: Portable) -> None:
+    """Tell this process and its workers what was chosen."""
+    os.environ[PORTABLE] = portable or "false"
+
+
+def is_portable() -> bool:
+    """Whether a stage runs that was told so."""
+    return os.environ.get(PORTABLE, "false") != "false"
+
+
+def is_fast() -> bool:
+    """Whether a stage runs that was told to use whatever this processor has."""
+    return os.environ.get(PORTABLE) == "false"
