@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from trivium.harness.arithmetic import is_portable
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
@@ -37,7 +38,7 @@ def main(
             out,
             documents(passages, articles, limit),
             analyzer=parameters.analyzer,
-            threads=parameters.threads,
+            threads=1 if is_portable() else parameters.threads,
             heap_gib=parameters.heap_gib,
         )
     return dict(sizes)
