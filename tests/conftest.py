@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.sources.loopback import Loopback, serve
+from trivium.harness.arithmetic import PORTABLE, SETTINGS
 
 # ranx would compile for a minute before its first answer; on test sizes plain Python is instant.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -54,6 +55,17 @@ def _no_tracking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not inherit a surrounding DVC run or MLflow server."""
     for name in ("DVC_STAGE", "DVC_ROOT", "DVC_EXP_NAME", "DVC_EXP_BASELINE_REV", "MLFLOW_TRACKING_URI"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _own_arithmetic() -> Iterator[None]:
+    """What a stage in the tests' own process sets for its libraries is put back."""
+    names = (PORTABLE, *SETTINGS["intel"])
+    before = {name: os.environ[name] for name in names if name in os.environ}
+    yield
+    for name in names:
+        os.environ.pop(name, None)
+    os.environ.update(before)
 
 
 @pytest.fixture

@@ -29,6 +29,23 @@ def findings(monkeypatch):
     return look
 
 
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        ("vendor_id : GenuineIntel\nflags : fpu avx avx2 bmi", "has"),
+        ("vendor_id : GenuineIntel\nflags : fpu avx bmi", "lacks"),
+        ("vendor_id : AuthenticAMD\nflags : fpu avx avx2", "lacks"),
+        (None, "lacks"),
+    ],
+)
+def test_whether_the_bits_are_the_committed_ones(tmp_path, told, state):
+    if told is not None:
+        (tmp_path / "cpuinfo").write_text(told)
+    finding = doctor._bits(tmp_path / "cpuinfo")
+    assert finding.state == state
+    assert ("x86" in finding.meaning) == ("AMD" in finding.found)
+
+
 @pytest.fixture
 def project(tmp_path):
     """A folder with what `doctor` reads of the project, and no package needed."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import BadInput
 from trivium.files.reading import LARGEST_IMAGE, read_bytes
+from trivium.harness.arithmetic import settle
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
     from trivium.kvqae.asking.answered_question import Answer, Support
@@ -63,13 +64,15 @@ def read_image(path: Path) -> bytes:
     return read_bytes(path, LARGEST_IMAGE)
 
 
-def one_thread() -> None:
-    """One processor thread a question, unless `OMP_NUM_THREADS` says otherwise; before torch is imported.
+def prepare_arithmetic() -> None:
+    """Compute as the stages did, on one thread unless `OMP_NUM_THREADS` says otherwise; before torch is imported.
 
     On the sample's networks two threads gain nothing, and on a busy machine their waiting for each other cost ten times
     the work.
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    threads = os.environ.get("OMP_NUM_THREADS", "1")
+    settle()
+    os.environ["OMP_NUM_THREADS"] = threads
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -82,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
     parser.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
     arguments = parser.parse_args(argv)
-    one_thread()
+    prepare_arithmetic()
     try:
         if not arguments.question.strip():  # said before anything is loaded
             raise BadInput("the question is empty")

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.commands.ask import one_thread, read_image
+from trivium.commands.ask import prepare_arithmetic, read_image
 from trivium.commands.page_server.doors import is_loopback
 from trivium.commands.page_server.folders import temporary_folder
 from trivium.errors import BadInput
@@ -239,7 +239,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
     arguments = parser.parse_args(argv)
-    one_thread()
+    prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
     host, port = arguments.host, arguments.port
     try:

@@ -78,6 +78,7 @@ def examine(root: Path) -> Iterator[Finding]:
     most = max(cost.memory for cost in paper)
     yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, most, "GiB")
     yield Finding("cores", "has", f"{cores}")
+    yield _bits(Path("/proc/cpuinfo"))
     gpu = _gpu()
     yield gpu
     yield _torch_build(gpu.state == "has")
@@ -102,6 +103,17 @@ def _program(name: str, command: str, meaning: str, *, needed: bool = False) -> 
     if shutil.which(command) is None:
         return Finding(name, "needs" if needed else "lacks", "not found", meaning)
     return Finding(name, "has", _first_line(command, "--version"))
+
+
+def _bits(processor: Path) -> Finding:
+    """Whether this processor gives the committed numbers to the bit, see docs/reproducibility.md."""
+    told = processor.read_text(encoding="utf-8") if processor.exists() else ""
+    if "GenuineIntel" in told and " avx2" in told:
+        return Finding("same bits", "has", "Intel with AVX2: the sample's run gives the committed numbers to the bit")
+    if "AuthenticAMD" in told and " avx2" in told:
+        meaning = "numbers differ from the committed ones; run.portable: x86 gives the same bits here and on Intel"
+        return Finding("same bits", "lacks", "AMD with AVX2", meaning)
+    return Finding("same bits", "lacks", "no x86 processor with AVX2", "numbers differ from the committed ones")
 
 
 def _packages(root: Path) -> Finding:
