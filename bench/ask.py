@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import harness
-from trivium.commands.ask import one_thread
+from trivium.commands.ask import prepare_arithmetic
 from trivium.errors import BadInput
 
 QUESTIONS, WARM_UP = 100, 10
@@ -50,7 +50,7 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
 
 def main() -> None:
     """Time both ways, and measure memory as the questions grow ten times."""
-    one_thread()
+    prepare_arithmetic()
     root = Path.cwd()
     figures: dict[str, object] = {"questions": QUESTIONS, "warm_up_questions": WARM_UP}
     try:
