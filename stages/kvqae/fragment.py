@@ -17,7 +17,7 @@ from trivium.page.kvqae.findings import RETRIEVAL, findings_html, reading_findin
 from trivium.page.kvqae.fragment import KvqaeFragmentParameters, gallery, reranking_sections, section, told
 from trivium.page.kvqae.gallery import gallery_html, pictures_missing
 from trivium.page.kvqae.reading import READING_ROWS, difficulty_html, reading_html, sweep_html
-from trivium.page.kvqae.reranking import cross_encoder_html, depths_note
+from trivium.page.kvqae.reranking import cross_encoder_html, depths_note, rrt_re_ranks
 from trivium.page.kvqae.retrieval import TABLES, labels_of, overlap_html, retrieval_html
 
 
@@ -58,7 +58,8 @@ def main(
     level, confidence = (told(kvqae, "evaluate", name, "statistics") for name in ("significance", "confidence"))
     labels = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
     steps = {path.stem: read_json(path) for path in construction}
-    blocks, read_metrics = read_json(evaluation), read_json(reading)
+    blocks, reranked_blocks, read_metrics = (read_json(path) for path in (evaluation, reranking, reading))
+    kvqae["rrt"]["use"] = rrt_re_ranks(reranked_blocks)
     text_alone = cross_encoder_html(
         read_json(cross_encoder),
         questions=told(kvqae, "rerank_finetune", "validation_questions", "cross_encoder"),
@@ -77,9 +78,7 @@ def main(
             )
             for name, (title, wanted) in TABLES.items()
         ),
-        *reranking_sections(
-            read_json(reranking), read_json(reranking_choice), text_alone, kvqae, printed, sample=sample
-        ),
+        *reranking_sections(reranked_blocks, read_json(reranking_choice), text_alone, kvqae, printed, sample=sample),
     ]
     table_7 = findings_html(reading_findings(read_metrics, level), depths_note(kvqae))
     table_7 += reading_html(read_metrics, printed, READING_ROWS, len(kvqae["read"]["seeds"]), sample=sample)

@@ -54,6 +54,11 @@ def _systems(fusion: Mapping[str, Any]) -> list[str]:
     return [_named(system) for system in sorted(fusion["weights" if "weights" in fusion else "probabilities"])]
 
 
+def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
+    """Whether RRT has a row in Table 5, or was left out; `kvqae.rrt.use` may leave that to what is given."""
+    return any(row["name"] == "rrt" for row in blocks["article"]["rows"])
+
+
 def depths_note(kvqae: Mapping[str, Any]) -> str:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
     used = kvqae["rrt"]["use"]
@@ -63,7 +68,7 @@ def depths_note(kvqae: Mapping[str, Any]) -> str:
     if used:
         return f"{said}."
     return (
-        f"{said} where a face is found. RRT was left out (kvqae.rrt.use is false), not so in the paper: where no face "
+        f"{said} where a face is found. RRT was left out (kvqae.rrt.use), not so in the paper: where no face "
         "is found, the image re-ranks nothing."
     )
 

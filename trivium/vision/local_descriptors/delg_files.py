@@ -34,6 +34,24 @@ def shared_names(images: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name, count in wanted.items() if count > 1)
 
 
+def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]) -> list[str]:
+    """Those of the images that have no two files of their own in a folder, which need not be there.
+
+    Args:
+        images: names.
+        folder: holds both files of every image.
+        shared: from `shared_names`.
+    """
+    files = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+    return [
+        image
+        for image in images
+        if not any(
+            name not in shared and {name + GLOBAL_FILE, name + LOCAL_FILE} <= files for name in (image, _stem(image))
+        )
+    ]
+
+
 class DelgFiles:
     """Reads the features of images by name.
 
