@@ -1,6 +1,5 @@
 """What is asked of DELG's own tool, and that what the tool then writes is what RRT reads."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ LONG = "é" * 120 + ".jpg"  # 244 bytes; too many for a file of features
 KB = {name: data for name, data in IMAGES.items() if data} | {"a.png": jpeg(5), "a/b.jpg": jpeg(6), LONG: jpeg(7)}
 KB |= {"not compared.jpg": jpeg(8), "Curaçao, 1900.tif": jpeg(9)}
 COMPARED = sorted({*KB, "nowhere.jpg"} - {"not compared.jpg"})
+ASKED = Path("mine/delg/asked/kb")
 
 
 @pytest.fixture
@@ -62,7 +62,9 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
     assert "  2 have names that are too long for files" in told
     assert "questions: 0 of 1 images are described, 1 to be described\n  python extract_features.py" in told
     assert f"--images_dir {project}/mine/delg/asked/kb --output_features_dir {project}/mine/delg/kb" in told
-    assert sorted(os.listdir("mine/delg/asked/kb")) == sorted([f"{name}.jpg" for name in described] + ["images.mat"])
+    assert sorted(path.name for path in ASKED.iterdir()) == sorted(
+        [f"{name}.jpg" for name in described] + ["images.mat"]
+    )
     assert Path("mine/delg/asked/kb/Curaçao, 1900.tif.jpg").read_bytes() == KB["Curaçao, 1900.tif"]
     assert sorted(tool("kb")) == described
     assert tool("questions") == ["q.jpg"]
@@ -86,7 +88,7 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
     delg.main([])
     told = capsys.readouterr().out
     assert "kb: 5 of 9 images are described, 0 to be described" in told
-    assert os.listdir("mine/delg/asked/kb") == []
+    assert list(ASKED.iterdir()) == []
 
 
 def test_what_was_described_since_is_not_asked_for_again(project: Path, capsys: pytest.CaptureFixture[str]):
@@ -98,7 +100,7 @@ def test_what_was_described_since_is_not_asked_for_again(project: Path, capsys: 
     Path("mine/delg/kb/c.jpg.delg_local").unlink()
     delg.main([])
     assert "kb: 1 of 9 images are described, 4 to be described" in capsys.readouterr().out
-    assert {"a.jpg.jpg", "a.png.jpg", "c.jpg.jpg"} < set(os.listdir("mine/delg/asked/kb"))
+    assert {"a.jpg.jpg", "a.png.jpg", "c.jpg.jpg"} < {path.name for path in ASKED.iterdir()}
 
 
 def test_one_image_and_many_are_what_the_tool_can_read(tmp_path: Path):
