@@ -1,7 +1,8 @@
 """Decorrelation's photographs, captions and models as their publishers serve them, tiny: files, formats, addresses.
 
-COCO 2014 is three zips, Karpathy's splits one; CLIP and BLIP's captioner are repositories of the hub, BLIP itself,
-VGG19 and LaMa files on the web. What has a size that the code knows, VGG19, is as large as it is.
+COCO 2014 is three zips, Karpathy's splits one; CLIP, BLIP's captioner and its fine-tuned models are repositories of the
+hub, LaMa a file on the web. VGG19 and the pretrained BLIP, whose sizes the code knows, are not among them: they have
+0.6 and 0.9 GB.
 """
 
 import io
@@ -17,7 +18,6 @@ import torch
 import yaml
 from PIL import Image
 from safetensors.torch import save
-from torchvision import models
 from transformers import BlipConfig, BlipForConditionalGeneration, BlipForImageTextRetrieval
 
 from tests.decorrelation.tiny_corpus import (
@@ -31,14 +31,10 @@ from tests.decorrelation.tiny_corpus import (
 )
 from tests.decorrelation.tiny_models import BLIP_CONFIG
 from tests.sources.loopback import Loopback
+from tests.sources.pinned import serve_pinned
 from tests.stages.decorrelation.test_inpaint import Greyed
 from trivium.files.tables import write_json
-from trivium.sources.pins import PINS
 
-SOURCES = ("coco_images", "coco_annotations", "karpathy")
-MODELS = (
-    "decorrelation_clip", "vgg19", "bert_tokenizer", "blip_captioner", "blip_itm_coco", "blip_itm_flickr", "big_lama",
-)  # fmt: skip
 GREY = 1  # the scene whose picture has one channel: COCO has some
 TRUNCATED = 5  # and the one whose file is cut
 BERT_WORDS = 30522
@@ -46,22 +42,7 @@ BERT_WORDS = 30522
 
 def serve_decorrelation(hub: Loopback) -> str:
     """Serve what decorrelation downloads; returns the pins file's text: the project's but for addresses and digests."""
-    files = _coco() | _models()
-    pins = yaml.safe_load(PINS.read_text())
-    served = {}
-    for name in (*SOURCES, *MODELS):
-        pin = pins[name]
-        served[name] = pin | {"bytes": sum(map(len, files[name].values()))}
-        if "files" in pin:
-            assert files[name].keys() == pin["files"].keys(), name
-            served[name]["files"] = {file: {} for file in pin["files"]}
-        if "hub" in pin:
-            commit = (pin["revision"] or "a").ljust(40, "0")
-            hub.repository(pin["hub"], files[name], kind=pin["kind"], commits=(commit,))
-        else:
-            served[name]["url"] = f"{hub.url}/{name}"
-            hub.files |= {f"/{name}/{file}": data for file, data in files[name].items()}
-    return yaml.safe_dump(served)
+    return yaml.safe_dump(serve_pinned(hub, _coco() | _models()))
 
 
 def bring_flickr30k(folder: Path) -> None:
@@ -116,10 +97,6 @@ def _zip(members: dict[str, bytes]) -> bytes:
 def _models() -> dict[str, dict[str, bytes]]:
     torch.manual_seed(0)
     words = bert_tokenizer()
-    with torch.device("meta"):
-        vgg = models.vgg19().state_dict()
-    weights = io.BytesIO()
-    torch.save({name: torch.randn(value.shape) * 0.01 for name, value in vgg.items()}, weights)
     text = BLIP_CONFIG["text_config"] | {"vocab_size": BERT_WORDS + 2, "bos_token_id": BERT_WORDS, "sep_token_id": 102}
     blip = BlipConfig(**BLIP_CONFIG | {"text_config": text})
     module = io.BytesIO()
@@ -127,8 +104,6 @@ def _models() -> dict[str, dict[str, bytes]]:
     retrieval = _saved(BlipForImageTextRetrieval(blip))
     return {
         "decorrelation_clip": _clip(),
-        "vgg19": {"vgg19-dcbb9e9d.pth": weights.getvalue()},
-        "bert_tokenizer": words,
         "blip_captioner": _saved(BlipForConditionalGeneration(blip)) | words | _LOOKS,
         "blip_itm_coco": retrieval | words | _LOOKS,
         "blip_itm_flickr": retrieval | words | _LOOKS,
