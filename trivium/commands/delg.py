@@ -7,6 +7,7 @@ command lines. It can be repeated: what has been described since is not asked fo
 """
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,12 +86,10 @@ def ask_for(root: Path, side: str) -> str:
     if len(wanted) < len(missing):
         told.append(f"  {len(missing) - len(wanted)} have names that are too long for files: RRT does without")
     if listed:
-        asked = (folder / ASKED / side).resolve()
-        told.append(
-            f"  python extract_features.py --delf_config_path {CONFIGURATION} --image_set index"
-            f" --dataset_file_path {asked / 'images.mat'} --images_dir {asked}"
-            f" --output_features_dir {folder.resolve() / side}"
-        )
+        asked, out = (folder / ASKED / side).resolve(), folder.resolve() / side
+        words = ["python", "extract_features.py", "--delf_config_path", CONFIGURATION, "--image_set", "index"]
+        words += ["--dataset_file_path", asked / "images.mat", "--images_dir", asked, "--output_features_dir", out]
+        told.append(f"  {shlex.join(map(str, words))}")
     return "\n".join(told)
 
 

@@ -259,7 +259,7 @@ def _delg(root: Path, brought: Path) -> Finding:
     if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
         return Finding("DELG", "has", f"an extractor in {brought}/rrt")
     needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
-    if not (root / LISTS).is_dir():
+    if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
         known = "which images need them is known once kvqae-compared_images has run"
         return Finding("DELG", "lacks", f"no files in {brought}/delg", f"{known}; {needs}")
     lacking = []
