@@ -86,10 +86,11 @@ def ask_for(root: Path, side: str) -> str:
     if len(wanted) < len(missing):
         told.append(f"  {len(missing) - len(wanted)} have names that are too long for files: RRT does without")
     if listed:
-        asked, out = (folder / ASKED / side).resolve(), folder.resolve() / side
+        asked = (folder / ASKED / side).resolve()
         words = ["python", "extract_features.py", "--delf_config_path", CONFIGURATION, "--image_set", "index"]
-        words += ["--dataset_file_path", asked / "images.mat", "--images_dir", asked, "--output_features_dir", out]
-        told.append(f"  {shlex.join(map(str, words))}")
+        words += ["--dataset_file_path", str(asked / "images.mat"), "--images_dir", str(asked)]
+        words += ["--output_features_dir", str(folder.resolve() / side)]
+        told.append(f"  {shlex.join(words)}")
     return "\n".join(told)
 
 

@@ -160,7 +160,7 @@ class Rerankers:
         there = pc.index_in(names, value_set=self._base.features.names)
         new = {name for name, row in zip(names.to_pylist(), there.to_pylist(), strict=True) if row is None}
         added = self._describe({name: self._images.read(name) for name in sorted(new - {None}) if name in self._images})
-        features = _joined(self._base.features, pc.drop_null(there).to_numpy(), added)
+        features = _joined(self._base.features, np.sort(pc.drop_null(there).to_numpy()), added)
         image_of = np.full_like(self._base.image_of, -1)
         image_of[articles] = features.rows(names)
         return replace(self._base, image_of=image_of, features=features)
