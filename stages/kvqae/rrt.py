@@ -15,7 +15,7 @@ from trivium.files.tables import write_json
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
-from trivium.kvqae.rerankers.rrt_parameters import GIVEN, leave_out
+from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, features_given, fetch_rrt, write_rrt_card
 from trivium.sources.kvqae.rrt_local import PHOTOGRAPHS, bring_rrt
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
@@ -93,7 +93,8 @@ def main(
     if source not in SOURCES:
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     local = Path(parameters.local) if parameters.local else None
-    if not parameters.use or (parameters.use == GIVEN and source != "sample" and not features_given(local)):
+    use = source == "sample" or features_given(local) if parameters.use == "given" else parameters.use
+    if not use:
         with write_atomically(out) as beside:
             leave_out(beside)
             write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})

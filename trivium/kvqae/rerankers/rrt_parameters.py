@@ -8,7 +8,6 @@ from trivium.files.tables import read_json, write_json
 from trivium.harness.parameters import Parameters
 
 CONFIG = "config.json"
-GIVEN = "given"  # of `kvqae.rrt.use`: there is one where the features that it reads are given
 _LEFT_OUT = {"use": False}
 
 
