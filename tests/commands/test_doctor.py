@@ -205,8 +205,8 @@ def test_stanzas_models_are_looked_for(findings, project):
 
 def test_delgs_files_are_counted_over_what_rrt_compares(findings, project):
     lacking = findings(project)["DELG"]
-    assert (lacking.state, lacking.found) == ("lacks", "no files in brought/kvqae_models/delg")
-    assert "known once kvqae-compared_images has run" in lacking.meaning
+    assert (lacking.state, lacking.found) == ("lacks", "not known which images need features")
+    assert lacking.meaning.startswith("kvqae-compared_images lists them")
     dataset = used_values(project / "params.yaml", "kvqae.dataset")
     write_images(project / "data/kvqae/raw/images/kb", [(f"{name}.jpg", b"") for name in "abcd"])
     write_images(project / "data/kvqae" / dataset / "images/questions", [("q.jpg", b"")])

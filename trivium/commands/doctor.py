@@ -260,8 +260,9 @@ def _delg(root: Path, brought: Path) -> Finding:
         return Finding("DELG", "has", f"an extractor in {brought}/rrt")
     needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
     if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
-        known = "which images need them is known once kvqae-compared_images has run"
-        return Finding("DELG", "lacks", f"no files in {brought}/delg", f"{known}; {needs}")
+        return Finding(
+            "DELG", "lacks", "not known which images need features", f"kvqae-compared_images lists them; {needs}"
+        )
     lacking = []
     for side in SIDES:
         missing, total = missing_features(root, side, Images(images_of(root, side)).names)
@@ -269,7 +270,8 @@ def _delg(root: Path, brought: Path) -> Finding:
             lacking.append(f"{len(missing)} of {total} images of {side}")
     if lacking:
         found = f"no files in {brought}/delg for {', '.join(lacking)}"
-        return Finding("DELG", "lacks", found, f"`python -m trivium delg` asks for them; {needs}")
+        asked = "`python -m trivium delg` asks for them, but for pictures that cannot be read"
+        return Finding("DELG", "lacks", found, f"{asked}; {needs}")
     return Finding("DELG", "has", f"files in {brought}/delg for all images that RRT compares", _taken(root))
 
 
