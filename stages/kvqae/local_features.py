@@ -1,9 +1,9 @@
-"""Stage `kvqae-local_features`. DELG-style global and local features of every image."""
+"""Stage `kvqae-local_features`. DELG-style global and local features of the images that RRT compares."""
 
 from pathlib import Path
 
-from trivium.files.image_shards import Images
 from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.rerankers.compared_images import read_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder, write_features
@@ -15,18 +15,20 @@ def main(
     *,
     name: str,
     images: Path,
+    compared: Path,
     extractor: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Describe a folder of image shards with the extractor that the re-ranker was trained on.
+    """Describe those of a folder of image shards that the list --compared names, as the re-ranker was trained.
 
     Where the extractor is of that kind, what DELG's own tool extracted is in delg/--name of the user's folder. Where
     the re-ranker is left out, the folder of features is empty, and all images are counted as `images_left_out`.
     """
+    listed = read_list(compared)
     if read_kind(extractor) == NONE:
         write_features(out, FeatureFolder.of([], [], most=parameters.most, dimension=0), [])
-        return {"images_left_out": float(len(Images(images).names))}
-    return describe_images(
+        return {"images_left_out": float(len(listed))}
+    counts = describe_images(
         images,
         extractor,
         Path(parameters.local) / "delg" / name if parameters.local else None,
@@ -34,7 +36,9 @@ def main(
         engine=context.engine,
         work=context.work,
         out=out,
+        only=frozenset(listed),
     )
+    return counts | {"images_missing": len(listed) - counts["images"]}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.findings import findings_html, reading_findings
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
-from trivium.page.kvqae.reranking import depths_note
+from trivium.page.kvqae.reranking import depths_note, rrt_re_ranks
 
 
 class ReadingPageParameters(Parameters):
@@ -24,24 +24,23 @@ class ReadingPageParameters(Parameters):
         "statistics": "kvqae.statistics",
         "evaluate": "kvqae.evaluate",
         "rerankers": "kvqae.rerankers",
-        "with_rrt": "kvqae.rrt.use",
         "seeds": "kvqae.read.seeds",
     }
     world: str = Field(description="Where the data comes from")
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate: dict[str, Any] = Field(description="What Tables 2 to 4 have of their own, and this shares")
     rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
-    with_rrt: bool = Field(description="Whether RRT is one of them")
     seeds: list[int] = Field(description="Of the readers")
 
 
 def main(
-    parameters: ReadingPageParameters, context: Context, *, reading: Path, sweep: Path, published: Path, out: Path
-) -> None:
-    """Render the table of stage `read` and its curve."""
+    parameters: ReadingPageParameters, context: Context, *, reading: Path, sweep: Path, reranking: Path,
+    published: Path, out: Path,
+) -> None:  # fmt: skip
+    """Render the table of stage `read` and its curve; `evaluate_reranking` knows which re-rankers there were."""
     printed, metrics = yaml.safe_load(published.read_text(encoding="utf-8")), read_json(reading)
     level = (parameters.statistics | parameters.evaluate)["significance"]
-    depths = depths_note({"rerankers": parameters.rerankers, "rrt": {"use": parameters.with_rrt}})
+    depths = depths_note(parameters.rerankers, rrt_re_ranks(read_json(reranking)))
     sample = parameters.world == "sample"
     table = reading_html(metrics, printed, READING_ROWS, len(parameters.seeds), sample=sample)
     found = findings_html(reading_findings(metrics, level), depths)

@@ -23,7 +23,6 @@ class RerankingPageParameters(Parameters):
         "image_encoders": "kvqae.image_encoders",
         "weights": "kvqae.fuse.weights",
         "rerankers": "kvqae.rerankers",
-        "with_rrt": "kvqae.rrt.use",
         "cross_encoder": "kvqae.cross_encoder",
         "rerank_finetune": "kvqae.rerank_finetune",
     }
@@ -33,7 +32,6 @@ class RerankingPageParameters(Parameters):
     image_encoders: dict[str, Any] = Field(description="Those in use")
     weights: dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems")
     rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
-    with_rrt: bool = Field(description="Whether RRT is one of them")
     cross_encoder: dict[str, Any] = Field(description="What its trainings share")
     rerank_finetune: dict[str, Any] = Field(description="What the second has of its own")
 
@@ -56,7 +54,6 @@ def main(
         "image_encoders": parameters.image_encoders,
         "fuse": {"weights": parameters.weights},
         "rerankers": parameters.rerankers,
-        "rrt": {"use": parameters.with_rrt},
     }
     sections = reranking_sections(
         read_json(reranking), read_json(reranking_choice), text_alone, used, printed,

@@ -2,7 +2,7 @@
 
 import random
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
-from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, fetch_rrt, write_rrt_card
+from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, features_given, fetch_rrt, write_rrt_card
 from trivium.sources.kvqae.rrt_local import PHOTOGRAPHS, bring_rrt
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import NONE
@@ -36,7 +36,9 @@ class RrtParameters(LandmarkTrainingParameters):
         "picture_size": "kvqae.sample.picture_size",
         "difficulty": "kvqae.sample.difficulty",
     }
-    use: bool = Field(description="Re-rank images by RRT; false: by ArcFace alone, without features of DELG's")
+    use: bool | Literal["given"] = Field(
+        description="Re-rank images by RRT; false: by ArcFace alone; given: by RRT where its features are given"
+    )
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
     difficulty: Difficulty = Field(description="How far the training photographs differ")
     landmarks: int = Field(ge=4, description="Subjects of the training photographs that are in no world")
@@ -90,7 +92,9 @@ def main(
     """
     if source not in SOURCES:
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
-    if not parameters.use:
+    local = Path(parameters.local) if parameters.local else None
+    use = source == "sample" or features_given(local) if parameters.use == "given" else parameters.use
+    if not use:
         with write_atomically(out) as beside:
             leave_out(beside)
             write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})
@@ -98,10 +102,10 @@ def main(
     if source == "sample":
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
-        return fetch_rrt(out, context.downloads, Path(parameters.local) if parameters.local else None)
-    if not parameters.local:
+        return fetch_rrt(out, context.downloads, local)
+    if local is None:
         raise BadInput("no folder given", field="world.local.kvqae_models", expected="a folder with rrt/")
-    return bring_rrt(parameters, context, Path(parameters.local), out)
+    return bring_rrt(parameters, context, local, out)
 
 
 if __name__ == "__main__":

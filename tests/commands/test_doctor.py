@@ -11,6 +11,10 @@ from trivium.commands import doctor
 from trivium.commands.audit import NotAuditedError
 from trivium.commands.plan import plan_files
 from trivium.errors import BadInput
+from trivium.files.image_shards import write_images
+from trivium.harness.parameters import used_values
+from trivium.kvqae.rerankers.compared_images import write_list
+from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.vision import onnx_session
 
 ROOT = Path(__file__).parents[2]
@@ -216,17 +220,31 @@ def test_stanzas_models_are_looked_for(findings, project):
     assert findings(project)["stanza"].state == "has"
 
 
-def test_delgs_files_are_looked_for_in_both_folders(findings, project):
-    delg = project / "brought/kvqae_models/delg"
-    (delg / "kb").mkdir(parents=True)
-    (delg / "kb" / "a.delg_global").touch()
+def test_delgs_files_are_counted_over_what_rrt_compares(findings, project):
     lacking = findings(project)["DELG"]
-    assert (lacking.state, lacking.found) == ("lacks", "no files in brought/kvqae_models/delg/questions")
-    assert "kvqae-local_features" in lacking.meaning
-    assert "kvqae.rrt.use: false" in lacking.meaning
+    assert (lacking.state, lacking.found) == ("lacks", "not known which images need features")
+    assert lacking.meaning.startswith("kvqae-compared_images lists them")
+    dataset = used_values(project / "params.yaml", "kvqae.dataset")
+    write_images(project / "data/kvqae/raw/images/kb", [(f"{name}.jpg", b"") for name in "abcd"])
+    write_images(project / "data/kvqae" / dataset / "images/questions", [("q.jpg", b"")])
+    write_list(project / "data/kvqae/compared_images/kb.txt", ["a.jpg", "b.jpg", "c.jpg", "nowhere.jpg"])
+    write_list(project / "data/kvqae/compared_images/questions.txt", ["q.jpg"])
+    delg = project / "brought/kvqae_models/delg"
+    for file in ("kb/a.delg_global", "kb/a.delg_local", "kb/b.delg_global", "kb/d.delg_global", "kb/d.delg_local"):
+        (delg / file).parent.mkdir(parents=True, exist_ok=True)
+        (delg / file).touch()
+    lacking = findings(project)["DELG"]
+    assert lacking.found == "no files in brought/kvqae_models/delg for 2 of 3 images of kb, 1 of 1 images of questions"
+    assert lacking.meaning.startswith("`python -m trivium delg` asks for them")
     (delg / "questions").mkdir()
-    (delg / "questions" / "b.delg_global").touch()
-    assert findings(project)["DELG"].state == "has"
+    for file in ("kb/b.delg_local", "kb/c.delg_global", "kb/c.delg_local", "questions/q.delg_global"):
+        (delg / file).touch()
+    assert findings(project)["DELG"].found == "no files in brought/kvqae_models/delg for 1 of 1 images of questions"
+    (delg / "questions/q.delg_local").touch()
+    held = findings(project)["DELG"]
+    assert (held.state, held.meaning) == ("has", "")
+    leave_out(project / "models/kvqae/rrt")
+    assert "dvc repro -f -s kvqae-rrt" in findings(project)["DELG"].meaning
 
 
 def test_an_extractor_stands_in_for_delgs_files(findings, project):

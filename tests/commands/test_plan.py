@@ -106,6 +106,21 @@ def test_a_local_folder_that_is_not_there_yet_counts_as_the_hubs(tmp_path):
     assert (local["kvqae-world"].downloads, hub["kvqae-world"].downloads) == (0, 157)
 
 
+@pytest.mark.parametrize("use", [True, "given", False])
+def test_rrt_describes_candidates_images_only(use):
+    """At the hub 2 465 questions of validation and test, and some 45 articles of each that no other list has."""
+    parameters = yaml.safe_load(Path("params.yaml").read_text())
+    list(merge(parameters, yaml.safe_load(Path("scales/paper.yaml").read_text()), Path("paper")))
+    parameters["kvqae"]["rrt"]["use"] = use
+    used = Used(parameters)
+    graph = yaml.safe_load(Path("dvc.yaml").read_text())
+    rows = {row.stage: row for row in plan(graph, stage_costs(used, 2), used, 2)}
+    images = 3697 * 2 / 3 * (1 + 45)
+    described = images * (500 * 130 + 4096) * 2 * 2 / 1e9 if use else 0
+    assert rows["kvqae-local_features"].disk == pytest.approx(described)
+    assert described < 32
+
+
 def test_blips_second_stage_is_counted():
     scale = Path("scales/workstation.yaml")
     few, many = (

@@ -14,11 +14,12 @@ from stages.kvqae.rerank_fuse import RerankFuseParameters
 from stages.kvqae.rrt import RrtParameters
 from stages.kvqae.tune_reranking import TuneRerankingParameters
 from tests.kvqae.reranked_world import write_reranked
-from trivium.files.image_shards import write_images
+from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import read_qrels, read_run, write_qrels
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import execute
+from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.page.kvqae.reranking import reranking_sections
@@ -75,11 +76,13 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     counts = run(rrt.main, "rrt", RrtParameters, source="hub", world_seed=0, articles=9, imageless=0, out="rrt")
     assert counts == {"left_out": 1}
     for images, name, count in (("kb", "kb", 2), ("asked", "questions", 1)):
+        write_list(Path(f"{name}.txt"), Images(Path(images)).names)
         counts = run(
             local_features.main,
             "local_features",
             LocalFeaturesParameters,
             images=images,
+            compared=f"{name}.txt",
             extractor="rrt/extractor",
             name=images,
             out=f"features/{name}",
@@ -151,5 +154,5 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     sections = reranking_sections(tables, choice, "", parameters, published, level=0.01, confidence=0.95, sample=False)
     assert list(sections) == ["table-5", "table-6"]
     for html in sections.values():
-        assert "RRT was left out (kvqae.rrt.use is false)" in html
+        assert "RRT was left out (kvqae.rrt.use)" in html
         assert "RRT (whole image)" not in html

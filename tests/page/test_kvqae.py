@@ -282,7 +282,7 @@ def test_how_the_images_are_fused_alone():
 def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     arguments = write_world(tmp_path)
     used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    used["kvqae"]["rrt"], used["world"]["kvqae"] = {"use": False}, "hub"
+    used["kvqae"]["rrt"], used["world"]["kvqae"] = {"use": "given"}, "hub"  # and they were not
     arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
     blocks = dict(RERANKED)
     blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})
@@ -295,7 +295,7 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
     sections = {each["id"]: text(each["html"]) for each in found}
     for number in (5, 6, 7):
-        said = "the first 10 by ArcFace where a face is found. RRT was left out (kvqae.rrt.use is false)"
+        said = "the first 10 by ArcFace where a face is found. RRT was left out (kvqae.rrt.use)"
         assert said in sections[f"kvqae-table-{number}"]
     table_5, table_6 = sections["kvqae-table-5"], sections["kvqae-table-6"]
     assert "in ArcFace’s order where it has one, elsewhere in the initial order" in table_5

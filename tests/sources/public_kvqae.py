@@ -30,19 +30,19 @@ from sample.kvqae.write import write_world
 from sample.render.difficulty import Difficulty
 from tests.kvqae.tiny_encoders import write_onnx
 from tests.sources.loopback import Loopback
+from tests.sources.pinned import serve_pinned
 from tests.sources.small_hub import lines, parquet, tar_of
 from tests.stages.kvqae.test_rrt import Authors
 from tests.vision.local_descriptors.test_extractors import write_delg
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json_lines
 from trivium.harness.engine import LocalEngine
-from trivium.sources.pins import PINS
 
 EASY = dict.fromkeys(("pose", "crop", "light", "noise", "occlusion", "disguise", "faceless", "company"), 0.1)
+DIFFICULTY = Difficulty(**EASY, identity_spread=1.0)
+WORLD_SEED, WORLD = 3, {"articles": 90, "imageless": 20}
 QUESTIONS = {"train": 24, "validation": 16, "test": 16}
 TRIVIAQA = 60
-SOURCES = ("viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "kilt")
-MODELS = ("bert", "clip", "arcface", "imagenet", "rrt", "dpr_question", "dpr_passage", "multi_passage_bert")
 BERT = {
     "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128,
     "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522,
@@ -65,24 +65,7 @@ def serve_public(hub: Loopback, raw: Path, brought: Path) -> str:
     Returns:
         The pins file's text: the project's own pins but for addresses, digests and sizes.
     """
-    world = build_world(3, articles=90, imageless=20, sentences=10, viquae=QUESTIONS, triviaqa=TRIVIAQA)
-    difficulty = Difficulty(**EASY, identity_spread=1.0)
-    write_world(world, raw, LocalEngine(1), size=112, difficulty=difficulty)
-    files = _data(raw) | _models(raw)
-    pins = yaml.safe_load(PINS.read_text())
-    served = {}
-    for name in (*SOURCES, *MODELS):
-        pin = pins[name]
-        served[name] = pin | {"bytes": 1000}
-        if "files" in pin:
-            assert files[name].keys() == pin["files"].keys(), name
-            served[name]["files"] = {file: {} for file in pin["files"]}
-        if "hub" in pin:
-            commit = (pin["revision"] or "a").ljust(40, "0")
-            hub.repository(pin["hub"], files[name], kind=pin["kind"], commits=(commit,))
-        else:
-            served[name]["url"] = f"{hub.url}/{name}"
-            hub.files |= {f"/{name}/{file}": data for file, data in files[name].items()}
+    served = serve_pinned(hub, make_world(raw) | _models(raw))
     generator = torch.Generator().manual_seed(0)
     for folder in ("kb", "questions"):
         for image in Images(raw / "images" / folder).names:
@@ -91,6 +74,13 @@ def serve_public(hub: Loopback, raw: Path, brought: Path) -> str:
             (brought / "delg").mkdir(parents=True, exist_ok=True)
             write_delg(brought / "delg" / folder, Path(_preview(image)).stem, overall, seen)
     return yaml.safe_dump(served)
+
+
+def make_world(raw: Path) -> dict[str, dict[str, bytes]]:
+    """Make the sample world in a folder; returns it as the files of the public sources."""
+    world = build_world(WORLD_SEED, **WORLD, sentences=10, viquae=QUESTIONS, triviaqa=TRIVIAQA)
+    write_world(world, raw, LocalEngine(1), size=112, difficulty=DIFFICULTY)
+    return _data(raw)
 
 
 def _preview(image: str) -> str:

@@ -22,6 +22,7 @@ COMMANDS = {
     "scale": "merge a file of scales/ into params.yaml and show what changed",
     "ask": "answer a question of your own about a picture of your own",
     "ask-page": "the same in the browser (make ask)",
+    "delg": "the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them",
     "lanes": "run the graph, without a GPU with stages side by side (make repro)",
     "compare": "experiments side by side: the parameters that differ, and the headline",
     "thorough": "all seeds, grids and sweeps, in a copy of the tree",

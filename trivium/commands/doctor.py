@@ -25,11 +25,15 @@ from typing import Any, Literal
 import psutil
 
 from trivium.commands.audit import NotAuditedError, audit
+from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
 from trivium.commands.on_request import holdings
 from trivium.commands.plan import plan_files
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.errors import BadInput
+from trivium.files.image_shards import Images
 from trivium.harness.parameters import read_parameters
+from trivium.kvqae.rerankers.compared_images import SIDES
+from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.sources.disk import free_space
 from trivium.sources.pins import Pins
 
@@ -263,19 +267,30 @@ def _brought_by_hand(root: Path) -> Iterator[Finding]:
 
 
 def _delg(root: Path, brought: Path) -> Finding:
-    """Features of DELG's own tool for both sets of images, or an extractor in their place."""
+    """Features of DELG's own tool for the images that RRT compares, or an extractor in their place."""
     if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
         return Finding("DELG", "has", f"an extractor in {brought}/rrt")
-    images = ("kb", "questions")
-    missing = [name for name in images if next((root / brought / "delg" / name).glob("*.delg_global"), None) is None]
-    if not missing:
-        return Finding("DELG", "has", f"files in {brought}/delg")
-    found = f"no files in {', '.join(f'{brought}/delg/{name}' for name in missing)}"
-    meaning = (
-        "with world.kvqae: hub and kvqae.rrt.use: true, as at scale paper, kvqae-local_features and what follows it "
-        "stop: see docs/kvqae-formats.md; kvqae.rrt.use: false, as at scale workstation, goes without"
-    )
-    return Finding("DELG", "lacks", found, meaning)
+    needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
+    if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
+        return Finding(
+            "DELG", "lacks", "not known which images need features", f"kvqae-compared_images lists them; {needs}"
+        )
+    lacking = []
+    for side in SIDES:
+        missing, total = missing_features(root, side, Images(images_of(root, side)).names)
+        if missing:
+            lacking.append(f"{len(missing)} of {total} images of {side}")
+    if lacking:
+        found = f"no files in {brought}/delg for {', '.join(lacking)}"
+        asked = "`python -m trivium delg` asks for them, but for pictures that cannot be read"
+        return Finding("DELG", "lacks", found, f"{asked}; {needs}")
+    return Finding("DELG", "has", f"files in {brought}/delg for all images that RRT compares", _taken(root))
+
+
+def _taken(root: Path) -> str:
+    """What is to do where RRT was left out before its features were given."""
+    model = root / "models" / "kvqae" / "rrt"
+    return f"RRT is left out still. {AFTER}" if model.is_dir() and is_left_out(model) else ""
 
 
 def _setting(file: Path, *path: str) -> str:

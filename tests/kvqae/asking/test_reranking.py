@@ -3,17 +3,24 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
+from tests.stages.kvqae.test_local_features import jpeg
+from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import write_json
 from trivium.formats.trec import write_run
 from trivium.kvqae.asking import reranking
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
 from trivium.kvqae.asking.systems import QUERY, Seen
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
+from trivium.kvqae.rerankers.rrt import build_rrt
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
+from trivium.kvqae.rerankers.rrt_reranking import Base
 from trivium.measures.runs import Run
+from trivium.vision.local_descriptors.extractors import load_extractor
+from trivium.vision.local_descriptors.sift import SiftExtractor
 
 
 def test_the_images_share_is_split_as_their_systems_gave():
@@ -77,3 +84,41 @@ def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):
     ranked, given = without_rrt.rerank("Which?", Seen(image=b""), initial, None)
     assert ranked.documents[0].tolist() == [3, 2, 1, 0]
     assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
+
+
+PICTURES = {f"{name}.jpg": jpeg(seed) for seed, name in enumerate("abcdef")} | {"page.jpg": b"<html>"}
+IMAGE_OF = pa.chunked_array([["a.jpg", "page.jpg", None], ["b.jpg", "gone.jpg", "c.jpg", "a.jpg", "f.jpg"]])
+
+
+def looking(folder, listed):
+    """Re-rankers of which only RRT is there, after a graph that described these pictures; passage p is of article p."""
+    made = object.__new__(Rerankers)
+    made._project = SimpleNamespace(
+        local_features=SimpleNamespace(most=5), rerankers={"rrt": SimpleNamespace(depth=7, batch=2)}
+    )
+    write_json(folder / "extractor" / "extractor.json", {"kind": "sift"})
+    limits = {"max_side": 256, "max_pixels": 10_000_000}
+    made._extract = load_extractor(folder / "extractor", most=5, files=None, **limits)
+    write_images(folder / "images", PICTURES.items())
+    made._images, made._image_of = Images(folder / "images"), IMAGE_OF
+    torch.manual_seed(0)
+    made._rrt = build_rrt(global_dimension=SiftExtractor.global_dimension, layers=1, heads=4, hidden=16).eval()
+    features = made._describe({name: PICTURES[name] for name in listed})
+    made._base = Base(np.arange(len(IMAGE_OF)), features.rows(IMAGE_OF), features)
+    return made
+
+
+@pytest.mark.parametrize("listed", [[], ["c.jpg"], ["f.jpg", "page.jpg", "b.jpg"]])
+def test_pictures_that_no_list_of_the_graph_asked_for_are_described_now(tmp_path, monkeypatch, listed):
+    initial = Run.from_dict({QUERY: {passage: 9.0 - passage for passage in range(len(IMAGE_OF))}})
+    seen = Seen(image=jpeg(9))
+    everything = looking(tmp_path / "all", list(PICTURES))._by_picture(seen, initial)
+    made = looking(tmp_path / "some", listed)
+    described = []
+    describe = made._describe
+    monkeypatch.setattr(made, "_describe", lambda images: described.append([*images]) or describe(images))
+    found = made._by_picture(seen, initial)
+    assert sorted(found.documents[0][found.documents[0] >= 0].tolist()) == [0, 3, 5, 6]  # 7 is below the depth
+    assert (found.documents == everything.documents).all()
+    assert np.allclose(found.scores, everything.scores, rtol=0, atol=1e-5, equal_nan=True)  # other pairs in a batch
+    assert described[1:] == [sorted({"a.jpg", "b.jpg", "c.jpg", "page.jpg"} - set(listed))]

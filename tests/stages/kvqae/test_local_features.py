@@ -15,6 +15,7 @@ from trivium.files.tables import read_table
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import execute
 from trivium.kvqae.rerankers import local_features as local_features_library
+from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.vision.local_descriptors.delg_files import SHARED
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -48,7 +49,19 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     Path("extractor").mkdir()
     Path("extractor/extractor.json").write_text('{"kind": "sift"}')
     settings(workers=1)
-    return ["--name", "kb", "--images", "images", "--extractor", "extractor", "--out", "features"]
+    write_list(Path("compared.txt"), IMAGES)
+    return [
+        "--name",
+        "kb",
+        "--images",
+        "images",
+        "--compared",
+        "compared.txt",
+        "--extractor",
+        "extractor",
+        "--out",
+        "features",
+    ]
 
 
 def settings(workers: int, local: str = "") -> None:
@@ -73,6 +86,7 @@ def test_stage(stage: list[str]) -> None:
         "without_locals": 1,
         "locals_mean": 15 / 4,
         "broken_exif": 1,
+        "images_missing": 0,
     }
     table = read_table(Path("features/names.parquet")).to_pydict()
     assert table["name"] == list(IMAGES)
@@ -154,7 +168,9 @@ def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
 def test_images_of_one_stem_do_not_share_features(stage: list[str]) -> None:
     DELG.parent.mkdir(parents=True)
     Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
-    write_images(Path("images"), [(name, b"") for name in ("a.jpg", "b.jpg", "a.JPG", "a.png")], shard_size=3)
+    names = ("a.jpg", "b.jpg", "a.JPG", "a.png")
+    write_images(Path("images"), [(name, b"") for name in names], shard_size=3)
+    write_list(Path("compared.txt"), names)
     for axis, stem in enumerate(("a", "b", "a.JPG")):
         write_delg(DELG, stem, np.eye(6)[axis], [])
     settings(workers=1, local="mine")

@@ -22,7 +22,7 @@ from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.nets.cards import licence_of
-from trivium.sources.kvqae.rrt import fetch_rrt
+from trivium.sources.kvqae.rrt import features_given, fetch_rrt
 from trivium.sources.kvqae.rrt_weights import read_checkpoint
 from trivium.sources.pins import Pins
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
@@ -238,6 +238,40 @@ def test_left_out(source: str) -> None:
     assert is_left_out(Path("rrt"))
     assert read_kind(Path("rrt/extractor")) == NONE
     assert not Path("rrt/landmarks.txt").exists()
+
+
+@pytest.mark.parametrize("source", ["hub", "local"])
+def test_left_out_while_its_features_are_not_given(source: str) -> None:
+    """DELG's files of one side are not enough."""
+    section = SECTION | {"use": "given"}
+    Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": section}, "run": {"workers": 1}}))
+    Path("mine/delg/kb").mkdir(parents=True)
+    Path("mine/delg/kb/a.delg_global").touch()
+    assert run(source, "mine") == run(source) == {"left_out": 1}
+    assert read_kind(Path("rrt/extractor")) == NONE
+
+
+@pytest.mark.parametrize(
+    ("files", "given"),
+    [
+        ((), False),
+        (("delg/kb/a.delg_global",), False),
+        (("delg/kb/a.delg_local", "delg/questions/b.delg_local"), False),
+        (("delg/kb/a.delg_global", "delg/questions/b.delg_global"), True),
+    ],
+)
+def test_features_are_given(files: tuple[str, ...], given: bool) -> None:
+    for file in files:
+        Path("mine", file).parent.mkdir(parents=True)
+        Path("mine", file).touch()
+    assert features_given(Path("mine")) is given
+    assert not features_given(None)
+    extractor = Path("mine/rrt/extractor/extractor.json")
+    extractor.parent.mkdir(parents=True)
+    extractor.write_text('{"kind": "delg_files"}')
+    assert features_given(Path("mine")) is given  # which takes the files
+    extractor.write_text('{"kind": "delg"}')
+    assert features_given(Path("mine"))
 
 
 def test_pinned() -> None:

@@ -7,8 +7,14 @@ stage does; the other fusions look at one question at a time.
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
+from numpy.typing import NDArray
 
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen
@@ -18,11 +24,11 @@ from trivium.kvqae.rerankers.arcface_reranking import rerank as rerank_by_face
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
 from trivium.kvqae.rerankers.rrt import load_rrt
-from trivium.kvqae.rerankers.rrt_reranking import read_base
+from trivium.kvqae.rerankers.rrt_reranking import Base, read_base
 from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, scales
 from trivium.measures.reorder import first, follow
-from trivium.measures.runs import Run
+from trivium.measures.runs import PADDING, Run
 from trivium.measures.untie import untie
 from trivium.nets.device import pick_device
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
@@ -66,6 +72,8 @@ class Rerankers:
         self._extract = None
         if self.why_blind is None:
             self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
+            self._image_of = read_table(articles, ["image"])["image"]
+            self._images = Images(project.made("data/kvqae/raw/images/kb"))
             self._rrt = load_rrt(rrt)
             self._extract = load_extractor(
                 rrt / "extractor",
@@ -126,18 +134,36 @@ class Rerankers:
     def _by_picture(self, seen: Seen, initial: Run) -> Run:
         if seen.image is None or self._extract is None:
             return Run.from_dict({QUERY: {}}, name="rrt")
-        found = self._extract(IMAGE, seen.image)
-        described = FeatureFolder.of(
-            [IMAGE],
-            [None if isinstance(found, str) else found],
+        described = self._describe({IMAGE: seen.image})
+        row = described.rows(described.names)
+        settings = self._project.rerankers["rrt"]
+        best = first(initial, settings.depth)
+        return rerank_by_picture(
+            best, row, described, self._base_of(best), self._rrt, depth=settings.depth, batch=settings.batch
+        )[0]
+
+    def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
+        assert self._extract is not None  # else `why_blind` says so
+        found = [self._extract(name, data) for name, data in images.items()]
+        return FeatureFolder.of(
+            list(images),
+            [None if isinstance(each, str) else each for each in found],
             most=self._project.local_features.most,
             dimension=self._extract.global_dimension,
         )
-        row = described.rows(described.names)
-        settings = self._project.rerankers["rrt"]
-        return rerank_by_picture(
-            initial, row, described, self._base, self._rrt, depth=settings.depth, batch=settings.batch
-        )[0]
+
+    def _base_of(self, run: Run) -> Base:
+        """The knowledge base's side of a list's pairs: images that no list of the graph asked for are described now."""
+        documents = run.documents[run.documents != PADDING]
+        articles = np.unique(self._base.article_of[documents])
+        names = self._image_of.take(articles)
+        there = pc.index_in(names, value_set=self._base.features.names)
+        new = {name for name, row in zip(names.to_pylist(), there.to_pylist(), strict=True) if row is None}
+        added = self._describe({name: self._images.read(name) for name in sorted(new - {None}) if name in self._images})
+        features = _joined(self._base.features, np.sort(pc.drop_null(there).to_numpy()), added)
+        image_of = np.full_like(self._base.image_of, -1)
+        image_of[articles] = features.rows(names)
+        return replace(self._base, image_of=image_of, features=features)
 
     def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
         """The runs that a fusion takes, in its order."""
@@ -158,6 +184,15 @@ class Rerankers:
 def _as_written(run: Run) -> Run:
     """The run as the next stage reads it from its file: equal scores stand apart, in the order that they have."""
     return replace(run, scores=untie(run.scores))
+
+
+def _joined(features: FeatureFolder, rows: NDArray[np.int64], added: FeatureFolder) -> FeatureFolder:
+    """These rows of a folder, then another folder."""
+    names = pa.chunked_array([*features.names.take(pa.array(rows)).chunks, *added.names.chunks], pa.string())
+    arrays = ("counts", "overall", "local", "scales")
+    return FeatureFolder(
+        names, *(np.concatenate([getattr(features, name)[rows], getattr(added, name)]) for name in arrays)
+    )
 
 
 def _split(parts: dict[str, float], images: dict[str, float]) -> dict[str, float]:

@@ -1,10 +1,11 @@
-"""Local features: DELG-style global and local descriptors of every image, for re-ranking (kvqae.md §4)."""
+"""Local features: DELG-style global and local descriptors of images, for re-ranking (kvqae.md §4)."""
 
 import multiprocessing
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import ClassVar
 
+import pyarrow as pa
 from pydantic import Field
 
 from trivium.files.image_shards import Images
@@ -68,6 +69,7 @@ def describe_shard(
     files: Path | None,
     shared: frozenset[str],
     parameters: LocalFeaturesParameters,
+    only: frozenset[str] | None,
 ) -> Path:
     """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
     folder = work / shard.stem
@@ -75,6 +77,8 @@ def describe_shard(
         return folder
     describe = _extractor(extractor, files, shared, parameters)
     table = read_table(shard, ["name", "data"])
+    if only is not None:
+        table = table.filter(pa.array([name in only for name in table["name"].to_pylist()], pa.bool_()))
     names = table["name"].to_pylist()
     found = [describe(name, data.as_py()) for name, data in zip(names, table["data"], strict=True)]
     features = FeatureFolder.of(
@@ -104,8 +108,9 @@ def describe_images(
     engine: Engine,
     work: Path,
     out: Path,
+    only: frozenset[str] | None = None,
 ) -> dict[str, float]:
-    """Describe a folder of image shards; returns the counts.
+    """Describe a folder of image shards, or those of its images that `only` names; returns the counts.
 
     Raises:
         BadInput: see `load_extractor` and `Images`.
@@ -113,7 +118,7 @@ def describe_images(
     shards = Images(images)
     shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
     describe = partial(
-        describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters
+        describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters, only=only
     )
     on_gpu = read_kind(extractor) == "delg" and _has_gpu()  # the one kind that is a network
     folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu))

@@ -48,13 +48,14 @@ def reranking_sections(
         blocks: as stage `evaluate_reranking` writes them.
         choice: of stage `tune_reranking`.
         text_alone: HTML, what the cross-encoder did on validation.
-        kvqae: of the parameters used `image_encoders`, `fuse.weights`, `rerankers` and `rrt.use`.
+        kvqae: of the parameters used `image_encoders`, `fuse.weights` and `rerankers`.
         printed: the paper's numbers.
         level: of the significance test.
         confidence: of the intervals.
         sample: our numbers are of a sample world.
     """
-    other = {} if kvqae["rrt"]["use"] else WITHOUT_RRT
+    with_rrt = rrt_re_ranks(blocks)
+    other = {} if with_rrt else WITHOUT_RRT
     first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
     labels = reranked_labels_of(first_stage, kvqae["rerankers"]) | other
     made = {}
@@ -62,7 +63,7 @@ def reranking_sections(
         asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT
         found = retrieval_findings(blocks, asked, level)
         tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=other)
-        made[name] = findings_html(found, depths_note(kvqae)) + tables
+        made[name] = findings_html(found, depths_note(kvqae["rerankers"], with_rrt)) + tables
     made["table-5"] += findings_html([], image_note(choice))
     made["table-6"] += tuning_html(choice) + text_alone
     overlap = overlap_blocks_html(blocks, printed, level, confidence, labels)
@@ -99,16 +100,20 @@ def _systems(fusion: Mapping[str, Any]) -> list[str]:
     return [_named(system) for system in sorted(fusion["weights" if "weights" in fusion else "probabilities"])]
 
 
-def depths_note(kvqae: Mapping[str, Any]) -> str:
+def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
+    """Whether RRT has a row in Table 5, or was left out; `kvqae.rrt.use` may leave that to what is given."""
+    return any(row["name"] == "rrt" for row in blocks["article"]["rows"])
+
+
+def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> str:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
-    used = kvqae["rrt"]["use"]
-    depths = {name: entry["depth"] for name, entry in kvqae["rerankers"].items() if used or name != "rrt"}
+    depths = {name: entry["depth"] for name, entry in rerankers.items() if with_rrt or name != "rrt"}
     each = ", ".join(f"the first {depth} by {RERANKERS[name].label}" for name, depth in depths.items())
     said = f"The best passages of the initial ranking are put into a new order: {each}"
-    if used:
+    if with_rrt:
         return f"{said}."
     return (
-        f"{said} where a face is found. RRT was left out (kvqae.rrt.use is false), not so in the paper: where no face "
+        f"{said} where a face is found. RRT was left out (kvqae.rrt.use), not so in the paper: where no face "
         "is found, the image re-ranks nothing."
     )
 

@@ -9,11 +9,14 @@ from pathlib import Path
 
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
+from trivium.kvqae.rerankers.compared_images import SIDES
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
 from trivium.nets.cards import write_card
 from trivium.sources.brought import PROVENANCE, bring
 from trivium.sources.pins import Pins
+from trivium.vision.local_descriptors.delg_files import GLOBAL_FILE
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
+from trivium.vision.local_descriptors.extractors import DELG_FILES, read_kind
 
 EXTRACTOR = "extractor"
 
@@ -64,7 +67,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
             if brought is not None and brought.is_dir():
                 bring_extractor(brought, beside)
             else:
-                extractor = {"kind": "delg_files", "global_dimension": DELG_DIMENSION}
+                extractor = {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION}
                 write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, extractor)
             counts = bring_landmarks(local / "rrt", beside) if local else {}
             origin = pins.summary(["rrt"])["rrt"]
@@ -73,6 +76,20 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
             write_json(beside / PROVENANCE, origin)
         hub.drop("rrt")
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
+
+
+def features_given(brought: Path | None) -> bool:
+    """Whether a folder of the user's holds what describes images: an extractor, or DELG's files for both sides.
+
+    Raises:
+        BadInput: `extractor.json` is not JSON.
+    """
+    if brought is None:
+        return False
+    extractor = brought / "rrt" / EXTRACTOR
+    if (extractor / EXTRACTOR_CONFIG).is_file() and read_kind(extractor) != DELG_FILES:
+        return True
+    return all(next((brought / "delg" / side).glob(f"*{GLOBAL_FILE}"), None) is not None for side in SIDES)
 
 
 def bring_extractor(folder: Path, out: Path) -> None:

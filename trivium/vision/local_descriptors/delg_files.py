@@ -34,6 +34,24 @@ def shared_names(images: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name, count in wanted.items() if count > 1)
 
 
+def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]) -> list[str]:
+    """Those of the images that have no two files of their own in a folder, which need not be there.
+
+    Args:
+        images: names.
+        folder: holds both files of every image.
+        shared: from `shared_names`.
+    """
+    files = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+    return [
+        image
+        for image in images
+        if not any(
+            name not in shared and {name + GLOBAL_FILE, name + LOCAL_FILE} <= files for name in (image, _stem(image))
+        )
+    ]
+
+
 class DelgFiles:
     """Reads the features of images by name.
 
@@ -59,7 +77,7 @@ class DelgFiles:
         reason = NO_FILES
         for name in dict.fromkeys((image, _stem(image))):
             files = [self.folder / f"{name}{ending}" for ending in (GLOBAL_FILE, LOCAL_FILE)]
-            there = [file for file in files if file.is_file()]
+            there = [file for file in files if _is_there(file)]
             if there and name in self.shared:
                 reason = SHARED
             elif len(there) == 1:
@@ -101,6 +119,13 @@ class DelgFiles:
         if len(values) != 4 * size:
             raise BadInput("descriptor of another size", file=file, got=len(values) // 4, expected=str(size))
         return np.frombuffer(values, "<f4").astype(np.float32)
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # an image's name may be too long for a file of features
+        return False
 
 
 def _stem(image: str) -> str:

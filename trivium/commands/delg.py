@@ -1,0 +1,121 @@
+"""`trivium delg`: the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them.
+
+    trivium delg
+
+Below `delg/asked` of the user's folder of models it writes the images and a list for each side, and prints the tool's
+command lines. It can be repeated: what has been described since is not asked for again.
+"""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import Images
+from trivium.harness.parameters import used_values
+from trivium.kvqae.rerankers.compared_images import SIDES, read_list
+from trivium.vision.decoding import Unreadable, decode_picture
+from trivium.vision.local_descriptors.delg_dataset import IMAGE_FILE, can_be_listed, write_dataset
+from trivium.vision.local_descriptors.delg_files import shared_names, without_features
+
+LISTS = Path("data/kvqae/compared_images")
+ASKED = "asked"
+CONFIGURATION = "r50delg_gldv2clean_config.pbtxt"  # beside the tool; of the weights that the authors' RRT reads
+
+
+def images_of(root: Path, side: str) -> Path:
+    """The image shards of a side."""
+    if side == "kb":
+        return root / "data/kvqae/raw/images/kb"
+    return root / "data/kvqae" / str(used_values(root / "params.yaml", "kvqae.dataset")) / "images" / side
+
+
+def brought_to(root: Path) -> Path:
+    """The user's folder of KVQAE's models."""
+    return root / str(used_values(root / "params.yaml", "world.local.kvqae_models"))
+
+
+def missing_features(root: Path, side: str, there: Sequence[str]) -> tuple[list[str], int]:
+    """Which of a side's compared images lack files of DELG's own tool, and how many images are compared.
+
+    Args:
+        root: the project's folder.
+        side: one of `SIDES`.
+        there: names of all images of the side; one that is compared and not there is not asked for.
+
+    Raises:
+        BadInput: no list, which stage `kvqae-compared_images` writes.
+    """
+    compared = set(read_list(root / LISTS / f"{side}.txt"))
+    wanted = [name for name in there if name in compared]
+    return without_features(wanted, brought_to(root) / "delg" / side, shared_names(there)), len(wanted)
+
+
+def ask_for(root: Path, side: str) -> str:
+    """Write what a side lacks; returns what to tell about it.
+
+    Raises:
+        BadInput: see `missing_features`.
+    """
+    images = Images(images_of(root, side))
+    missing, total = missing_features(root, side, images.names)
+    folder = brought_to(root) / "delg"
+    limits = used_values(root / "params.yaml", "kvqae.pictures")
+    wanted = [name for name in missing if can_be_listed(name)]
+    listed = []
+    with write_atomically(folder / ASKED / side) as beside:
+        beside.mkdir()
+        for name in tqdm(wanted, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
+            data = images.read(name)
+            try:  # the tool stops at a picture that cannot be read
+                decode_picture(data, **limits)
+            except Unreadable:
+                continue
+            (beside / f"{name}{IMAGE_FILE}").write_bytes(data)
+            listed.append(name)
+        if listed:
+            write_dataset(beside / "images.mat", listed)
+    told = [f"{side}: {total - len(missing)} of {total} images are described, {len(listed)} to be described"]
+    if unreadable := len(wanted) - len(listed):
+        told.append(f"  {unreadable} cannot be read: RRT does without, as without their features")
+    if len(wanted) < len(missing):
+        told.append(f"  {len(missing) - len(wanted)} have names that are too long for files: RRT does without")
+    if listed:
+        asked = (folder / ASKED / side).resolve()
+        words = ["python", "extract_features.py", "--delf_config_path", CONFIGURATION, "--image_set", "index"]
+        words += ["--dataset_file_path", str(asked / "images.mat"), "--images_dir", str(asked)]
+        words += ["--output_features_dir", str(folder.resolve() / side)]
+        told.append(f"  {shlex.join(words)}")
+    return "\n".join(told)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write and tell."""
+    argparse.ArgumentParser(prog="trivium delg", description=__doc__).parse_args(argv)
+    try:
+        if not (Path.cwd() / LISTS).is_dir():
+            raise BadInput(
+                "which images RRT compares is not known yet",
+                file=LISTS,
+                expected="the lists that `dvc repro kvqae-compared_images` makes",
+            )
+        for side in SIDES:
+            print(ask_for(Path.cwd(), side))
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
+    print(f"The tool is in delf/python/delg of github.com/tensorflow/models/tree/master/research/delf. {AFTER}")
+
+
+AFTER = (
+    "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features@kb kvqae-local_features@questions`, and `make repro` "
+    "(kvqae.rrt.use must be given or true)."
+)
+
+if __name__ == "__main__":
+    main()
