@@ -22,7 +22,7 @@ from trivium.files.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers
-from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen
+from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen, as_written
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.reader_folder import load_reader
@@ -236,12 +236,12 @@ class _Pipeline:
 
     def _fuse(self, runs: Sequence[Run]) -> tuple[Run, dict[int, dict[str, float]]]:
         """The fused run, and what each system gave to each passage."""
-        candidates = gather(runs)
+        candidates = gather([as_written(run) for run in runs])
         normalized = standardize(candidates, self._scales)
         fused = weighted_sum(normalized, self._shares)
         ranked = Run.from_scores(candidates.queries, candidates.documents, fused, depth=self._project.fuse.depth)
         given = self._shares[:, None] * normalized[:, 0]
-        return ranked, {
+        return as_written(ranked), {
             passage: dict(zip(self._systems, given[:, place].tolist(), strict=True))
             for place, passage in enumerate(candidates.documents[0].tolist())
         }
