@@ -14,7 +14,7 @@ from PIL import Image
 
 from trivium.vision import isolated_decoding
 from trivium.vision.decoding import Unreadable, decode
-from trivium.vision.isolated_decoding import PROCESSES, Decoders
+from trivium.vision.isolated_decoding import LITTLE, PROCESSES, Decoders
 
 LIMITS = {"max_side": 64, "max_pixels": 100_000_000}
 
@@ -79,6 +79,30 @@ def test_a_picture_that_needs_much_memory_gets_it_alone(decoders, monkeypatch):
     assert decoders.decode(encoded(noise(8, 6))).size == (8, 6)
 
 
+def test_a_whole_jpeg_for_which_there_is_no_memory_is_not_called_broken(decoders, monkeypatch):
+    """A progressive one, of which libjpeg holds all; of a plain one it holds a few rows."""
+    white = Image.new("RGB", (6_000, 6_000), "white")
+    whole, plain = (encoded(white, "JPEG", subsampling=0, progressive=each) for each in (True, False))
+    monkeypatch.setattr(isolated_decoding, "MUCH", LITTLE)
+    for data, reason in ((whole, "too_large"), (whole[:9_000], "too_large"), (plain[:9_000], "corrupt")):
+        with pytest.raises(Unreadable) as error:
+            decoders.decode(data)
+        assert error.value.reason == reason
+    assert decoders.decode(plain).getpixel((0, 0)) == (255, 255, 255)
+    monkeypatch.undo()
+    assert decoders.decode(whole).getpixel((0, 0)) == (255, 255, 255)
+    with pytest.raises(Unreadable, match="corrupt"):
+        decoders.decode(whole[:9_000])
+
+
+def test_a_file_as_large_as_uploads_may_be_is_decoded(decoders):
+    data = encoded(noise(3_300, 3_300), "PNG", compress_level=0)
+    assert 2**25 > len(data) > 31 * 2**20
+    for _ in range(PROCESSES + 1):
+        assert decoders.decode(data).size == (64, 64)
+        assert decoders.decode(encoded(noise(8, 6))).size == (8, 6)
+
+
 def test_a_decoder_that_dies_or_hangs_is_replaced(decoders, monkeypatch):
     data = encoded(noise(8, 6))
     decoders.decode(data)
@@ -92,12 +116,21 @@ def test_a_decoder_that_dies_or_hangs_is_replaced(decoders, monkeypatch):
         decoders.decode(data)
     for each in children():
         each.suspend()
-    monkeypatch.setattr(isolated_decoding, "SECONDS", 0.2)
+    monkeypatch.setattr(isolated_decoding, "PATIENCE", 0.2)
     for _ in range(PROCESSES):
         with pytest.raises(Unreadable, match="takes more than"):
             decoders.decode(data)
     monkeypatch.undo()
     assert decoders.decode(data).size == (8, 6)
+
+
+def test_a_picture_has_so_much_of_the_processor(decoders, monkeypatch):
+    data = encoded(Image.new("RGB", (6_000, 6_000)))
+    monkeypatch.setattr(isolated_decoding, "SECONDS", 0.05)
+    with pytest.raises(Unreadable, match="takes more than"):
+        decoders.decode(data)
+    monkeypatch.undo()
+    assert decoders.decode(data).size == (64, 64)
 
 
 def test_decoders_end_with_who_asks(tmp_path):
