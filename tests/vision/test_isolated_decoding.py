@@ -79,6 +79,15 @@ def test_a_picture_that_needs_much_memory_gets_it_alone(decoders, monkeypatch):
     assert decoders.decode(encoded(noise(8, 6))).size == (8, 6)
 
 
+def test_what_was_decoded_before_takes_nothing_from_a_picture(decoders):
+    """One that needs nearly all that it may have, between others of every size."""
+    one_row = encoded(Image.new("I;16", (40_000_000, 1)))
+    others = [encoded(noise(side, side)) for side in (30, 300, 1_000, 2_000, 3_000)]
+    for other in others:
+        assert decoders.decode(other).size in ((64, 64), (30, 30))
+        assert decoders.decode(one_row).size == (64, 1)
+
+
 def test_a_whole_jpeg_for_which_there_is_no_memory_is_not_called_broken(decoders, monkeypatch):
     """A progressive one, of which libjpeg holds all; of a plain one it holds a few rows."""
     white = Image.new("RGB", (6_000, 6_000), "white")

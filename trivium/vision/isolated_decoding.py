@@ -56,14 +56,13 @@ class Decoders:
         Raises:
             Unreadable: as `decoding.decode_picture`; also `too_large` where memory or time do not suffice.
         """
-        reply = self._ask(data, LITTLE)
+        process = self._idle.get()
+        try:
+            reply = process.ask(self._job(data, LITTLE), data)
+        finally:
+            self._idle.put(process)
         if reply in (_NO_MEMORY, b"corrupt"):  # libwebp and libjpeg do not say that it was memory
-            with self._alone:
-                other = self._idle.get()
-                try:
-                    reply = self._ask(data, MUCH)
-                finally:
-                    self._idle.put(other)
+            reply = self._decode_alone(data)
         if reply == _NO_MEMORY:
             raise Unreadable("too_large", "needs too much memory")
         if reply.decode("ascii", "replace") in get_args(Reason):
@@ -71,12 +70,20 @@ class Decoders:
         size = _SIZE.unpack_from(reply)
         return Image.frombytes("RGB", size, reply[_SIZE.size :])
 
-    def _ask(self, data: bytes, memory: int) -> bytes:
-        process = self._idle.get()
-        try:
-            return process.ask(_JOB.pack(memory, len(data), *self._limits), data)
-        finally:
-            self._idle.put(process)
+    def _decode_alone(self, data: bytes) -> bytes:
+        """The reply of a new process that ends with it: what others held before would be missing."""
+        with self._alone:
+            process, other = self._idle.get(), self._idle.get()
+            try:
+                process.end()
+                return process.ask(self._job(data, MUCH), data)
+            finally:
+                process.end()
+                self._idle.put(process)
+                self._idle.put(other)
+
+    def _job(self, data: bytes, memory: int) -> bytes:
+        return _JOB.pack(memory, len(data), *self._limits)
 
     def close(self) -> None:
         """End the processes."""
