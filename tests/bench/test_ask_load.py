@@ -1,6 +1,10 @@
 """The bench of the page under load, against a stand-in that loses every tenth question."""
 
 import io
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -71,6 +75,22 @@ def test_every_question_counts_once_and_a_lost_one_is_lost(page, figures, monkey
     assert 0 < found["large_pictures_seconds"] < 60
     assert found["large_pictures_lost"] == 0
     assert found["large_pictures_mib"] > after / 1.5
+
+
+def test_memory_is_that_of_the_server_and_of_what_it_started():
+    own = psutil.Process()
+    before = ask_load.resident(own)
+    forked = os.fork()  # until it runs something else, all that it shows is the server's
+    if not forked:
+        signal.pause()
+    assert ask_load.resident(own) < 1.2 * before
+    os.kill(forked, signal.SIGKILL)
+    os.waitpid(forked, 0)
+    code = "held = b'1' * 300_000_000; print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        assert ask_load.resident(own) > before + 250
+        other.kill()
 
 
 def test_large_pictures_are_as_large_as_they_may_be():

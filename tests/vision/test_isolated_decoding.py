@@ -1,5 +1,6 @@
 """Decoders in processes: the same pixels, and what breaks, hangs or grows stays in them."""
 
+import contextlib
 import io
 import os
 import signal
@@ -32,7 +33,12 @@ def noise(width, height):
 def children():
     """The decoders of this process."""
     of_this = psutil.Process().children()
-    return [each for each in of_this if isolated_decoding._MODULE in each.cmdline()]
+    found = []
+    for each in of_this:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if isolated_decoding._MODULE in each.cmdline():
+                found.append(each)
+    return found
 
 
 @pytest.fixture
@@ -171,7 +177,8 @@ def test_large_pictures_stay_below_half_a_gibibyte(decoders):
     def watch():
         nonlocal most
         while not done.wait(0.02):
-            most = max(most, sum(each.memory_info().rss for each in children()))
+            with contextlib.suppress(psutil.NoSuchProcess):  # one has just ended
+                most = max(most, sum(each.memory_info().rss for each in children()))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
