@@ -14,7 +14,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import numpy as np
 import psutil
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from dvc.repo import Repo
@@ -24,19 +26,21 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from bench import ask as bench_of_asking
 from bench import harness
+from bench.ask_load import CLIENTS, EVERY, QUESTIONS, WARM_UP, load, resident
 from tests.chromium import NAMES, SIZES, open_page
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
+from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_json, read_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
+from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, ImageFeatures
 from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
+from trivium.vision.image_encoding import Features
 
-TOLERANCE = (
-    0.02  # of a fused score: a question encoded alone and one encoded in a batch differ in the last bits of bf16
-)
+TOLERANCE = 1e-3  # of a fused score: a picture or a question encoded alone differs in its last bits from one in a batch
 EVIL = "<img src=x onerror=alert(1)> ${alert(2)} {{ value }} who is this?"
 
 
@@ -78,25 +82,20 @@ def check_as_the_stages(asker, built, folder, asked, *, rerank):
     """Every passage has the score that it has in the run of that folder, and no passage above it is left out."""
     run = read_run(built.folder / f"data/kvqae/runs/{folder}/test.trec")
     lists = {query: (documents, scores) for query, documents, scores in zip(run.queries, run.documents, run.scores, strict=True)}  # fmt: skip
-    same, near, answers = 0, 0, {}
+    same, answers = 0, {}
     for question, image in asked:
         answers[question.id] = asker.ask(question.text, image, rerank=rerank)
         documents, scores = lists[question.id]
         expected = dict(zip(documents.tolist(), scores.tolist(), strict=True))
         supports = answers[question.id].supports
-        alike = [support.score for support in supports] == pytest.approx(
-            scores[: len(supports)].tolist(), abs=TOLERANCE
-        )
-        # PosFuse sees positions: two passages that bf16 cannot tell apart may have changed places, and so may scores.
-        assert rerank or alike
-        near += alike
+        assert [support.score for support in supports] == pytest.approx(scores[: len(supports)].tolist(), abs=TOLERANCE)
         for support in supports:
+            # PosFuse sees positions: two passages that the last bits tell apart may have changed places.
             assert rerank or support.score == pytest.approx(expected[support.passage], abs=TOLERANCE)
             given = support.reranking if rerank else support.contributions
             assert sum(given.values()) == pytest.approx(support.score)
         same += [support.passage for support in supports] == documents[: len(supports)].tolist()
     assert same >= 0.9 * len(asked)
-    assert near >= 0.9 * len(asked)
     return answers
 
 
@@ -121,12 +120,36 @@ def test_passages_and_answers_are_those_of_the_stages(asker, built, asked):
     check_as_read(answers, built, "few_shot_fused", asked)
 
 
-@pytest.mark.xfail(
-    reason="by positions, 7 of 24 questions of the tiny world rank otherwise in memory than in the files"
-)
 def test_re_ranked_passages_and_answers_are_those_of_the_stages(asker, built, asked):
     answers = check_as_the_stages(asker, built, "reranked_text_image", asked, rerank=True)
     check_as_read(answers, built, "few_shot_reranked", asked)
+
+
+def test_from_the_vectors_of_the_stages_on_every_bit_is_theirs(asker, built, asked, monkeypatch):
+    """What an encoder makes of one picture, or question, differs in its last bits from what it makes of it in a batch."""
+    data, pipeline = built.folder / "data/kvqae", asker._pipeline
+    (dense,) = pipeline._text_systems
+    texts = read_table(data / f"embeddings/{dense}/queries.parquet", ["split", "id"]).to_pylist()
+    text_vectors = read_matrix(data / f"embeddings/{dense}/queries.npy")
+    features = ImageFeatures.read(data / "features/questions")
+    now = {}
+
+    def written(system, image):
+        table = read_table(features.folder / system / PICTURES)
+        (row,) = features.rows(pa.array([now["image"]])).tolist()
+        return Features(table.slice(row, 1), features.matrix(system)[row : row + 1], 0)
+
+    monkeypatch.setattr(pipeline._image_systems, "_encode", written)
+    encoder = pipeline._text_systems[dense]._encoder
+    monkeypatch.setattr(encoder, "encode", lambda *_: text_vectors[now["text"] : now["text"] + 1])
+    for folder, rerank in (("fused/dpr_few_shot_image", False), ("reranked_text_image", True)):
+        run = read_run(data / f"runs/{folder}/test.trec")
+        for question, image in asked:
+            now |= {"image": question.image, "text": texts.index({"split": "test", "id": question.id})}
+            supports = asker.ask(question.text, image, rerank=rerank).supports
+            found = run.select([question.id])
+            assert [support.passage for support in supports] == found.documents[0, : len(supports)].tolist()
+            assert [support.score for support in supports] == found.scores[0, : len(supports)].tolist()
 
 
 @pytest.mark.parametrize("row", [row for row in PASSAGE_ROWS if row != "dpr_few_shot_image"])
@@ -329,11 +352,11 @@ def test_two_hundred_requests_from_eight_clients_and_none_is_lost(page, asker, a
 def reply(page, *data):
     """The events that end one call of the page's own interface."""
     event = httpx.post(f"{page}gradio_api/call/ask", json={"data": [*data, True]}).json()["event_id"]
-    return httpx.get(f"{page}gradio_api/call/ask/{event}", timeout=300).text
+    return httpx.get(f"{page}gradio_api/call/ask/{event}", timeout=1200).text
 
 
 def upload(page, name, data):
-    return httpx.post(f"{page}gradio_api/upload", files={"files": (name, data)}, timeout=60)
+    return httpx.post(f"{page}gradio_api/upload", files={"files": (name, data)}, timeout=120)
 
 
 def test_uploads_are_limited_and_stay_in_their_folder(page, face, tmp_path_factory):
@@ -371,24 +394,45 @@ def test_other_names_other_pages_and_the_rest_of_gradio_are_refused(page, face, 
     assert httpx.get(f"{page}gradio_api/file={stored}", headers={"range": "bytes=9-5-1"}).content == face
 
 
-def test_fifty_large_uploads_stay_below_the_memory_that_is_promised(page):
-    """One thread only watches; each picture is refused or answered, none breaks the page."""
-    large = [
-        encoded(Image.new("RGBA", (6_300, 6_300), (9, 9, 9, 99))),
-        encoded(Image.new("RGB", (10_000, 10_000)), "JPEG", progressive=True),
-        encoded(Image.new("RGB", (4_400, 4_400)), "WEBP", method=0),
-        encoded(Image.new("1", (10_000, 10_000))),
-        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+PASSAGES, TOO_LARGE, NO_IMAGE = "ask-passages", "too many pixels", "not an image"
+
+
+def worst_uploads():
+    """What takes most memory of each format, and what may not be decoded: (file, what is said to it)."""
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (4_472, 4_472, 3), dtype=np.uint8))
+    huge, large = Image.new("RGB", (10_000, 10_000)), Image.new("LAB", (8_000, 5_000))
+    frames = {"save_all": True, "append_images": [Image.new("P", (8_000, 5_000), 7)]}
+    return [
+        (encoded(Image.new("RGBA", (6_300, 6_300), (9, 9, 9, 99))), PASSAGES),
+        (encoded(Image.new("I;16", (40_000_000, 1))), PASSAGES),  # one row
+        (encoded(noise.crop((0, 0, 2_600, 2_600)), compress_level=0), PASSAGES),  # 19 MiB
+        (encoded(Image.new("1", (10_000, 10_000))), TOO_LARGE),
+        (encoded(huge, "JPEG", progressive=True), PASSAGES),
+        (encoded(huge, "JPEG", progressive=True, subsampling=0), TOO_LARGE),
+        (encoded(noise, "WEBP", method=0), PASSAGES),
+        (encoded(large, "TIFF", compression="tiff_deflate", tiffinfo={278: 5_000}), PASSAGES),  # in one strip
+        (encoded(Image.new("P", (8_000, 5_000)), "GIF", **frames), PASSAGES),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", NO_IMAGE),
     ]
+
+
+def server_process():
     (server,) = (
         each for each in psutil.Process().children(recursive=True) if "trivium.commands.ask_page" in each.cmdline()
     )
-    most, done = 0, threading.Event()
+    return server
+
+
+def test_fifty_large_uploads_stay_below_the_memory_that_is_promised(page):
+    """One thread only watches; each picture is refused or answered, none breaks the page."""
+    uploads, server = worst_uploads(), server_process()
+    before = resident(server)
+    most, done = before, threading.Event()
 
     def watch():
         nonlocal most
         while not done.wait(0.05):
-            most = max(most, sum(each.memory_info().rss for each in (server, *server.children())))
+            most = max(most, resident(server))
 
     def one(data):
         (path,) = upload(page, "picture", data).json()
@@ -397,13 +441,23 @@ def test_fifty_large_uploads_stay_below_the_memory_that_is_promised(page):
     watcher = threading.Thread(target=watch)
     watcher.start()
     with ThreadPoolExecutor(50) as clients:
-        said = list(clients.map(one, large * 10))
+        said = list(clients.map(one, [data for data, _ in uploads] * 5))
     done.set()
     watcher.join()
-    assert most < 2.5 * 2**30
+    print(f"MiB: {before:.0f} before, {most:.0f} at most, {resident(server):.0f} afterwards")
+    assert most < 2.5 * 2**10
     for number, each in enumerate(said):
-        expected = ("ask-passages",) * 3 + ("too many pixels", "not an image")
-        assert expected[number % 5] in each
+        assert uploads[number % len(uploads)][1] in each, number
+
+
+@pytest.mark.slow
+def test_a_thousand_questions_of_32_clients_are_answered_and_memory_stays(page, asked):
+    pairs = [(question.text, image) for question, image in asked]
+    seconds, memory = load(page, server_process(), pairs, clients=CLIENTS, questions=QUESTIONS)
+    assert len(seconds) == 1000
+    assert None not in seconds
+    warm = WARM_UP // EVERY
+    assert max(memory[warm:]) <= 1.03 * memory[warm - 1]
 
 
 @pytest.fixture(params=SIZES, ids=NAMES)

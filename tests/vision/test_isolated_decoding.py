@@ -1,5 +1,6 @@
 """Decoders in processes: the same pixels, and what breaks, hangs or grows stays in them."""
 
+import contextlib
 import io
 import os
 import signal
@@ -14,7 +15,7 @@ from PIL import Image
 
 from trivium.vision import isolated_decoding
 from trivium.vision.decoding import Unreadable, decode
-from trivium.vision.isolated_decoding import PROCESSES, Decoders
+from trivium.vision.isolated_decoding import LITTLE, PROCESSES, Decoders
 
 LIMITS = {"max_side": 64, "max_pixels": 100_000_000}
 
@@ -32,7 +33,12 @@ def noise(width, height):
 def children():
     """The decoders of this process."""
     of_this = psutil.Process().children()
-    return [each for each in of_this if isolated_decoding._MODULE in each.cmdline()]
+    found = []
+    for each in of_this:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if isolated_decoding._MODULE in each.cmdline():
+                found.append(each)
+    return found
 
 
 @pytest.fixture
@@ -79,6 +85,39 @@ def test_a_picture_that_needs_much_memory_gets_it_alone(decoders, monkeypatch):
     assert decoders.decode(encoded(noise(8, 6))).size == (8, 6)
 
 
+def test_what_was_decoded_before_takes_nothing_from_a_picture(decoders):
+    """One that needs nearly all that it may have, between others of every size."""
+    one_row = encoded(Image.new("I;16", (40_000_000, 1)))
+    others = [encoded(noise(side, side)) for side in (30, 300, 1_000, 2_000, 3_000)]
+    for other in others:
+        assert decoders.decode(other).size in ((64, 64), (30, 30))
+        assert decoders.decode(one_row).size == (64, 1)
+
+
+def test_a_whole_jpeg_for_which_there_is_no_memory_is_not_called_broken(decoders, monkeypatch):
+    """A progressive one, of which libjpeg holds all; of a plain one it holds a few rows."""
+    white = Image.new("RGB", (6_000, 6_000), "white")
+    whole, plain = (encoded(white, "JPEG", subsampling=0, progressive=each) for each in (True, False))
+    monkeypatch.setattr(isolated_decoding, "MUCH", LITTLE)
+    for data, reason in ((whole, "too_large"), (whole[:9_000], "too_large"), (plain[:9_000], "corrupt")):
+        with pytest.raises(Unreadable) as error:
+            decoders.decode(data)
+        assert error.value.reason == reason
+    assert decoders.decode(plain).getpixel((0, 0)) == (255, 255, 255)
+    monkeypatch.undo()
+    assert decoders.decode(whole).getpixel((0, 0)) == (255, 255, 255)
+    with pytest.raises(Unreadable, match="corrupt"):
+        decoders.decode(whole[:9_000])
+
+
+def test_a_file_as_large_as_uploads_may_be_is_decoded(decoders):
+    data = encoded(noise(3_300, 3_300), "PNG", compress_level=0)
+    assert 2**25 > len(data) > 31 * 2**20
+    for _ in range(PROCESSES + 1):
+        assert decoders.decode(data).size == (64, 64)
+        assert decoders.decode(encoded(noise(8, 6))).size == (8, 6)
+
+
 def test_a_decoder_that_dies_or_hangs_is_replaced(decoders, monkeypatch):
     data = encoded(noise(8, 6))
     decoders.decode(data)
@@ -92,12 +131,21 @@ def test_a_decoder_that_dies_or_hangs_is_replaced(decoders, monkeypatch):
         decoders.decode(data)
     for each in children():
         each.suspend()
-    monkeypatch.setattr(isolated_decoding, "SECONDS", 0.2)
+    monkeypatch.setattr(isolated_decoding, "PATIENCE", 0.2)
     for _ in range(PROCESSES):
         with pytest.raises(Unreadable, match="takes more than"):
             decoders.decode(data)
     monkeypatch.undo()
     assert decoders.decode(data).size == (8, 6)
+
+
+def test_a_picture_has_so_much_of_the_processor(decoders, monkeypatch):
+    data = encoded(Image.new("RGB", (6_000, 6_000)))
+    monkeypatch.setattr(isolated_decoding, "SECONDS", 0.05)
+    with pytest.raises(Unreadable, match="takes more than"):
+        decoders.decode(data)
+    monkeypatch.undo()
+    assert decoders.decode(data).size == (64, 64)
 
 
 def test_decoders_end_with_who_asks(tmp_path):
@@ -129,7 +177,8 @@ def test_large_pictures_stay_below_half_a_gibibyte(decoders):
     def watch():
         nonlocal most
         while not done.wait(0.02):
-            most = max(most, sum(each.memory_info().rss for each in children()))
+            with contextlib.suppress(psutil.NoSuchProcess):  # one has just ended
+                most = max(most, sum(each.memory_info().rss for each in children()))
 
     watcher = threading.Thread(target=watch)
     watcher.start()

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 SAMPLES = 8  # test questions to pick from
 HOUR = 3600
 SESSIONS = 256  # of which gradio remembers something
+# What gradio's import reads. Beside what it would send away, it keeps 10 000 events, and after each it counts them all.
+GRADIO = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "GRADIO_ANALYTICS_MAX_EVENTS": "1",
+    "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9),
+}
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
@@ -164,7 +170,7 @@ def serving(root: Path, *, row: str, host: str, port: int, token: str | None) ->
     """
     check_port(host, port)
     with temporary_folder() as folder:
-        os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": str(folder)}  # read by gradio's import
+        os.environ |= GRADIO | {"GRADIO_TEMP_DIR": str(folder)}
         from trivium.kvqae.asking.pipeline import Asker
 
         with Asker(root, row) as asker:

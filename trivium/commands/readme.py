@@ -145,7 +145,7 @@ SYSTEMS = {
     "random_span": "random span",
 }
 MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
-COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question")
+COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question", "lost")
 MIB = "_mib"
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
 THOROUGH = {"kvqae": "KVQAE", "decorrelation_weaker": "decorrelation", "complexity": "complexity"}  # file → pipeline

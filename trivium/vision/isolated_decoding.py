@@ -4,6 +4,8 @@ What breaks a decoder breaks one such process and never who asked. Both have lit
 needs more is decoded while the other process has nothing to do, so that together they stay below half a gibibyte.
 """
 
+import io
+import math
 import os
 import queue
 import resource
@@ -11,23 +13,24 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Self, get_args
 
 import psutil
-from PIL import Image
+from PIL import Image, JpegImagePlugin
 
 from trivium.vision.decoding import Reason, Unreadable, decode
 
 PROCESSES = 2
-LITTLE, MUCH = (
-    128 * 2**20,
-    400 * 2**20,
-)  # bytes a picture may take: a progressive JPEG at 100 million pixels takes 320 MiB
-SECONDS = 30.0  # a picture may take; 40 million pixels take two
-_JOB, _SIZE = struct.Struct("<QII"), struct.Struct("<II")
+# Bytes a picture may take. A progressive JPEG is held whole: at 100 million pixels it takes 320 MiB with its colours
+# halved both ways, as usual, and too much with all of them; a plain one takes next to nothing.
+LITTLE, MUCH = 128 * 2**20, 400 * 2**20
+SECONDS = 30.0  # of a processor that a picture may take; 40 million pixels take two
+PATIENCE = 300.0  # seconds until a process that gets no processor, or wants none, is given up
+_JOB, _SIZE = struct.Struct("<QQII"), struct.Struct("<II")
 _NO_MEMORY = b"no memory"
 _MODULE = "trivium.vision.isolated_decoding"
 
@@ -53,14 +56,13 @@ class Decoders:
         Raises:
             Unreadable: as `decoding.decode_picture`; also `too_large` where memory or time do not suffice.
         """
-        reply = self._ask(data, LITTLE)
+        process = self._idle.get()
+        try:
+            reply = process.ask(self._job(data, LITTLE), data)
+        finally:
+            self._idle.put(process)
         if reply in (_NO_MEMORY, b"corrupt"):  # libwebp and libjpeg do not say that it was memory
-            with self._alone:
-                other = self._idle.get()
-                try:
-                    reply = self._ask(data, MUCH)
-                finally:
-                    self._idle.put(other)
+            reply = self._decode_alone(data)
         if reply == _NO_MEMORY:
             raise Unreadable("too_large", "needs too much memory")
         if reply.decode("ascii", "replace") in get_args(Reason):
@@ -68,12 +70,20 @@ class Decoders:
         size = _SIZE.unpack_from(reply)
         return Image.frombytes("RGB", size, reply[_SIZE.size :])
 
-    def _ask(self, data: bytes, memory: int) -> bytes:
-        process = self._idle.get()
-        try:
-            return process.ask(_JOB.pack(memory, *self._limits) + data)
-        finally:
-            self._idle.put(process)
+    def _decode_alone(self, data: bytes) -> bytes:
+        """The reply of a new process that ends with it: what others held before would be missing."""
+        with self._alone:
+            process, other = self._idle.get(), self._idle.get()
+            try:
+                process.end()
+                return process.ask(self._job(data, MUCH), data)
+            finally:
+                process.end()
+                self._idle.put(process)
+                self._idle.put(other)
+
+    def _job(self, data: bytes, memory: int) -> bytes:
+        return _JOB.pack(memory, len(data), *self._limits)
 
     def close(self) -> None:
         """End the processes."""
@@ -94,8 +104,8 @@ class _Decoder:
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection
 
-    def ask(self, job: bytes) -> bytes:
-        """The reply to a job; a process that breaks down or takes too long is replaced.
+    def ask(self, job: bytes, data: bytes) -> bytes:
+        """The reply to a job about a picture; a process that breaks down or takes too long is replaced.
 
         Raises:
             Unreadable: it did.
@@ -104,13 +114,26 @@ class _Decoder:
             self._start()
         try:
             self._line.send_bytes(job)
-            if self._line.poll(SECONDS):
+            self._line.send_bytes(data)  # apart: together they would be held twice at both ends
+            if self._answers():
                 return self._line.recv_bytes()
         except (EOFError, OSError):
             self.end()
             raise Unreadable("corrupt", "it broke the decoder") from None
         self.end()
         raise Unreadable("too_large", f"takes more than {SECONDS:.0f} s")
+
+    def _answers(self) -> bool:
+        """Wait for the reply, or for the end of the process; no longer than a picture may take."""
+        assert self._process is not None
+        process, started = psutil.Process(self._process.pid), time.monotonic()
+        before = process.cpu_times()
+        while not self._line.poll(0.1):
+            now = process.cpu_times()
+            used = now.user + now.system - before.user - before.system
+            if used > SECONDS or time.monotonic() - started > PATIENCE:
+                return False
+        return True
 
     def _start(self) -> None:
         """Neither a fork, which would hold all that the asker holds, nor a child that imports the asker's modules."""
@@ -138,22 +161,33 @@ def _serve(line: Connection) -> None:
     before = psutil.Process().memory_info().vms
     while True:
         try:
-            job = line.recv_bytes()
+            memory, length, max_side, max_pixels = _JOB.unpack(line.recv_bytes())
+            resource.setrlimit(resource.RLIMIT_AS, (before + length + memory, resource.RLIM_INFINITY))
+            line.send_bytes(_reply(line.recv_bytes(), max_side, max_pixels, memory))
         except EOFError:
             return
-        memory, max_side, max_pixels = _JOB.unpack_from(job)
-        resource.setrlimit(resource.RLIMIT_AS, (before + len(job) + memory, resource.RLIM_INFINITY))
-        line.send_bytes(_reply(job[_JOB.size :], max_side, max_pixels))
 
 
-def _reply(data: bytes, max_side: int, max_pixels: int) -> bytes:
+def _reply(data: bytes, max_side: int, max_pixels: int, memory: int) -> bytes:
     try:
         picture = decode(data, max_side=max_side, max_pixels=max_pixels)
     except Unreadable as problem:
-        return problem.reason.encode()
+        return _NO_MEMORY if problem.reason == "corrupt" and _coefficients(data) > memory else problem.reason.encode()
     except MemoryError:
         return _NO_MEMORY
     return _SIZE.pack(*picture.size) + picture.tobytes()
+
+
+def _coefficients(data: bytes) -> int:
+    """Bytes that libjpeg holds of a progressive JPEG, whole; 0 of another file. Without them it says `broken`."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=["JPEG"])
+    except Exception:  # not a JPEG, or one without a header
+        return 0
+    if not isinstance(image, JpegImagePlugin.JpegImageFile) or "progressive" not in image.info:
+        return 0
+    shares = [across * down for _, across, down, _ in image.layer]  # of the pixels: the largest component has them all
+    return math.ceil(2 * image.width * image.height * sum(shares) / max(shares))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect
 
 from trivium.commands.page_server import quotas
 from trivium.commands.page_server.doors import Doors
@@ -122,6 +123,41 @@ def test_one_client_does_not_fill_the_queue(app, ask):
     assert ask("POST", "/gradio_api/call/ask", json={"data": []}).status_code == 200
     app.queue.event_ids_to_events.clear()  # all are answered
     assert join("flood") == 200
+
+
+def test_questions_that_come_at_once_are_counted_before_they_stand_in_the_queue(app, tmp_path):
+    async def slow(scope, receive, send):
+        await asyncio.sleep(0.2)
+        await app(scope, receive, send)
+
+    guarded = Guard(slow, Doors("localhost", None), app.queue, tmp_path, LARGEST)
+
+    async def flood():
+        transport = httpx.ASGITransport(guarded, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as opened:
+            said = {"session_hash": "flood"}
+            sent = [opened.post("/gradio_api/queue/join", json=said) for _ in range(OF_A_SESSION + 40)]
+            return [answer.status_code for answer in await asyncio.gather(*sent)]
+
+    assert sorted(asyncio.run(flood())) == [200] * OF_A_SESSION + [429] * 40
+
+
+def test_a_question_that_breaks_off_frees_its_place(tmp_path):
+    async def broken(scope, receive, send):
+        raise ClientDisconnect
+
+    queue = App(tmp_path).queue
+    guarded = Guard(broken, Doors("localhost", None), queue, tmp_path, LARGEST)
+    transport = httpx.ASGITransport(guarded)
+
+    async def one():
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as opened:
+            with pytest.raises(ClientDisconnect):
+                await opened.post("/gradio_api/queue/join", json={"session_hash": "tab"})
+
+    for _ in range(OF_A_SESSION + 1):
+        asyncio.run(one())
+    assert not guarded._waiting._coming
 
 
 def test_an_upload_says_how_long_it_is_and_is_short(app, ask):

@@ -86,7 +86,7 @@ def ask(waiting, queue, address, session="", *, event=None):
     queue.event_ids_to_events[event] = object()
     queue.pending_event_ids_session.setdefault(session or event, set()).add(event)
     queue.pending_messages_per_session.setdefault(session or event, [])
-    waiting.asked(event, address, session)
+    waiting.asked(address, session, event)
     return event
 
 
@@ -98,6 +98,16 @@ def test_no_session_and_no_address_fills_the_queue(queue):
     assert len(queue.event_ids_to_events) == OF_AN_ADDRESS < WAITING
     assert names[-1] is None
     assert ask(waiting, queue, "b", "flood")
+
+
+def test_what_is_on_its_way_into_the_queue_counts_too(queue):
+    waiting = Waiting(queue)
+    assert sum(waiting.admit("a", "flood") for _ in range(WAITING)) == OF_A_SESSION
+    assert sum(waiting.admit("a", f"invented {number}") for number in range(WAITING)) == OF_AN_ADDRESS - OF_A_SESSION
+    assert waiting.admit("b", "flood")
+    waiting.asked("a", "flood", None)  # it was refused
+    assert waiting.admit("a", "flood")
+    assert not waiting.admit("a", "flood")
 
 
 def test_what_is_answered_and_taken_frees_its_place(queue):

@@ -101,10 +101,11 @@ class Guard:
         if not self._waiting.admit(address, session):
             return await _refuse(429, "too many questions of yours wait for an answer")(scope, receive, send)
         answer = _Answer(send)
-        await self._app(scope, again.receive, answer.send)
-        found = answer.json()
-        if isinstance(found, dict) and "event_id" in found:
-            self._waiting.asked(found["event_id"], address, session)
+        try:
+            await self._app(scope, again.receive, answer.send)
+        finally:
+            found = answer.json()
+            self._waiting.asked(address, session, found.get("event_id") if isinstance(found, dict) else None)
         return None
 
 

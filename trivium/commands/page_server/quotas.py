@@ -74,16 +74,25 @@ class Waiting:
     def __init__(self, queue: "Queue") -> None:
         self._queue = queue
         self._asked: dict[str, tuple[str, str, float]] = {}  # event → address, session and time
+        self._coming: Counter[tuple[str, str]] = Counter()  # questions on their way into the queue
 
     def admit(self, address: str, session: str) -> bool:
-        """Whether a client may ask now; `session` is whatever name it gives itself."""
+        """Whether a client may ask now, and is asking until `asked`; `session` is whatever name it gives itself."""
         self._tidy()
-        waiting = [(at, name) for at, name, _ in self._asked.values() if at == address]
-        return len(waiting) < OF_AN_ADDRESS and waiting.count((address, session)) < OF_A_SESSION
+        waiting = self._coming + Counter((at, name) for at, name, _ in self._asked.values())
+        of_the_address = sum(count for (at, _), count in waiting.items() if at == address)
+        if of_the_address >= OF_AN_ADDRESS or waiting[address, session] >= OF_A_SESSION:
+            return False
+        self._coming[address, session] += 1
+        return True
 
-    def asked(self, event: str, address: str, session: str) -> None:
-        """A client's question stands in the queue."""
-        self._asked[event] = address, session, time.monotonic()
+    def asked(self, address: str, session: str, event: str | None) -> None:
+        """A client's question stands in the queue as this event; None where it came to nothing."""
+        self._coming[address, session] -= 1
+        if not self._coming[address, session]:
+            del self._coming[address, session]
+        if event is not None:
+            self._asked[event] = address, session, time.monotonic()
 
     def _tidy(self) -> None:
         queue, now = self._queue, time.monotonic()

@@ -4,6 +4,7 @@ The z-normalisation takes each system's mean and deviation from the test questio
 none), so a question of the test set gets the passages and the answer that the stages gave it.
 """
 
+import ctypes
 import io
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from trivium.files.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers
-from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen
+from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen, as_written
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.reader_folder import load_reader
@@ -82,6 +83,8 @@ class Asker:
             raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
         picture = None if image is None else self._decoded(image)
         answer = self._thread.submit(self._pipeline.ask, question, picture, rerank).result()
+        if picture is not None:
+            _give_back()
         return replace(answer, picture=picture)
 
     def _decoded(self, image: bytes) -> bytes:
@@ -236,12 +239,12 @@ class _Pipeline:
 
     def _fuse(self, runs: Sequence[Run]) -> tuple[Run, dict[int, dict[str, float]]]:
         """The fused run, and what each system gave to each passage."""
-        candidates = gather(runs)
+        candidates = gather([as_written(run) for run in runs])
         normalized = standardize(candidates, self._scales)
         fused = weighted_sum(normalized, self._shares)
         ranked = Run.from_scores(candidates.queries, candidates.documents, fused, depth=self._project.fuse.depth)
         given = self._shares[:, None] * normalized[:, 0]
-        return ranked, {
+        return as_written(ranked), {
             passage: dict(zip(self._systems, given[:, place].tolist(), strict=True))
             for place, passage in enumerate(candidates.documents[0].tolist())
         }
@@ -249,6 +252,13 @@ class _Pipeline:
     def _picture(self, passage: int) -> bytes | None:
         name = self._picture_of[int(self._article_of[passage])].as_py()
         return self._pictures.read(name) if name in self._pictures else None
+
+
+def _give_back() -> None:
+    """Have glibc's allocator give back what is free in it: pictures leave some 100 MiB, which it would keep."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 @contextmanager

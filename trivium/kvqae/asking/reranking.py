@@ -5,7 +5,6 @@ stage does; the other fusions look at one question at a time.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen
+from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen, as_written
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.arcface_reranking import face_images
 from trivium.kvqae.rerankers.arcface_reranking import rerank as rerank_by_face
@@ -29,7 +28,6 @@ from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, scales
 from trivium.measures.reorder import first, follow
 from trivium.measures.runs import PADDING, Run
-from trivium.measures.untie import untie
 from trivium.nets.device import pick_device
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -102,11 +100,10 @@ class Rerankers:
         Args:
             question: its text.
             seen: of the picture.
-            initial: the one fused list of the first stage.
+            initial: the one fused list of the first stage, as written.
             texts: of its passages.
         """
         settings, pairs = self._project.rerankers["text"], self._project.pairs
-        initial = _as_written(initial)
         asked = Question(QUERY, question, (), "")
         best = rerank_run(
             self._text,
@@ -117,12 +114,11 @@ class Rerankers:
             max_tokens=pairs["tokens"],
             batch=pairs["batch"],
         )
-        text = _as_written(follow(best, initial))
+        text = follow(best, initial)
         image, by_system = self._fuse(
-            "image",
-            {"arcface": _as_written(self._by_face(seen, initial)), "rrt": _as_written(self._by_picture(seen, initial))},
+            "image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
         )
-        ranked, given = self._fuse("text_image", {"text": text, "image": _as_written(image)})
+        ranked, given = self._fuse("text_image", {"text": text, "image": image})
         return ranked, {passage: _split(parts, by_system.get(passage, {})) for passage, parts in given.items()}
 
     def _by_face(self, seen: Seen, initial: Run) -> Run:
@@ -171,19 +167,15 @@ class Rerankers:
         return {system: runs[system] for system in self._systems[fusion] if system in told}
 
     def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
-        runs = self._of(name, runs)
+        runs = {system: as_written(run) for system, run in self._of(name, runs).items()}
         candidates = gather(list(default_minimum(runs).values()))
         parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
         given = {
             passage: {f"reranked_{system}": float(part[0, place]) for system, part in zip(runs, parts, strict=True)}
             for place, passage in enumerate(candidates.documents[0].tolist())
         }
-        return Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name), given
-
-
-def _as_written(run: Run) -> Run:
-    """The run as the next stage reads it from its file: equal scores stand apart, in the order that they have."""
-    return replace(run, scores=untie(run.scores))
+        fused = Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name)
+        return as_written(fused), given
 
 
 def _joined(features: FeatureFolder, rows: NDArray[np.int64], added: FeatureFolder) -> FeatureFolder:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import faiss
 import numpy as np
@@ -19,6 +19,7 @@ from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import half_precision
 from trivium.measures.runs import Run
+from trivium.measures.untie import untie
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Reason
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
@@ -51,6 +52,15 @@ def label_of(system: str) -> str:
         return f"text, {TEXT_ENCODERS[system].label}"
     encoder = ENCODERS[system]
     return f"{WHAT[encoder.route]}, {encoder.label}"
+
+
+def as_written(run: Run) -> Run:
+    """The run as the next stage reads it from its file: 32-bit scores, and equal ones stand apart in their order.
+
+    In memory too, each step must see what its stage saw: where a system's scores hardly differ, z-scores make much of
+    the last bits, and a fusion by positions more of the order.
+    """
+    return replace(run, scores=untie(run.scores))
 
 
 class Bm25:
