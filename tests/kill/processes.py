@@ -60,6 +60,15 @@ def running(process: Process) -> bool:
     return False
 
 
+def waited(process: Process) -> float:
+    """Seconds that it could have run and had no processor: of its thread that waited longest."""
+    waits = [0]
+    for thread in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+        with suppress(OSError):
+            waits.append(int(thread.read_text().split()[1]))
+    return max(waits) / 1e9
+
+
 def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Random, stage: str = "") -> list[Process]:
     """Whom a kill concerns; nobody when there is none of the kind now.
 
