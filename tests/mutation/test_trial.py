@@ -1,0 +1,117 @@
+"""Mutants of a small tree: those that its tests notice are killed, the others are not, and the tree stays as it is."""
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from tests.mutation import trial
+from tests.mutation.__main__ import go_on
+from tests.mutation.mutants import Mutant, digest, mutants
+from tests.mutation.progress import read_progress
+from tests.mutation.trial import KILLED, NO_PYTHON, SURVIVED, TIMEOUT, UNTESTED, Trials
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="trials are forked")
+
+COUNT = '''"""Counting."""
+
+START = int(10 / 2)
+
+
+def count(to: int, *, unused: int = 7) -> int:
+    """How many steps."""
+    steps = 0
+    while steps < to:
+        steps += 1
+    return steps
+'''
+TEST = """from trivium.measures.count import START, count
+
+def test_count():
+    assert (START, count(3)) == (5, 3)
+"""
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A repository with a module that is tested, and one that is not."""
+    monkeypatch.setattr(trial, "SHARED", ())
+    monkeypatch.setattr(trial, "LEAST", 1.0)
+    monkeypatch.setattr(trial, "TIMES", 1.0)
+    files = {
+        "trivium/measures/count.py": COUNT,
+        "trivium/measures/alone.py": "ONE = 1\n",
+        "tests/measures/test_count.py": TEST,
+        "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow", "real", "gpu", "browser"]\n',
+        **{f"{folder}/__init__.py": "" for folder in ("trivium", "trivium/measures", "tests", "tests/measures")},
+    }
+    for name, text in files.items():
+        (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / name).write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "tree", check=True)
+    return tmp_path / "tree"
+
+
+def mutant(operator: str, occurrence: int = 0, module: str = "count", text: str = COUNT) -> Mutant:
+    found = [one for there in mutants(f"trivium/measures/{module}.py", text).values() for one in there]
+    return next(one for one in found if (one.operator, one.occurrence) == (operator, occurrence))
+
+
+def test_each_verdict_is_what_the_tests_say(tree, tmp_path):
+    trials = Trials(tree, tmp_path / "scratch")
+    count = "trivium/measures/count.py"
+    noticed = trials.test(mutant("ReplaceComparisonOperator_Lt_LtE"))
+    assert (noticed.name, noticed.by) == (KILLED, "tests/measures/test_count.py::test_count")
+    assert trials.test(mutant("NumberReplacer", 4)).name == SURVIVED  # unused: int = 8
+    assert trials.test(mutant("ReplaceBinaryOperator_Div_Mod")).name == KILLED
+    assert trials.test(mutant("ReplaceComparisonOperator_Lt_NotEq")).name == SURVIVED
+    assert trials.test(mutant("ReplaceComparisonOperator_Lt_GtE")).name == KILLED
+    assert trials.test(mutant("NumberReplacer", 9)).name == TIMEOUT  # steps += 0
+    assert trials.test(mutant("NumberReplacer", 3)).name == KILLED  # START = int(10 / 1)
+    assert trials.test(mutant("ReplaceBinaryOperator_Mul_Add")).name == NO_PYTHON  # def count(to, +, unused)
+    assert trials.test(mutant("NumberReplacer", 0, "alone", "ONE = 1\n")).name == UNTESTED
+    assert (trials.tree / count).read_text() == (tree / count).read_text() == COUNT
+
+
+def test_an_error_at_import_and_a_crash_are_noticed(tree, tmp_path):
+    broken = COUNT.replace("int(10 / 2)", "int(10 / 1) if 1 else __import__('os').abort()")
+    (tree / "trivium/measures/count.py").write_text(broken)
+    (tree / "tests/measures/test_count.py").write_text(TEST.replace("START", "count").replace("(5, 3)", "(count, 3)"))
+    trials = Trials(tree, tmp_path / "scratch")
+    divided = mutant("NumberReplacer", 3, text=broken)  # 10 / 0
+    assert trials.test(divided) == trial.Verdict(KILLED, "the import")
+    assert trials.test(mutant("NumberReplacer", 5, text=broken)).name == KILLED  # if 0
+
+
+def test_tests_that_fail_without_a_mutant_are_no_verdict(tree, tmp_path):
+    (tree / "tests/measures/test_count.py").write_text(TEST.replace("(5, 3)", "(5, 4)"))
+    with pytest.raises(RuntimeError, match=r"unchanged code: tests/measures/test_count.py::test_count"):
+        Trials(tree, tmp_path / "scratch").test(mutant("NumberReplacer", 4))
+
+
+def test_what_was_tried_is_not_tried_again_until_its_tests_change(tree, tmp_path, monkeypatch):
+    (tree / "trivium/measures/alone.py").write_text("")
+    tried = []
+    monkeypatch.setattr(
+        Trials, "test", lambda trials, one: tried.append(one) or trial.Verdict(KILLED if one.line < 8 else SURVIVED)
+    )
+    given = argparse.Namespace(seed=0, mutants=4, progress=tmp_path / "progress.jsonl")
+    first = list(go_on(tree, tmp_path / "first", given))
+    assert [one.mutant for one in first] == tried
+    assert len(tried) == 4
+    given.mutants = 7
+    given.progress.write_text(given.progress.read_text() + '{"mutant": {')  # it was killed here
+    again = list(go_on(tree, tmp_path / "again", given))
+    assert again[:4] == first
+    assert [one.mutant for one in again] == tried
+    assert list(read_progress(given.progress).values()) == again
+    survivors = [one.mutant for one in again if one.verdict == SURVIVED]
+    assert 0 < len(survivors) < 7
+    (tree / "tests/measures/test_count.py").write_text(TEST + "\n")
+    list(go_on(tree, tmp_path / "tests", given))
+    assert tried[7:] == survivors
+    given.mutants = 1000
+    with pytest.raises(ValueError, match="are all there are"):
+        list(go_on(tree, tmp_path / "all", given))
+    assert digest(COUNT) == tried[0].source
