@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.mutation.mutants import Mutant, draw
+from tests.mutation.mutants import ROOMS, Mutant, draw
 from tests.mutation.progress import Tried, append_progress, edit, read_progress, summarise
 from tests.mutation.trial import NO_PYTHON, SURVIVED, UNTESTED, Trials
 
@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--mutants", type=int, default=2000, help="how many (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="draws them (default: %(default)s)")
+    parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS, help="of the library (default: all)")
     parser.add_argument("--progress", type=Path, default=ROOT / ".work" / "mutation.jsonl")
     given = parser.parse_args(argv)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -49,6 +50,8 @@ def go_on(root: Path, folder: Path, given: argparse.Namespace) -> Iterator[Tried
     """
     done, trials, count = read_progress(given.progress), Trials(root, folder), 0
     for mutant in draw(trials.tree, given.seed):
+        if Path(mutant.module).parts[1] not in given.rooms:
+            continue
         if count == given.mutants:
             return
         tests = digest_of(trials, mutant)

@@ -41,13 +41,13 @@ def nearest(root: Path, module: str) -> list[list[Path]]:
         module: its path in the tree.
 
     Returns:
-        First those of the module's own room that import it; where there are none, those of the room that import what
+        First those of the module's own room that import it, the one of its name before all; where there are none, those of the room that import what
         imports it, then the same of all rooms. Second what is left of these, but for those that are far in both ways.
     """
     name = _name(root, root / module)
-    room = root / "tests" / Path(module).parts[1]
+    room, mirrored = root / "tests" / Path(module).parts[1], f"test_{Path(module).stem}.py"
     ranks: list[list[Path]] = [[], [], [], []]
-    for file in sorted((root / "tests").rglob("test_*.py")):
+    for file in sorted((root / "tests").rglob("test_*.py"), key=lambda file: (file.name != mirrored, file)):
         if file.relative_to(root / "tests").parts[0] in APART:
             continue
         imported = _imported(file)

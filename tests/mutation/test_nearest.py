@@ -11,6 +11,7 @@ def test_rooms_and_steps(tmp_path):
         "tests/formats/test_record.py": "from trivium.formats.record import read",
         "tests/formats/test_reader.py": "from trivium.formats.reader import read",
         "tests/formats/test_other.py": "import json",
+        "tests/formats/test_also.py": "from trivium.formats import record, reader",
         "tests/kvqae/test_near.py": "import trivium.formats.record",
         "tests/kvqae/test_far.py": "from trivium.kvqae import user",
         "tests/end_to_end/test_all.py": "import trivium.formats.record",
@@ -23,7 +24,7 @@ def test_rooms_and_steps(tmp_path):
     def names(module: str) -> list[list[str]]:
         return [[file.stem for file in group] for group in nearest(tmp_path, module)]
 
-    assert names("trivium/formats/record.py") == [["test_record"], ["test_reader", "test_near"]]
-    assert names("trivium/formats/reader.py") == [["test_reader"]]
+    assert names("trivium/formats/record.py") == [["test_record", "test_also"], ["test_reader", "test_near"]]
+    assert names("trivium/formats/reader.py") == [["test_reader", "test_also"]]
     assert names("trivium/kvqae/user.py") == [["test_far"]]
     assert names("trivium/formats/alone.py") == []

@@ -96,7 +96,7 @@ def test_what_was_tried_is_not_tried_again_until_its_tests_change(tree, tmp_path
     monkeypatch.setattr(
         Trials, "test", lambda trials, one: tried.append(one) or trial.Verdict(KILLED if one.line < 8 else SURVIVED)
     )
-    given = argparse.Namespace(seed=0, mutants=4, progress=tmp_path / "progress.jsonl")
+    given = argparse.Namespace(seed=0, mutants=4, rooms=["measures"], progress=tmp_path / "progress.jsonl")
     first = list(go_on(tree, tmp_path / "first", given))
     assert [one.mutant for one in first] == tried
     assert len(tried) == 4
@@ -115,3 +115,17 @@ def test_what_was_tried_is_not_tried_again_until_its_tests_change(tree, tmp_path
     with pytest.raises(ValueError, match="are all there are"):
         list(go_on(tree, tmp_path / "all", given))
     assert digest(COUNT) == tried[0].source
+
+
+def test_a_test_that_fails_now_and_then_must_fail_twice(tree, tmp_path, monkeypatch):
+    monkeypatch.setattr(trial, "CLOCKED", 0.0)
+    once = f"\n\ndef test_once():\n    from pathlib import Path\n    left = Path({str(tmp_path)!r}, 'left')\n    assert not left.exists(), left.unlink()\n"
+    (tree / "tests/measures/test_count.py").write_text(TEST + once)
+    trials = Trials(tree, tmp_path / "scratch")
+    (tmp_path / "left").touch()
+    assert trials.test(mutant("NumberReplacer", 4)).name == SURVIVED
+    assert not (tmp_path / "left").exists()
+    (tmp_path / "left").touch()
+    assert trials.test(mutant("NumberReplacer", 4)).name == SURVIVED
+    assert not (tmp_path / "left").exists()
+    assert trials.test(mutant("ReplaceComparisonOperator_Lt_LtE")).name == KILLED
