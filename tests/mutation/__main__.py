@@ -10,13 +10,12 @@ import hashlib
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.mutation.mutants import ROOMS, Mutant, draw
 from tests.mutation.progress import Tried, append_progress, edit, read_progress, summarise
-from tests.mutation.trial import NO_PYTHON, SURVIVED, UNTESTED, Trials
+from tests.mutation.trial import NO_PYTHON, SURVIVED, UNTESTED, Trials, processor_seconds
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,9 +68,9 @@ def go_on(root: Path, folder: Path, given: argparse.Namespace) -> Iterator[Tried
 
 def try_out(trials: Trials, mutant: Mutant, tests: str) -> Tried:
     """Try a mutant."""
-    started, text = time.monotonic(), (trials.tree / mutant.module).read_text("utf-8")
+    before, text = processor_seconds(), (trials.tree / mutant.module).read_text("utf-8")
     verdict = trials.test(mutant)
-    seconds = round(time.monotonic() - started, 1)
+    seconds = round(processor_seconds() - before, 1)
     return Tried(mutant, verdict.name, verdict.by, tests, edit(text, mutant.apply(text)), seconds)
 
 

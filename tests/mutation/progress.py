@@ -20,7 +20,7 @@ class Tried:
         by: the test that noticed.
         tests: a digest of the tests that were asked: a survivor is tried again when they have changed.
         edit: the lines that differ, before and after.
-        seconds: wall clock.
+        seconds: of processor, with those that its tests take on unchanged code if it was the first to ask them.
     """
 
     mutant: Mutant

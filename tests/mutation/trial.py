@@ -3,6 +3,7 @@
 The process that forks has imported the packages that tests stand on, so that a trial costs little but its tests.
 """
 
+import gc
 import importlib
 import os
 import resource
@@ -36,9 +37,12 @@ SHARED = (
         "ranx",
         "scipy.stats",
     ),
-    *("sklearn.metrics", "torch", "yaml"),
+    *("sklearn.metrics", "yaml"),
 )
 """Packages that many tests import."""
+
+PLUGINS = ("pytest_timeout", "_hypothesis_pytestplugin")
+"""Of pytest, which the tests need; what else is installed would take longer to load than most tests."""
 
 LEAST, TIMES, PATIENCE = 5.0, 10.0, 30.0
 """Seconds of processor that a mutant's tests have at least, and how many times what they take on unchanged code; and how
@@ -89,8 +93,9 @@ class Trials:
                 (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, self.tree / name)
         os.environ["NUMBA_DISABLE_JIT"] = "1"  # as tests/conftest.py sets it, which comes too late here
-        for name in SHARED:
+        for name in (*SHARED, *PLUGINS):
             importlib.import_module(name)
+        gc.freeze()  # or the first collection in each forked process would copy all of that
         self._edits = 0
         self._seconds = dict[tuple[Path, ...], float]()
         self._tests = dict[str, list[list[Path]]]()
@@ -157,7 +162,7 @@ class Trials:
         """Run tests until one fails: (exit status, None out of time; the test; seconds of processor)."""
         shutil.rmtree(self.temporary, ignore_errors=True)
         self.temporary.mkdir(parents=True)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = processor_seconds()
         child = os.fork()
         if child == 0:
             _be_pytest(self.tree, self.temporary, files, limit)
@@ -170,8 +175,7 @@ class Trials:
                 os.killpg(child, signal.SIGKILL)  # what tests have started, and what hangs
         if not ended[0]:
             ended = os.waitpid(child, 0)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        seconds = processor_seconds() - before
         by = self.temporary / "by"
         code = os.waitstatus_to_exitcode(ended[1])
         return (
@@ -179,6 +183,12 @@ class Trials:
             by.read_text() if by.exists() else "",
             seconds,
         )
+
+
+def processor_seconds() -> float:
+    """What the processes have taken that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _First:
@@ -210,8 +220,9 @@ def _be_pytest(tree: Path, temporary: Path, files: Sequence[Path], limit: float)
         sys.path[0] = str(tree)
         tempfile.tempdir = None
         os.environ |= {"TMPDIR": str(temporary), "PYTHONPATH": str(tree)}
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={temporary / 'tests'}"]
-        options += ["--hypothesis-seed=0", "-m", MARKS, f"--rootdir={tree}", *map(str, files)]
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        options = ["-x", "-q", f"--basetemp={temporary / 'tests'}", "--hypothesis-seed=0", "-m", MARKS]
+        options += [f"--rootdir={tree}", *(f"-p{name}" for name in ("no:cacheprovider", *PLUGINS)), *map(str, files)]
         status = int(pytest.main(options, plugins=[_First(temporary / "by")]))
     finally:
         sys.stdout.flush()
