@@ -10,7 +10,7 @@ import hashlib
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.mutation.mutants import ROOMS, Mutant, draw
@@ -30,53 +30,50 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        tried = list(go_on(ROOT, Path(folder), given))
+        tried = go_on(Trials(ROOT, Path(folder)), given)
     print(summarise(tried))
     survived = sum(one.verdict in (SURVIVED, UNTESTED) for one in tried)
     sys.exit(survived > len(tried) / 10)
 
 
-def go_on(root: Path, folder: Path, given: argparse.Namespace) -> Iterator[Tried]:
-    """Each mutant of the sample, tried now or before.
-
-    Args:
-        root: the tree that they are of.
-        folder: for the copy in which they are tried.
-        given: what the command line says.
+def go_on(trials: Trials, given: argparse.Namespace) -> list[Tried]:
+    """Try the sample by the nearest tests, then those that survived by the others; what was tried before is kept.
 
     Raises:
         ValueError: there are not so many mutants.
     """
-    done, trials, count = read_progress(given.progress), Trials(root, folder), 0
+    done, sample = read_progress(given.progress), dict[Mutant, Tried]()
     for mutant in draw(trials.tree, given.seed):
-        if Path(mutant.module).parts[1] not in given.rooms:
-            continue
-        if count == given.mutants:
-            return
-        tests = digest_of(trials, mutant)
-        one = done.get(mutant.key)
-        if one is None or (one.verdict in (SURVIVED, UNTESTED) and one.tests != tests):
-            one = try_out(trials, mutant, tests)
-            append_progress(given.progress, one)
-            print(f"{mutant.module}:{mutant.line} {one.edit[1]}: {one.verdict} {one.by} ({one.seconds} s)", flush=True)
-        if one.verdict != NO_PYTHON:
-            count += 1
-            yield one
-    if count < given.mutants:
-        raise ValueError(f"{count} mutants are all there are; {given.mutants} are wanted")
+        if len(sample) == given.mutants:
+            break
+        if Path(mutant.module).parts[1] in given.rooms:
+            tests, one = digest_of(trials, mutant), done.get(mutant.key)
+            if one is None or (one.verdict in (SURVIVED, UNTESTED) and one.tests != tests):
+                one = try_out(trials, mutant, tests, False, given.progress)
+            if one.verdict != NO_PYTHON:
+                sample[mutant] = one
+    else:
+        raise ValueError(f"{len(sample)} mutants are all there are; {given.mutants} are wanted")
+    for mutant, one in sample.items():
+        if one.verdict == SURVIVED and not one.far:
+            sample[mutant] = try_out(trials, mutant, one.tests, True, given.progress)
+    return list(sample.values())
 
 
-def try_out(trials: Trials, mutant: Mutant, tests: str) -> Tried:
-    """Try a mutant."""
+def try_out(trials: Trials, mutant: Mutant, tests: str, far: bool, progress: Path) -> Tried:
+    """Try a mutant, and note what came of it."""
     before, text = processor_seconds(), (trials.tree / mutant.module).read_text("utf-8")
-    verdict = trials.test(mutant)
+    verdict = trials.test(mutant, far)
     seconds = round(processor_seconds() - before, 1)
-    return Tried(mutant, verdict.name, verdict.by, tests, edit(text, mutant.apply(text)), seconds)
+    tried = Tried(mutant, verdict.name, verdict.by, tests, far, edit(text, mutant.apply(text)), seconds)
+    append_progress(progress, tried)
+    print(f"{mutant.module}:{mutant.line} {tried.edit[1]}: {tried.verdict} {tried.by} ({seconds} s)", flush=True)
+    return tried
 
 
 def digest_of(trials: Trials, mutant: Mutant) -> str:
-    """Of all tests that are asked about a mutant."""
-    files = [file for files in trials.tests(mutant.module) for file in files]
+    """Of the nearest tests."""
+    files = trials.tests(mutant.module, far=False)
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 

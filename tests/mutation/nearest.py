@@ -33,7 +33,7 @@ def _users(root: Path, module: str) -> frozenset[str]:
     return frozenset(_name(root, file) for file in files if module in _imported(file))
 
 
-def nearest(root: Path, module: str) -> list[list[Path]]:
+def nearest(root: Path, module: str) -> tuple[list[Path], list[Path]]:
     """Files of tests in the order in which they are asked.
 
     Args:
@@ -56,6 +56,5 @@ def nearest(root: Path, module: str) -> list[list[Path]]:
             ranks[steps + 2 * (room not in file.parents)].append(file)
     first = next((number for number, files in enumerate(ranks) if files), None)
     if first is None:
-        return []
-    rest = [file for number in range(first + 1, 3) for file in ranks[number]]
-    return [ranks[first], rest] if rest else [ranks[first]]
+        return [], []
+    return ranks[first], [file for number in range(first + 1, 3) for file in ranks[number]]

@@ -18,7 +18,8 @@ class Tried:
         mutant: which.
         verdict: what came of it.
         by: the test that noticed.
-        tests: a digest of the tests that were asked: a survivor is tried again when they have changed.
+        tests: a digest of the nearest tests: a survivor is tried again when they have changed.
+        far: whether the others were asked too, of a survivor.
         edit: the lines that differ, before and after.
         seconds: of processor, with those that its tests take on unchanged code if it was the first to ask them.
     """
@@ -27,6 +28,7 @@ class Tried:
     verdict: str
     by: str
     tests: str
+    far: bool
     edit: tuple[str, str]
     seconds: float
 

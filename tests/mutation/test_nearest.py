@@ -21,10 +21,10 @@ def test_rooms_and_steps(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
 
-    def names(module: str) -> list[list[str]]:
-        return [[file.stem for file in group] for group in nearest(tmp_path, module)]
+    def names(module: str) -> tuple[list[str], ...]:
+        return tuple([file.stem for file in group] for group in nearest(tmp_path, module))
 
-    assert names("trivium/formats/record.py") == [["test_record", "test_also"], ["test_reader", "test_near"]]
-    assert names("trivium/formats/reader.py") == [["test_reader", "test_also"]]
-    assert names("trivium/kvqae/user.py") == [["test_far"]]
-    assert names("trivium/formats/alone.py") == []
+    assert names("trivium/formats/record.py") == (["test_record", "test_also"], ["test_reader", "test_near"])
+    assert names("trivium/formats/reader.py") == (["test_reader", "test_also"], [])
+    assert names("trivium/kvqae/user.py") == (["test_far"], [])
+    assert names("trivium/formats/alone.py") == ([], [])

@@ -7,7 +7,13 @@ from tests.mutation.trial import KILLED, SURVIVED, TIMEOUT, UNTESTED
 
 def tried(room, line, verdict, after="x = 2"):
     return Tried(
-        Mutant(f"trivium/{room}/m.py", "0", "NumberReplacer", line, line), verdict, "", "t", ("x = 1", after), 1.0
+        Mutant(f"trivium/{room}/m.py", "0", "NumberReplacer", line, line),
+        verdict,
+        "",
+        "t",
+        False,
+        ("x = 1", after),
+        1.0,
     )
 
 

@@ -92,29 +92,45 @@ def test_tests_that_fail_without_a_mutant_are_no_verdict(tree, tmp_path):
 
 def test_what_was_tried_is_not_tried_again_until_its_tests_change(tree, tmp_path, monkeypatch):
     (tree / "trivium/measures/alone.py").write_text("")
-    tried = []
-    monkeypatch.setattr(
-        Trials, "test", lambda trials, one: tried.append(one) or trial.Verdict(KILLED if one.line < 8 else SURVIVED)
-    )
-    given = argparse.Namespace(seed=0, mutants=4, rooms=["measures"], progress=tmp_path / "progress.jsonl")
-    first = list(go_on(tree, tmp_path / "first", given))
-    assert [one.mutant for one in first] == tried
-    assert len(tried) == 4
-    given.mutants = 7
-    given.progress.write_text(given.progress.read_text() + '{"mutant": {')  # it was killed here
-    again = list(go_on(tree, tmp_path / "again", given))
+    near, far = [], []
+
+    def test(trials, mutant, asked_far):
+        (far if asked_far else near).append(mutant)
+        return trial.Verdict(KILLED if mutant.line < 8 else SURVIVED)
+
+    def tried(count, name):
+        given = argparse.Namespace(seed=0, mutants=count, rooms=["measures"], progress=progress)
+        return go_on(Trials(tree, tmp_path / name), given)
+
+    monkeypatch.setattr(Trials, "test", test)
+    progress = tmp_path / "progress.jsonl"
+    first = tried(4, "first")
+    assert [one.mutant for one in first] == near
+    progress.write_text(progress.read_text() + '{"mutant": {')  # it was killed here
+    again = tried(7, "again")
     assert again[:4] == first
-    assert [one.mutant for one in again] == tried
-    assert list(read_progress(given.progress).values()) == again
+    assert [one.mutant for one in again] == near
+    assert {one.mutant.key: one for one in again} == read_progress(progress)
     survivors = [one.mutant for one in again if one.verdict == SURVIVED]
     assert 0 < len(survivors) < 7
+    assert far == survivors
+    assert [one.mutant for one in again if one.far] == survivors
     (tree / "tests/measures/test_count.py").write_text(TEST + "\n")
-    list(go_on(tree, tmp_path / "tests", given))
-    assert tried[7:] == survivors
-    given.mutants = 1000
+    tried(7, "tests")
+    assert near[7:] == far[len(survivors) :] == survivors
     with pytest.raises(ValueError, match="are all there are"):
-        list(go_on(tree, tmp_path / "all", given))
-    assert digest(COUNT) == tried[0].source
+        tried(1000, "all")
+    assert digest(COUNT) == near[0].source
+
+
+def test_far_tests_are_asked_of_what_survives(tree, tmp_path):
+    (tree / "tests/other").mkdir()
+    (tree / "tests/other/__init__.py").touch()
+    (tree / "tests/other/test_uses.py").write_text(TEST)
+    trials = Trials(tree, tmp_path / "scratch")
+    unused, unequal = mutant("NumberReplacer", 4), mutant("ReplaceComparisonOperator_Lt_LtE")
+    assert [trials.test(unused, far) for far in (False, True)] == [trial.Verdict(SURVIVED)] * 2
+    assert trials.test(unequal, True) == trial.Verdict(KILLED, "tests/other/test_uses.py::test_count")
 
 
 def test_a_test_that_fails_now_and_then_must_fail_twice(tree, tmp_path, monkeypatch):

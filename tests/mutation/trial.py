@@ -49,7 +49,7 @@ LEAST, TIMES, PATIENCE = 5.0, 10.0, 30.0
 many seconds of clock for each of these, as the machine may be busy."""
 
 LONG = 5.0
-"""Seconds of processor of a file of tests that is asked only where it is the nearest."""
+"""Seconds of processor of a file of tests that is asked only where it is among the nearest."""
 
 CLOCKED = 3.0
 """Tests that take more seconds of processor start processes and watch clocks; on a busy machine one may fail for no other
@@ -98,18 +98,18 @@ class Trials:
         gc.freeze()  # or the first collection in each forked process would copy all of that
         self._edits = 0
         self._seconds = dict[tuple[Path, ...], float]()
-        self._tests = dict[str, list[list[Path]]]()
+        self._tests = dict[str, tuple[list[Path], list[Path]]]()
 
-    def tests(self, module: str) -> list[list[Path]]:
-        """The files of tests that are asked about a module; they lie in the copy."""
+    def tests(self, module: str, far: bool) -> list[Path]:
+        """The files of tests, in the copy, that are asked about a module: the nearest, or the others."""
         if module not in self._tests:
             self._tests[module] = nearest(self.tree, module)
-        return self._tests[module]
+        return self._tests[module][far]
 
-    def test(self, mutant: Mutant) -> Verdict:
-        """Ask the nearest tests, and the others if those notice nothing."""
-        rounds = self.tests(mutant.module)
-        if not rounds:
+    def test(self, mutant: Mutant, far: bool = False) -> Verdict:
+        """Ask the nearest tests, or the others."""
+        asked = self.tests(mutant.module, far)
+        if not asked and not far:
             return Verdict(UNTESTED)
         file = self.tree / mutant.module
         code = mutant.apply(file.read_text("utf-8"))
@@ -117,20 +117,16 @@ class Trials:
             compile(code, mutant.module, "exec")
         except SyntaxError:
             return Verdict(NO_PYTHON)
-        for number, files in enumerate(rounds):
-            asked = files if number == 0 else [one for one in files if self._needs([one]) <= LONG]
-            if not asked:
-                continue
-            seconds = self._needs(asked)
-            with self._edited(file, code):
+        if far and not (asked := [one for one in asked if self._needs([one]) <= LONG]):
+            return Verdict(SURVIVED)
+        seconds = self._needs(asked)
+        with self._edited(file, code):
+            status, by, _ = self._run(asked, LEAST + TIMES * seconds)
+            if status and seconds > CLOCKED:
                 status, by, _ = self._run(asked, LEAST + TIMES * seconds)
-                if status and seconds > CLOCKED:
-                    status, by, _ = self._run(asked, LEAST + TIMES * seconds)
-            if status is None:
-                return Verdict(TIMEOUT)
-            if status:
-                return Verdict(KILLED, by or "the import")
-        return Verdict(SURVIVED)
+        if status is None:
+            return Verdict(TIMEOUT)
+        return Verdict(KILLED, by or "the import") if status else Verdict(SURVIVED)
 
     def _needs(self, files: Sequence[Path]) -> float:
         """Seconds of processor that tests take on unchanged code, which they must pass."""
