@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status compare test test-all kill check format report bench real fuzz mlflow readme scale doctor plan thorough weaker ask audit sbom clean
+.PHONY: help setup repro status compare test test-all kill check format report bench real fuzz mutate mlflow readme scale doctor plan thorough weaker ask audit sbom clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 P ?=
 S ?=
 PORT ?=
-N ?= 12
+N ?=
 SEED ?= 0
 G ?= five
 
@@ -65,10 +65,13 @@ test-all: $(BIN)/.ready  ## the slow ones too: kill tests over every stage, whol
 	@pytest -q
 
 kill: $(BIN)/.ready  ## kill a run N times, finish it and compare, from seed SEED; G=tiny for the whole graph on a tiny world
-	@python -m tests.kill --kills $(N) --seed $(SEED) --project $(G)
+	@python -m tests.kill --kills "$(or $(N),12)" --seed $(SEED) --project $(G)
 
 fuzz: $(BIN)/.ready  ## read N mutated files with every reader, and go on where it was stopped: make fuzz N=200000 SEED=0
-	@python -m tests.fuzz --cases "$(or $(N),200000)" --seed "$(or $(SEED),0)"
+	@python -m tests.fuzz --cases "$(or $(N),200000)" --seed $(SEED)
+
+mutate: $(BIN)/.ready  ## change the code in N places, one at a time, and see whether a test notices: make mutate N=2000 SEED=0
+	@python -m tests.mutation --mutants "$(or $(N),2000)" --seed $(SEED)
 
 check: $(BIN)/.ready  ## lint, format, types
 	@ruff check . && ruff format --check . && mypy

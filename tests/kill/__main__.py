@@ -17,7 +17,7 @@ from tests.kill.project import ROOT, Project, make_project
 from tests.small_disk import NAMESPACE, why_not
 
 LINGERING = ("kvqae-world", "kvqae-encode", "complexity-finetune", "complexity-answer@minilm", "headline")
-LIMITS = {"five": 300.0, "tiny": 7200.0}  # seconds a run may take
+LIMITS = {"five": 1800.0, "tiny": 7200.0}  # seconds a run may take, on a machine that has much else to do
 PER_ROUND = {"five": 2, "tiny": 25}
 
 
@@ -38,9 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--project", choices=list(LIMITS), default="five", help="what is killed (default: %(default)s)")
     parser.add_argument("--kills", type=int, default=12, help="at least so many that hit (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first round; the next has the next number")
-    parser.add_argument(
-        "--per-round", type=int, default=2, help="kills before a run is finished (default: %(default)s)"
-    )
+    parser.add_argument("--per-round", type=int, help=f"kills before a run is finished (default: {PER_ROUND})")
     parser.add_argument("--progress", type=Path, help="rounds done (default: .work/kill/PROJECT.jsonl)")
     parser.add_argument("--replay", type=int, metavar="SEED", help="play one round, whether it is done or not")
     parser.add_argument("--disk", action="store_true", help=argparse.SUPPRESS)  # set inside the namespace

@@ -49,8 +49,9 @@ def is_dvc(process: Process) -> bool:
 def is_stage(process: Process, name: str = "") -> bool:
     """Whether it is a stage, or the one of that name, such as `kvqae-world`."""
     line = words(process)
-    module = f"stages.{name.partition('@')[0].replace('-', '.')}"
-    return line[1:2] == ["-m"] and (line[2].startswith("stages.") if not name else line[2].endswith(module))
+    if line[1:2] != ["-m"] or not line[2].startswith("stages."):
+        return False
+    return not name or line[2].endswith(f".{name.partition('@')[0].replace('-', '.')}")  # headline lies in stages.page
 
 
 def running(process: Process) -> bool:
@@ -58,6 +59,15 @@ def running(process: Process) -> bool:
     with suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
+
+
+def waited(process: Process) -> float:
+    """Seconds that it could have run and had no processor: of its thread that waited longest."""
+    waits = [0]
+    for thread in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+        with suppress(OSError):
+            waits.append(int(thread.read_text().split()[1]))
+    return max(waits) / 1e9
 
 
 def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Random, stage: str = "") -> list[Process]:

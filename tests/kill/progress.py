@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from tests.kill.campaign import HIT, MISSED, WENT_ON, Outcome
 from tests.kill.plan import SIGNALS
@@ -42,32 +43,35 @@ def describe(outcome: Outcome) -> str:
 
 
 def summarise(outcomes: Iterable[Outcome]) -> str:
-    """A table of kills by moment and signal, those with faults beside them; then what they were, and who was killed."""
+    """Tables of kills by moment and signal and by victim and signal, those with faults beside them; then what they were."""
     outcomes = list(outcomes)
     kills = [kill for outcome in outcomes for kill in outcome.kills]
     done = [kill for kill in kills if kill["verdict"] != MISSED]
-    counts = Counter((kill["moment"], kill["signal"]) for kill in done)
-    faulty = Counter((kill["moment"], kill["signal"]) for kill in done if kill["faults"])
     found = Counter(kind for kill in kills for kind in set(_kinds(kill["faults"])))
-    rows = [
-        f"| {moment} | {' | '.join(_cell(counts[moment, name], faulty[moment, name]) for name in SIGNALS)} |"
-        for moment in sorted({kill["moment"] for kill in done})
-    ]
     verdicts = Counter(kill["verdict"] for kill in kills)
     return "\n".join(
         [
-            f"| moment | {' | '.join(SIGNALS)} |",
-            f"|---|{'---|' * len(SIGNALS)}",
-            *rows,
+            *_table("moment", done),
+            "",
+            *_table("victim", done),
             "",
             f"{len(done)} kills in {len(outcomes)} rounds, each compared with an undisturbed run: "
             + ", ".join(f"{found[kind]} {kind}" for kind in FAULTS),
             f"{verdicts[HIT]} hit, {verdicts[WENT_ON]} were passed over by whom they hit, "
             f"{verdicts[MISSED]} more came too late and do not count",
             "commands: " + _listed(outcome.way for outcome in outcomes for _ in range(outcome.hits)),
-            "killed: " + _listed(kill["victim"] for kill in done),
         ]
     )
+
+
+def _table(name: str, kills: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Kills by what they have under a name, and by signal."""
+    counts = Counter((kill[name], kill["signal"]) for kill in kills)
+    faulty = Counter((kill[name], kill["signal"]) for kill in kills if kill["faults"])
+    yield f"| {name} | {' | '.join(SIGNALS)} |"
+    yield f"|---|{'---|' * len(SIGNALS)}"
+    for row in sorted({kill[name] for kill in kills}):
+        yield f"| {row} | {' | '.join(_cell(counts[row, signal], faulty[row, signal]) for signal in SIGNALS)} |"
 
 
 def _kinds(faults: Iterable[str]) -> Iterable[str]:

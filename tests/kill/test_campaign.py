@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -152,6 +153,25 @@ def test_a_process_that_is_left_is_found_and_ended(campaign, monkeypatch):
     assert campaign._leftovers() == ["orphan: sleep 60"]
     assert orphan.wait() < 0
     assert campaign._leftovers() == []
+
+
+def test_a_process_that_waits_for_a_processor_has_more_time(campaign, monkeypatch):
+    monkeypatch.setattr(campaigns, "GRACE", 0.5)
+    monkeypatch.setattr(processes, "waited", lambda process: time.monotonic())
+    orphan = subprocess.Popen(["sleep", "2"], env={**os.environ, MARK: str(campaign.project.folder)})
+    while not processes.marked(campaign.project.folder):
+        assert orphan.poll() is None
+    assert campaign._leftovers() == []
+    assert orphan.wait() == 0
+
+
+def test_what_a_process_has_waited_is_the_kernels_figure():
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=lambda: os.nice(19)) as busy:
+        process = processes.Process(busy.pid)
+        while processes.waited(process) == 0:
+            assert busy.poll() is None
+        busy.kill()
+    assert processes.waited(process) == 0
 
 
 def test_a_run_that_fails_after_a_kill_is_a_refusal(campaign, monkeypatch):

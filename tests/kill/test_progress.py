@@ -19,6 +19,7 @@ def test_kills_that_missed_do_not_count_and_a_kill_is_faulty_once():
     text = summarise(ROUNDS)
     assert "| lock | 2, **1 faulty** | 0 | 1 | 0 |" in text
     assert "| push | 0 | 1 | 0 | 0 |" in text
+    assert "| group | 2, **1 faulty** | 1 | 1 | 0 |" in text
     assert "4 kills in 3 rounds" in text
     assert "1 lost, 0 different, 0 half-written, 1 refused, 0 orphan, 0 hung" in text
     assert "3 hit, 1 were passed over by whom they hit, 1 more came too late" in text

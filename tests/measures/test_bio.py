@@ -32,6 +32,7 @@ def test_decoding_finds_the_best_of_all_valid_sequences(seed):
 def test_padding_changes_nothing_and_is_outside():
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(2, 5, 7))
+    scores[1, 3:, 0] -= 9.0  # nobody looks at what stands there
     together = best_bio_tags(scores, np.array([5, 3]))
     assert together[0].tolist() == best_bio_tags(scores[:1], np.array([5]))[0].tolist()
     assert together[1].tolist() == [*best_bio_tags(scores[1:, :3], np.array([3]))[0], 0, 0]

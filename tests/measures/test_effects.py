@@ -6,7 +6,7 @@ import scipy.stats
 
 from trivium.measures.association import cramers_v, cramers_v_corrected
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
-from trivium.measures.effects import floor_points, mean_differences
+from trivium.measures.effects import below_zero, floor_points, mean_differences
 from trivium.measures.even_cut import even_cut
 from trivium.measures.frame_level import frame_level
 from trivium.measures.proportion import wilson_interval
@@ -34,6 +34,11 @@ def test_floor_goes_down_and_forgives_rounding():
     assert floor_points([-0.5, -1.0, 0.99, -0.001]).tolist() == [-1, -1, 0, -1]
     assert 100 * (0.3 - 0.2) < 10
     assert floor_points(100 * (0.3 - 0.2)) == 10
+
+
+def test_below_zero_is_below_it_by_more_than_rounding():
+    delta = [-1.0, -0.001, -2e-9, -5e-10, 100 * (0.2 - (0.3 - 0.1)), 0.0, 0.5, np.nan]
+    assert below_zero(delta).tolist() == [True, True, True, False, False, False, False, False]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ READ = {
     "dvc.rwlock:_edit_rwlock": "a0139e850b63",
     "dvc.repo.reproduce:collect_stages": "b0e1483d82f2",
     "dvc.stage.run:prepare_kwargs": "32e356aebbe4",
+    "dvc_data.hashfile.cache:Cache": "72e439c263de",
+    "diskcache.core:Cache._sql": "e4fa9bbca304",
+    "diskcache.core:Cache._transact": "95001fdfc2ad",
     "dvc_data.hashfile.db.local:LocalHashFileDB.check": "7ac40064373e",
     "dvc_data.hashfile.db:HashFileDB.check": "8e517cc36615",
 }

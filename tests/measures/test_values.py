@@ -1,0 +1,25 @@
+"""What measures take and give are values: nobody changes one that others hold too."""
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from trivium.measures.attachment import PlacedWord
+from trivium.measures.frame_level import FrameLevel
+from trivium.measures.frames import SetScore
+from trivium.measures.fusion import Candidates, Scale
+from trivium.measures.hardness import HardnessAgreement
+from trivium.measures.runs import Qrels, Run
+from trivium.measures.weight_search import WeightSearch
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Candidates, FrameLevel, HardnessAgreement, PlacedWord, Qrels, Run, Scale, SetScore, WeightSearch],
+    ids=lambda value: value.__name__,
+)
+def test_a_value_does_not_change(value):
+    one = object.__new__(value)
+    for field in fields(value):
+        with pytest.raises(FrozenInstanceError):
+            setattr(one, field.name, None)
