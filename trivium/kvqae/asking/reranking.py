@@ -5,6 +5,7 @@ stage does; the other fusions look at one question at a time.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
