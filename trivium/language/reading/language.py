@@ -4,7 +4,7 @@ import runpy
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -83,7 +83,7 @@ def stop_words(code: str) -> frozenset[str]:
     return frozenset(runpy.run_path(str(Path(spacy.origin).parent / "lang" / code / "stop_words.py"))["STOP_WORDS"])
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_punctuation(character: str) -> bool:
     """Whether Unicode calls a character punctuation, or ASCII does."""
     return unicodedata.category(character)[0] == "P" or character in "$+<=>^`|~"

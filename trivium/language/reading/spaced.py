@@ -24,8 +24,9 @@ _ELIDED = frozenset(
     ["c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "presqu"]
 )
 _CONTRACTED = frozenset(
-    "s t d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn mustn".split()
-)
+    ["s", "t", "d", "m", "ll", "re", "ve", "don", "doesn", "didn", "isn", "aren", "wasn", "weren", "hasn", "haven",
+     "hadn", "won", "wouldn", "couldn", "shouldn", "mustn"]
+)  # fmt: skip
 _ABBREVIATION = 8  # characters of the longest, with its full stop
 _GERMAN = re.compile(r"\b(?:ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des)\b")
 _SPANISH = re.compile(r"\b(?:un|una|unos|unas|el|la|los|las)\b")

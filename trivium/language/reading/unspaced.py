@@ -33,7 +33,7 @@ class Chinese(Language):
         return self.words(text)
 
     def in_place(self, text: str) -> list[Word]:
-        """jieba's words; white space and punctuation are none."""
+        """The words that jieba finds; white space and punctuation are none."""
         import rjieba  # its dictionary takes a second to load
 
         return [
