@@ -61,7 +61,8 @@ class Spaced(Language):
         self.stop_words = stop_words(code)
         self._nothing = self.stop_words | nothing
         self._goes_on = re.compile(rf"(?<![^\s(\"'])(?:{goes_on})\.$") if goes_on else None
-        self._stems: dict[str, frozenset[str]] = {}
+        self._forms: dict[str, frozenset[str]] = {}
+        self._stems: dict[str, str] = {}
 
     def words(self, text: str) -> list[str]:
         """Runs of letters and digits in lower case."""
@@ -88,11 +89,14 @@ class Spaced(Language):
         return self._goes_on.search(match.string, max(0, end - _ABBREVIATION), end) is not None
 
     def _of_form(self, form: str) -> frozenset[str]:
-        """The stems in what stands between two spaces; a text has few different ones."""
-        stems = self._stems.get(form)
+        """The stems in what stands between two spaces; a text has few different forms, and fewer different words."""
+        stems = self._forms.get(form)
         if stems is None:
             kept = [word for word in self._words(form) if word not in self._nothing]
-            stems = self._stems[form] = frozenset(self._stemmer.stemWords(kept))
+            for word in kept:
+                if word not in self._stems:
+                    self._stems[word] = self._stemmer.stemWord(word)
+            stems = self._forms[form] = frozenset(self._stems[word] for word in kept)
         return stems
 
 
