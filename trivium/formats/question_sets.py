@@ -66,6 +66,11 @@ class QuestionSet:
     counts: dict[str, int]
 
     @property
+    def dropped(self) -> int:
+        """How many were left out."""
+        return sum(map(len, self.left_out.values()))
+
+    @property
     def ids(self) -> list[str]:
         """Of all questions, those left out too: a model may well have answered them."""
         asked = [each.id for each in (*self.questions, *self.unanswerable)]
