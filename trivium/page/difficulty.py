@@ -138,8 +138,7 @@ def difficulty_html(found: Difficulty, title: str) -> str:
             measures=[(name, JUDGES[name]) for name in found.scores],
             short={"exact_match": "em"},
             judge=JUDGES[found.settings.judge],
-            findings=[_finding(row) for row in found.rows if row["holm_significant"]],
-            gains=[row for row in found.rows if _gain(row, found.settings.risk)],
+            findings=[_finding(row) for row in found.worse],
             labels=LABELS,
             baselines=BASELINES,
             baseline_means={name: 100 * float(values.mean()) for name, values in found.baselines.items()},
@@ -166,12 +165,6 @@ def difficulty_html(found: Difficulty, title: str) -> str:
 
 def _finding(row: Row) -> dict[str, Any]:
     return {**row, "label": LABELS[str(row["factor"])], "source": SOURCES[str(row["comes_from"])]}
-
-
-def _gain(row: Row, risk: float) -> bool:
-    """Whether a factor makes a model better, after Holm's correction."""
-    p, delta = row["p_holm"], row["delta"]
-    return isinstance(p, float) and isinstance(delta, float) and p <= risk and delta > 0
 
 
 def _forest(model: str, rows: Sequence[Row], factors: Sequence[str], found: Difficulty) -> str:

@@ -1,1 +1,1 @@
-"""What makes the questions of any set hard for the models that answered them (complexity.md §7)."""
+"""What makes the questions of any set hard for the models that answered them (docs/difficulty.md)."""

@@ -118,6 +118,17 @@ class Difficulty:
             metrics |= {name: value for name, value in self.agreement.means().items() if not np.isnan(value)}
         return metrics | effect_metrics(self.rows)
 
+    @property
+    def worse(self) -> list[Row]:
+        """Effects below 0 that are significant after Holm's correction and whose interval over clusters is below 0."""
+        return [row for row in self.rows if row["holm_significant"] and _sign(row["high"]) < 0]
+
+    @property
+    def better(self) -> list[Row]:
+        """The same above 0."""
+        held = [row for row in self.rows if _sign(row["low"]) > 0]
+        return [row for row in held if isinstance(p := row["p_holm"], float) and p <= self.settings.risk]
+
     def of_model(self, model: str) -> dict[str, float]:
         """A model's means, and how many of its answers are not there, empty, or to other questions."""
         missing = self.given.missing[model]
@@ -131,6 +142,10 @@ class Difficulty:
         if self.irt is not None:
             values["ability"] = float(self.irt.ability[self.models.index(model)])
         return values
+
+
+def _sign(value: str | float | bool | None) -> float:
+    return float(np.sign(value)) if isinstance(value, float) else 0.0
 
 
 def difficulty(

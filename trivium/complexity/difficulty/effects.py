@@ -1,4 +1,4 @@
-"""What each factor costs each model, beside what it does to answers that nobody read for (complexity.md §7)."""
+"""What each factor costs each model, beside what it does to answers that nobody read for (docs/difficulty.md)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""One language as questions and answers are compared in it: words, content stems, sentences (complexity.md §7)."""
+"""One language as questions and answers are compared in it: words, content stems, sentences (docs/difficulty.md)."""
 
 import runpy
 import unicodedata
