@@ -38,15 +38,16 @@ def make(folder: Path, questions: int, models: int, seed: int = 0) -> tuple[Path
     articles: list[dict[str, Any]] = []
     answers: list[tuple[str, str, list[str], int, int]] = []
     for number in range(-(-questions // ASKED)):
-        kinds = np.minimum(rng.zipf(1.3, size=WORDS) - 1, len(known) - 1)
+        size = int(rng.integers(WORDS // 2, 3 * WORDS // 2))
+        kinds = np.minimum(rng.zipf(1.3, size=size) - 1, len(known) - 1)
         words = [COMMON[kind % len(COMMON)] if kind % 3 == 0 else known[kind] for kind in kinds.tolist()]
-        for end in range(14, WORDS, 15):
+        for end in range(14, size - 1, 15):
             words[end] += "."
-            words[(end + 1) % WORDS] = words[(end + 1) % WORDS].capitalize()
+            words[end + 1] = words[end + 1].capitalize()
         context, starts = " ".join(words), np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
         asked = []
         for _ in range(min(ASKED, questions - len(answers))):
-            first, length = int(rng.integers(WORDS - 8)), int(rng.integers(1, 7))
+            first, length = int(rng.integers(size - 8)), int(rng.integers(1, 7))
             text = context[starts[first] : starts[first + length] - 1]
             near = " ".join(words[max(0, first - 6) : first : 2])
             identifier = f"q{len(answers)}"
@@ -61,7 +62,7 @@ def make(folder: Path, questions: int, models: int, seed: int = 0) -> tuple[Path
     for model in range(models):
         given, luck = {}, rng.random((len(answers), 2))
         for (identifier, text, words, first, length), (right, near) in zip(answers, luck.tolist(), strict=True):
-            place = first if near < 0.7 else int(near * 1e6) % (WORDS - 8)
+            place = first if near < 0.7 else int(near * 1e6) % (len(words) - 8)
             given[identifier] = text if right < 0.3 + 0.04 * model else " ".join(words[place : place + length + 2])
         files.append(folder / (f"model{model}.jsonl" if model % 2 else f"model{model}.json"))
         if model % 2:

@@ -20,7 +20,8 @@ _BESIDE = tuple(
     for name in BASELINES
     for column in (name, *(f"{name}_{number}" for number in ("difference", "low", "high", "p", "p_holm")))
 )
-DIFFICULTY_COLUMNS = (*COLUMNS, "smallest_delta", *_BESIDE, "comes_from", "irt", "irt_low", "irt_high")
+_IRT = ("irt", "irt_low", "irt_high")
+DIFFICULTY_COLUMNS = (*COLUMNS, "smallest_delta", *_BESIDE, "comes_from", *_IRT)
 
 
 def difficulty_rows(
@@ -69,11 +70,11 @@ def difficulty_rows(
     if irt is not None:
         logits = irt.difficulty[None] / 100  # δ is in hundredths
         low, high = cluster_bootstrap(logits, codes, clusters, **drawn)
-        for name, found in (("irt", mean_differences(logits, codes)), ("irt_low", low), ("irt_high", high)):
+        for name, found in zip(_IRT, (mean_differences(logits, codes), low, high), strict=True):
             beside[name] = np.broadcast_to(found, told.shape)
     for number, row in enumerate(rows):
         place = divmod(number, len(codes))
-        row |= {
+        row |= dict.fromkeys(_IRT) | {
             name: float(matrix[place]) if told[place] and np.isfinite(matrix[place]) else None
             for name, matrix in beside.items()
         }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from trivium.complexity.judging.files import read_judgements
 from trivium.complexity.judging.judgements import agreement, correct_answers
@@ -78,5 +79,6 @@ def kappa(
     agreed = float(np.trace(table) / answers) if answers else np.nan
     if min(table.sum(axis=0).min(), table.sum(axis=1).min()) == 0:
         return Kappa(answers, agreed, None, None, None)
-    found = cohens_kappa(table, alpha=1 - confidence)
-    return Kappa(answers, agreed, float(found.kappa), float(found.kappa_low), float(found.kappa_upp))
+    found = cohens_kappa(table)
+    half = float(norm.ppf((1 + confidence) / 2) * found.std_kappa)
+    return Kappa(answers, agreed, float(found.kappa), float(found.kappa) - half, float(found.kappa) + half)

@@ -18,8 +18,8 @@ from trivium.measures import answers, french
 _SPACED = re.compile(r"\S+")
 _LETTER = r"[^\W_][\u0300-\u036f]*"  # NFC leaves a combining mark where no composed letter exists
 _WORD = re.compile(f"(?:{_LETTER})+")
-# A full stop ends a sentence where a capital (no initial), a digit or a quotation follows: "av. J.-C. dans" goes on.
-_BOUNDARY = re.compile(r"[.!?…](?:\s?[»\"')\]])*(\s+)(?![A-Z]\.)(?=[«\"'(\[¿¡„“]?\s*[A-ZÀ-ÖØ-ÞŒ0-9])|(\n+)")
+_CLOSING = "»\"')\\]"  # what may stand behind a full stop, in a class of characters
+_MORE_CLOSING = _CLOSING + "”’“"
 _ELIDED = frozenset(
     ["c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "presqu"]
 )
@@ -42,6 +42,7 @@ class Spaced(Language):
         stemmer: Snowball's name of the language.
         nothing: words without content beside spaCy's stop words.
         goes_on: what stands before a full stop that ends no sentence, as a regular expression; "" for none.
+        closing: quotation marks and brackets that may follow a full stop.
     """
 
     def __init__(
@@ -54,8 +55,14 @@ class Spaced(Language):
         stemmer: str,
         nothing: frozenset[str] = frozenset(),
         goes_on: str = "",
+        closing: str = _MORE_CLOSING,
     ) -> None:
         super().__init__(code, name)
+        # A full stop ends a sentence where a capital (no initial), a digit or a quotation follows: "av. J.-C. dans"
+        # goes on.
+        self._boundary = re.compile(
+            rf"[.!?…](?:\s?[{closing}])*(\s+)(?![A-Z]\.)(?=[«\"'(\[¿¡„“]?\s*[A-ZÀ-ÖØ-ÞŒ0-9])|(\n+)"
+        )
         self._words, self._answer_words = words, answer_words
         self._stemmer = snowballstemmer.stemmer(stemmer)
         self.stop_words = stop_words(code)
@@ -78,7 +85,9 @@ class Spaced(Language):
 
     def sentences(self, text: str) -> list[Span]:
         """Cut at full stops and line breaks."""
-        gaps = [match.span(match.lastindex or 0) for match in _BOUNDARY.finditer(text) if not self._continues(match)]
+        gaps = [
+            match.span(match.lastindex or 0) for match in self._boundary.finditer(text) if not self._continues(match)
+        ]
         return cut(text, gaps)
 
     def _continues(self, match: re.Match[str]) -> bool:
@@ -122,6 +131,7 @@ FRENCH = Spaced(
     answer_words=lambda text: french.normalize_answer(text).split(),
     stemmer="french",
     nothing=_ELIDED,
+    closing=_CLOSING,
 )
 SPACED = (
     FRENCH,
