@@ -1,7 +1,7 @@
 """Stage `complexity-difficulty`. What makes questions hard, without frames: of the evaluation set, and of yours."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -20,7 +20,9 @@ class DifficultyParameters(DifficultySettings):
 
     elsewhere: ClassVar = {"run": "complexity.finetune.run", "seeds": "complexity.finetune.seeds"}
     run: tuple[str, ...] = Field(min_length=1, description="Fine-tuned readers whose answers are analysed")
-    seeds: tuple[int, ...] = Field(min_length=1, description="Of the readers; the first one's answers are analysed")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        min_length=1, description="Of the readers; the first one's answers are analysed"
+    )
 
     @field_validator("judge")
     @classmethod

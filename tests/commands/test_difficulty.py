@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-import trivium
 from sample.french.french_world import build_french
 from trivium.commands.difficulty import main
+from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.settings import DifficultySettings
 from trivium.complexity.scoring.baselines import best_overlap_sentence
 from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import as_squad, write_squad
-from trivium.page.difficulty import FILES
+from trivium.page.difficulty import FILES, write_difficulty
 
 DOCS = Path(__file__).parents[2] / "docs" / "difficulty.md"
 VOID = {"meta", "link", "br"}
@@ -131,8 +131,8 @@ def test_the_function_and_the_command_write_the_same(project, tmp_path, capsys):
             "50",
         ]
     )
-    found = trivium.difficulty(file, {"mine": answers}, settings=DifficultySettings(resamples=50))
-    trivium.write_difficulty(found, tmp_path / "function", title="evaluation")
+    found = difficulty(file, {"mine": answers}, settings=DifficultySettings(resamples=50))
+    write_difficulty(found, tmp_path / "function", title="evaluation")
     for name in FILES:
         assert (tmp_path / "command" / name).read_bytes() == (tmp_path / "function" / name).read_bytes(), name
     assert "mine" in capsys.readouterr().out

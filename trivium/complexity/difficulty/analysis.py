@@ -159,10 +159,7 @@ def difficulty(
     judge: LlmJudge | None = None,
     say: Say = print,
 ) -> Difficulty:
-    """Analyse a question set with the answers of some models.
-
-        >>> found = trivium.difficulty("dev.json", ["camembert.json", "mt5.jsonl"])
-        >>> trivium.write_difficulty(found, "out")
+    """Analyse a question set with the answers of some models; `trivium.page.difficulty` writes what was found.
 
     Args:
         questions: a file of any form that `read_question_set` knows, or what it gave.
