@@ -105,6 +105,7 @@ def main() -> None:
             figures = run(file, answers, Path(folder) / "out")
             effects = json.loads((Path(folder) / "out" / "difficulty.json").read_text("utf-8"))["effects"]
         figures |= {"questions": questions, "models": models, "effects": len(effects)}
+        figures["answers_a_second"] = questions * models / figures["processor_seconds"]
         found |= {f"{name}_{key}": value for key, value in figures.items()}
     harness.write("difficulty", found | {"versions": harness.versions("rapidfuzz", "scipy", "statsmodels")})
 
