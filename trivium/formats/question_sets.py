@@ -149,15 +149,12 @@ def _keys(field: Field) -> Iterable[str]:
 
 
 def _parquet(path: Path) -> Iterator[Field]:
-    known = [name for name in read_schema(path).names if name in _FLAT]
-    row = 0
-    for batch in read_batches(path, _BATCH, known):
-        try:
-            records = batch.to_pylist()
-        except UnicodeDecodeError as error:
-            raise BadInput(f"not UTF-8: {error.reason}", file=path, row=f"{row + 1} or a later one") from None
-        for row, record in enumerate(records, row + 1):  # noqa: B020 - goes on from the last batch
-            yield Field(record, path, row)
+    try:
+        known = [name for name in read_schema(path).names if name in _FLAT]
+        rows = (record for batch in read_batches(path, _BATCH, known) for record in batch.to_pylist())
+        yield from (Field(record, path, row) for row, record in enumerate(rows, 1))
+    except UnicodeDecodeError as error:  # of a column's name or of a text
+        raise BadInput(f"not UTF-8: {error.reason}", file=path) from None
 
 
 def _flat(records: Iterable[Field]) -> Iterator[Record]:
