@@ -93,8 +93,7 @@ class Difficulty:
     @property
     def correct(self) -> NDArray[np.bool_]:
         """(models, questions) right answers: by the judge that is a language model, else by exact match."""
-        judge = "llm" if "llm" in self.scores else "exact_match"
-        return np.stack(list(self.scores[judge].values())) == 1
+        return _right(self.scores)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -188,6 +187,7 @@ def difficulty(
     found = questions if isinstance(questions, QuestionSet) else read_question_set(Path(questions))
     given = take_answers(found, _sources(answers), note)
     kept = kept_questions(given.missing, settings.missing, note)
+    people = None if verdicts is None else read_verdicts(verdicts, _by_question(found.questions, given))
     told = _tell_language(found.questions, language, note)
     _tell_set(found, note)
     asked, texts = _select(found.questions, kept), {model: _select(each, kept) for model, each in given.texts.items()}
@@ -201,11 +201,9 @@ def difficulty(
     note(f"{len(asked)} questions are analysed, in {clusters.max() + 1} clusters: each {unit} is one.")
     read = {context: read_text(context, told) for context in dict.fromkeys(each.context for each in asked)}
     factors = free_factors(asked, told, read, None if syntax is None else _read_trees(syntax, found.questions))
-    right = np.stack(list(scores["exact_match" if judge is None else "llm"].values())) == 1
-    irt = rasch(right) if len(texts) >= LEAST_MODELS else None
+    irt = rasch(_right(scores)) if len(texts) >= LEAST_MODELS else None
     analysed = scores[settings.judge]
     baselines = _baselines(asked, read, told, settings, judge)
-    people = None if verdicts is None else read_verdicts(verdicts, _by_question(found.questions, given))
     ids = [each.id for each in asked]
     return Difficulty(
         found=found,
@@ -263,6 +261,11 @@ def _tell_set(found: QuestionSet, note: Say) -> None:
     for name, text in told.items():
         if found.counts[name]:
             note(f"{found.counts[name]} {text}.")
+
+
+def _right(scores: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> NDArray[np.bool_]:
+    judge = "llm" if "llm" in scores else "exact_match"
+    return np.stack(list(scores[judge].values())) == 1
 
 
 def _select(values: Sequence[T], kept: NDArray[np.bool_]) -> list[T]:
