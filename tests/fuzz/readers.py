@@ -20,6 +20,7 @@ from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_json, read_json_lines, read_table
+from trivium.formats.answer_files import read_answers
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
 from trivium.formats.flickr_entities import EntitiesArchive
@@ -30,6 +31,7 @@ from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
 from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus
 from trivium.formats.predictions import read_predictions
+from trivium.formats.question_sets import read_question_set
 from trivium.formats.questions import read_questions
 from trivium.formats.segmentations import rasterise_segmentation
 from trivium.formats.squad import read_squad, write_squad
@@ -129,6 +131,22 @@ def _squad(path: Path) -> Any:
             assert question.context[start : start + len(text)] == text
     write_squad(path.with_name("again.json"), read.questions)
     assert _again(read_squad, path.with_name("again.json")).questions == read.questions
+    return read
+
+
+def _question_set(path: Path) -> Any:
+    read = read_question_set(path)
+    for question in read.questions:
+        assert any(answer.strip() for answer in question.answers)
+        if question.place is not None:
+            assert question.place.of(question.context) == question.answers[0]
+    assert len(set(read.ids)) == len(read.ids)
+    return read
+
+
+def _answers(path: Path) -> Any:
+    read = read_answers(path, ["q1", "q2", "q3"])
+    assert read.answers.keys() <= {"q1", "q2", "q3"}
     return read
 
 
@@ -244,6 +262,19 @@ _SQUAD = {
         {"id": 7, "question": "Quand ?", "answers": [{"text": "412", "answer_start": 43}]},
     ]}]}],
 }  # fmt: skip
+_FLAT = [
+    {"id": "a", "title": "Orvel", "context": _CONTEXT, "question": "Qui ?",
+     "answers": {"text": ["\u00c9vrard"], "answer_start": [7]}},
+    {"id": "b", "title": "Orvel", "context": _CONTEXT, "question": "Quand ?", "answers": {"text": [], "answer_start": []}},
+    {"id": "c", "title": "Orvel", "context": _CONTEXT, "question": "O\u00f9 ?",
+     "answers": {"text": ["orvel", "ville"], "answer_start": [-1, 3]}},
+]  # fmt: skip
+_SAMPLES = [
+    {"doc_id": 0, "doc": {"id": "q1"}, "filter": "none", "filtered_resps": ["a"]},
+    {"doc_id": 0, "doc": {"id": "q1"}, "filter": "strict", "filtered_resps": ["b"]},
+    {"doc_id": 1, "doc": {"id": "q2"}, "filter": "none", "filtered_resps": [["\u00e9"], [-1.5, False]]},
+]
+_KILT = [{"id": "q1", "output": [{"provenance": []}, {"answer": "a"}]}, {"id": "q2", "output": [{"answer": "\u00e9"}]}]
 _FRAME = """<?xml version="1.0"?><frame cBy="x" name="Losing" ID="2" xmlns="http://framenet.icsi.berkeley.edu">
 <definition>d</definition><FE coreType="Core" abbrev="own" name="Owner" ID="1"><definition/></FE>
 <FE coreType="Extra-Thematic" name="Possession" ID="3"/><lexUnit name="perdre.v" ID="9"/></frame>"""
@@ -284,6 +315,13 @@ READERS = {
         json_cases([{"id": "q1", "prediction": "a"}, {"id": "q2", "prediction": "\u00e9"}], dump_lines),
         lambda path: read_predictions(path, ["q1", "q2", "q3"]),
     ),
+    "question_tree": Reader("s.json", json_cases(_SQUAD), _question_set),
+    "question_lines": Reader("s.jsonl", json_cases(_FLAT, dump_lines), _question_set),
+    "question_parquet": Reader("s.parquet", text_cases(_parquet({key: [row[key] for row in _FLAT] for key in _FLAT[0]})), _question_set),
+    "answers_by_id": Reader("m.json", json_cases({"q1": "a", "q2": "\u00e9"}), _answers),
+    "answers_of_squad": Reader("m.json", json_cases([{"id": "q1", "prediction_text": "a"}, {"id": "q2", "prediction_text": ""}]), _answers),
+    "answers_of_harness": Reader("m.jsonl", json_cases(_SAMPLES, dump_lines), _answers),
+    "answers_of_kilt": Reader("m.jsonl", json_cases(_KILT, dump_lines), _answers),
     "json": Reader("v.json", json_cases({"a": [1, 2.5, "x", None], "b": {"c": True}}), read_json),
     "json_lines": Reader("v.jsonl", json_cases([{"a": 1}, {"b": ["x"]}], dump_lines), lambda path: list(read_json_lines(path))),
     "image_shards": Reader("shard-00000.parquet", text_cases(_IMAGES), _shards),

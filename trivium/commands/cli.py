@@ -2,8 +2,8 @@
 
     trivium plan --scale scales/paper.yaml
 
-`python -m trivium plan` is the same where the package is not installed. Every sub-command works on a project: a folder
-with `dvc.yaml`, `params.yaml` and what the graph has made, the one that Git cloned.
+`python -m trivium plan` is the same where the package is not installed. Every sub-command but those of `ANYWHERE`
+works on a project: a folder with `dvc.yaml`, `params.yaml` and what the graph has made, the one that Git cloned.
 """
 
 import sys
@@ -23,12 +23,14 @@ COMMANDS = {
     "ask": "answer a question of your own about a picture of your own",
     "ask-page": "the same in the browser (make ask)",
     "delg": "the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them",
+    "difficulty": "what makes the questions of any set hard for the models that answered them",
     "lanes": "run the graph, without a GPU with stages side by side (make repro)",
     "compare": "experiments side by side: the parameters that differ, and the headline",
     "thorough": "all seeds, grids and sweeps, in a copy of the tree",
     "weaker-worlds": "decorrelation where the sample world plants less (make weaker)",
     "readme": "renew what README.md and docs/ show of the graph and of its numbers",
 }
+ANYWHERE = {"difficulty"}  # need no project
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
 
@@ -75,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
     try:
         module = module_of(command)
-        if not HELP & set(rest):
+        if command not in ANYWHERE and not HELP & set(rest):
             require_project(Path.cwd())
     except BadInput as error:
         print(f"trivium: {error}", file=sys.stderr)

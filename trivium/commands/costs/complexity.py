@@ -128,7 +128,7 @@ def complexity_costs(used: Used) -> dict[str, Row]:
             memory=1,
             core_hours=0.002,
         ),
-        "complexity-analyse": Row(
+        "complexity-difficulty": Row(
             memory=2,
             core_hours=0.003,
         ),

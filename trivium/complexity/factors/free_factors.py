@@ -1,4 +1,4 @@
-"""Factors of reading difficulty that need no frames: any SQuAD-format set has them (beyond the paper's §4).
+"""Factors of reading difficulty that need no frames: any question set about texts has them (beyond the paper's §4).
 
 What stands in for the paper's factors, and what cannot:
 
@@ -15,84 +15,119 @@ What stands in for the paper's factors, and what cannot:
 f0, f5 and f6 need frames, f1 coreference chains. Numeric properties are cut where they split the set most evenly.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.factors.arcs import distance, head_token
-from trivium.complexity.factors.overlap import content_stems, overlap, sentence_of, sentences
+from trivium.complexity.factors.overlap import sentence_of
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import Span
-from trivium.formats.squad import SquadQuestion
+from trivium.formats.question_sets import AskedQuestion
+from trivium.language.reading.language import Language, Word, overlap
 from trivium.measures.effects import NEITHER
 from trivium.measures.even_cut import even_cut
-from trivium.measures.french import words
 
-_TOKEN = re.compile(r"\S+")
+LABELS = {
+    "low_overlap": "few of the question’s content words in the answer’s sentence",
+    "rival_sentence": "another sentence with at least as many of them",
+    "far_words": "many words between the answer and the nearest of them",
+    "long_answer": "answer longer than in half of the set",
+    "late_answer": "answer later in the text than in half of the set",
+    "long_text": "text longer than in half of the set",
+    "far_arcs": "two arcs or more between answer and the nearest of them",
+    "nominal_governor": "answer depends on a noun",
+    "governor_absent": "what the answer depends on is not in the question",
+}
+PROPERTIES = ("overlap", "rival", "distance", "answer_words", "position", "text_words")
 _NOMINAL = {"NOUN": True, "PROPN": True, "VERB": False, "AUX": False}
 _FAR_ARCS = 2
 
 
-def text_properties(question: SquadQuestion) -> dict[str, float | None]:
-    """Numbers from which the factors without syntax are cut, of the first answer; None where there is none."""
-    answer = _answer_span(question)
-    spans = sentences(question.context)
-    own = sentence_of(spans, answer)
-    shares = [overlap(question.question, span.of(question.context)) for span in spans]
-    known = [share for share in shares if share is not None]
-    rivals = [share for place, share in enumerate(known) if place != own]
+@dataclass(frozen=True)
+class ReadText:
+    """A context, cut once for all of its questions.
+
+    Attributes:
+        words: where they stand, with their stems.
+        sentences: where they stand.
+        stems: of the content words of each sentence.
+        length: in words, as lengths are counted.
+    """
+
+    words: tuple[Word, ...]
+    sentences: tuple[Span, ...]
+    stems: tuple[frozenset[str], ...]
+    length: int
+
+
+def read_text(context: str, language: Language) -> ReadText:
+    """Cut a context into sentences and words."""
+    words, sentences = tuple(language.in_place(context)), language.sentences(context)
+    stems: list[set[str]] = [set() for _ in sentences]
+    place = 0
+    for word in words:  # both are in order
+        while place < len(sentences) and sentences[place].end <= word.span.start:
+            place += 1
+        if place < len(sentences) and word.stems:
+            stems[place] |= word.stems
+    return ReadText(words, tuple(sentences), tuple(map(frozenset, stems)), len(language.words(context)))
+
+
+def text_properties(question: AskedQuestion, text: ReadText, language: Language) -> dict[str, float | None]:
+    """Numbers from which the factors without syntax are cut, of the first answer; None where there is none.
+
+    An answer that does not stand in its context has a length only.
+    """
+    lengths = {"answer_words": float(len(language.words(question.answers[0]))), "text_words": float(text.length)}
+    answer = question.place
+    if answer is None:
+        return dict.fromkeys(PROPERTIES) | lengths
+    asked = language.content_stems(question.question)
+    own = sentence_of(list(text.sentences), answer)
+    shares = [share for stems in text.stems if (share := overlap(asked, stems)) is not None]
+    rivals = [share for place, share in enumerate(shares) if place != own]
     return {
-        "overlap": known[own] if known else None,
-        "rival": max(rivals) - known[own] if rivals else None,
-        "distance": _words_between(question, spans[own], answer),
-        "answer_words": float(len(words(answer.of(question.context)))),
+        "overlap": shares[own] if shares else None,
+        "rival": max(rivals) - shares[own] if rivals else None,
+        "distance": _words_between(asked, text, text.sentences[own], answer),
         "position": answer.start / len(question.context),
-        "text_words": float(len(words(question.context))),
+        **lengths,
     }
 
 
-def _answer_span(question: SquadQuestion) -> Span:
-    text, start = question.answers[0]
-    return Span(start, start + len(text))
-
-
-def _words_between(question: SquadQuestion, sentence: Span, answer: Span) -> float | None:
+def _words_between(asked: frozenset[str], text: ReadText, sentence: Span, answer: Span) -> float | None:
     """Words between the answer and the nearest content word of the question in its sentence; None without any."""
-    asked = content_stems(question.question)
-    tokens = [
-        Span(sentence.start + match.start(), sentence.start + match.end())
-        for match in _TOKEN.finditer(sentence.of(question.context))
-    ]
-    inside = [place for place, token in enumerate(tokens) if token.overlaps(answer)]
+    words = [word for word in text.words if sentence.start <= word.span.start < sentence.end]
+    inside = [place for place, word in enumerate(words) if word.span.overlaps(answer)]
     shared = [
-        place
-        for place, token in enumerate(tokens)
-        if not token.overlaps(answer) and asked & content_stems(token.of(question.context))
+        place for place, word in enumerate(words) if not asked.isdisjoint(word.stems) and not word.span.overlaps(answer)
     ]
     if not inside or not shared:
         return None
     return float(min(max(inside[0] - place, place - inside[-1]) for place in shared) - 1)
 
 
-def syntax_factors(question: SquadQuestion, trees: Sequence[Sentence]) -> dict[str, bool | None]:
+def syntax_factors(question: AskedQuestion, trees: Sequence[Sentence], language: Language) -> dict[str, bool | None]:
     """The factors that need dependency trees, of the first answer; None where a tree does not tell."""
-    answer = _answer_span(question)
     factors: dict[str, bool | None] = dict.fromkeys(("far_arcs", "nominal_governor", "governor_absent"))
     for sentence in trees:
-        inside = [token for token in sentence.tokens if token.span.overlaps(answer)]
+        answer = question.place
+        inside = [] if answer is None else [token for token in sentence.tokens if token.span.overlaps(answer)]
         if not inside:
             continue
-        asked = content_stems(question.question)
+        stems = language.content_stems
+        asked = stems(question.question)
         head = head_token(sentence, inside)
-        shared = [token for token in sentence.tokens if token not in inside and asked & content_stems(token.form)]
+        shared = [token for token in sentence.tokens if token not in inside and asked & stems(token.form)]
         if shared:
             factors["far_arcs"] = min(distance(sentence, head, token) for token in shared) >= _FAR_ARCS
         if head.head:
             governor = sentence.tokens[head.head - 1]
             factors["nominal_governor"] = _NOMINAL.get(governor.part_of_speech)
-            factors["governor_absent"] = not asked & (content_stems(governor.lemma) | content_stems(governor.form))
+            factors["governor_absent"] = not asked & (stems(governor.lemma) | stems(governor.form))
         break
     return factors
 
@@ -106,29 +141,55 @@ _CUTS: dict[str, tuple[str, Callable[[NDArray, float], NDArray]]] = {
 }
 
 
-def free_factors(
-    questions: Sequence[SquadQuestion], trees: Mapping[str, Sequence[Sentence]] | None
-) -> tuple[dict[str, NDArray[np.int8]], dict[str, float]]:
-    """Every factor's codes, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither), and the cuts found.
+@dataclass(frozen=True)
+class FreeFactors:
+    """The factors of a set's questions.
 
-    A property without two different values gives no factor. Trees are by context; without them the factors that need
-    syntax are left out.
+    Attributes:
+        codes: by factor, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
+        cuts: by factor, the value of its property that splits the set most evenly.
+        properties: by name of PROPERTIES, (questions,), NaN where there is none.
     """
-    properties = [text_properties(question) for question in questions]
+
+    codes: dict[str, NDArray[np.int8]]
+    cuts: dict[str, float]
+    properties: dict[str, NDArray[np.float64]]
+
+
+def free_factors(
+    questions: Sequence[AskedQuestion],
+    language: Language,
+    texts: Mapping[str, ReadText],
+    trees: Mapping[str, Sequence[Sentence]] | None = None,
+) -> FreeFactors:
+    """Every factor's codes; a property without two different values gives no factor.
+
+    Args:
+        questions: with answers.
+        language: of the set.
+        texts: every context, as `read_text` cuts it.
+        trees: by context; without them the factors that need syntax are left out.
+    """
+    found = [text_properties(question, texts[question.context], language) for question in questions]
+    properties = {
+        name: np.array([np.nan if each[name] is None else each[name] for each in found], dtype=np.float64)
+        for name in PROPERTIES
+    }
     codes: dict[str, NDArray[np.int8]] = {}
     cuts: dict[str, float] = {}
     for factor, (name, harder) in _CUTS.items():
-        values = np.array([np.nan if each[name] is None else each[name] for each in properties], dtype=np.float64)
+        values = properties[name]
         known = np.isfinite(values)
         cut = even_cut(values[known]) if known.any() else None
         if cut is not None:
             cuts[factor] = cut
             codes[factor] = np.where(known, harder(values, cut), NEITHER).astype(np.int8)
-    codes["rival_sentence"] = _coded([None if each["rival"] is None else each["rival"] >= 0 for each in properties])
+    rival = properties["rival"]
+    codes["rival_sentence"] = np.where(np.isnan(rival), NEITHER, rival >= 0).astype(np.int8)
     if trees is not None:
-        found = [syntax_factors(question, trees.get(question.context, ())) for question in questions]
-        codes |= {factor: _coded([each[factor] for each in found]) for factor in found[0]}
-    return codes, cuts
+        judged = [syntax_factors(question, trees.get(question.context, ()), language) for question in questions]
+        codes |= {factor: _coded([each[factor] for each in judged]) for factor in judged[0]}
+    return FreeFactors(codes, cuts, properties)
 
 
 def _coded(values: Sequence[bool | None]) -> NDArray[np.int8]:

@@ -32,8 +32,8 @@ class Judgement:
     verdict: str
 
 
-def read_judgements(folder: Path, ids: set[str], answers: Answers) -> tuple[list[Judgement], dict[str, int]]:
-    """Every file of the folder: `*.json` as Label Studio exports it, `*.csv` with COLUMNS.
+def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[Judgement], dict[str, int]]:
+    """A file, or every file of a folder: `*.json` as Label Studio exports it, `*.csv` with COLUMNS.
 
     Returns:
         The judgements, and counts: stale (of answers that no model gives now), unjudged_tasks, skipped_annotations.
@@ -46,7 +46,7 @@ def read_judgements(folder: Path, ids: set[str], answers: Answers) -> tuple[list
     judgements: list[Judgement] = []
     seen: dict[tuple[str, str, str], str] = {}
     readers = {".json": _from_label_studio, ".csv": _from_csv}
-    for path in sorted(folder.iterdir()):
+    for path in sorted(place.iterdir()) if place.is_dir() else [place]:
         if path.name.startswith(".") or path.suffix == ".md":
             continue
         if path.suffix not in readers:

@@ -1,0 +1,183 @@
+"""The command: the example in the docs as pasted, its page, and what it says when it cannot go on."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sample.french.french_world import build_french
+from trivium.commands.difficulty import main
+from trivium.complexity.difficulty.analysis import difficulty
+from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
+from trivium.complexity.difficulty.settings import DifficultySettings
+from trivium.complexity.scoring.baselines import best_overlap_sentence
+from trivium.formats.predictions import write_predictions
+from trivium.formats.squad import as_squad, write_squad
+from trivium.page.difficulty import FILES, write_difficulty
+
+DOCS = Path(__file__).parents[2] / "docs" / "difficulty.md"
+VOID = {"meta", "link", "br"}
+
+
+def pasted() -> list[str]:
+    """The first command of the docs that calls this one, as a shell would take it apart; `*` is left."""
+    text = DOCS.read_text("utf-8").replace("\\\n", " ")
+    (line,) = re.findall(r"^\$ python (-m trivium difficulty --questions data/.*)$", text, re.MULTILINE)
+    return shlex.split(line)
+
+
+class Outline(HTMLParser):
+    """Fails at a tag that is not closed; collects links, text, and ids outside figures."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.ids, self.links, self.text = [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.ids += [values["id"]] if "id" in values and "svg" not in self.open else []
+        self.links += [values["href"]] if "href" in values else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """The files of the docs' example, as the stages write them, of a small sample world."""
+    folder = tmp_path_factory.mktemp("project")
+    examples = build_french(0, train=5, validation=5, evaluation=120, frame_texts=5).examples
+    questions = [as_squad(each) for each in examples]
+    write_squad(folder / "data/complexity/evaluation.json", questions)
+    answers = {
+        "right": {each.id: each.answers[0][0] for each in questions},
+        "sentence": {each.id: best_overlap_sentence(each.question, each.context) for each in questions},
+        "short": {each.id: each.answers[0][0].split()[0] for each in questions},
+    }
+    for name, given in answers.items():
+        write_predictions(folder / f"data/complexity/predictions/{name}/seed-0.jsonl", given)
+    return folder
+
+
+def test_the_example_of_the_docs_runs_as_pasted(project):
+    arguments = [
+        each for part in pasted() for each in (map(str, sorted(project.glob(part))) if "*" in part else [part])
+    ]
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=project, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(DOCS.parents[1])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Language: French, detected" in done.stdout
+    assert "Page: difficulty/index.html" in done.stdout
+    folder = project / "difficulty"
+    assert {path.name for path in folder.iterdir()} == set(FILES)
+
+    found = json.loads((folder / "difficulty.json").read_text("utf-8"))
+    assert list(found["models"]) == ["right", "sentence", "short"]
+    assert found["models"]["right"]["em"] == 1
+    with (folder / "effects.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert tuple(rows[0]) == DIFFICULTY_COLUMNS
+    assert len(rows) == len(found["effects"]) == 3 * len(found["factors"])
+    with (folder / "questions.csv").open(encoding="utf-8") as stream:
+        questions = list(csv.DictReader(stream))
+    assert len(questions) == found["metrics"]["questions"]
+    assert {float(each["right"]) for each in questions} == {1.0}
+    responses = [json.loads(line) for line in (folder / "responses.jsonlines").read_text("utf-8").splitlines()]
+    assert [each["subject_id"] for each in responses] == ["right", "sentence", "short"]
+    assert set(responses[0]["responses"].values()) == {1}
+    assert len(responses[1]["responses"]) == len(questions)
+
+    page = Outline((folder / "index.html").read_text("utf-8"))
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+    assert {link for link in page.links if not link.startswith(("#", "data:"))} == set(FILES) - {"index.html"}
+    for part in ("found", "models", "factors", "effects", "smallest", "agreement", "irt", "hardest", "easiest"):
+        assert part in page.ids
+    assert "Fewer than 5 models answered" in page.text
+
+
+def test_the_function_and_the_command_write_the_same(project, tmp_path, capsys):
+    file, answers = (
+        project / "data/complexity" / name for name in ("evaluation.json", "predictions/short/seed-0.jsonl")
+    )
+    main(
+        [
+            "--questions",
+            str(file),
+            "--answers",
+            f"mine={answers}",
+            "--out",
+            str(tmp_path / "command"),
+            "--resamples",
+            "50",
+        ]
+    )
+    found = difficulty(file, {"mine": answers}, settings=DifficultySettings(resamples=50))
+    write_difficulty(found, tmp_path / "function", title="evaluation")
+    for name in FILES:
+        assert (tmp_path / "command" / name).read_bytes() == (tmp_path / "function" / name).read_bytes(), name
+    assert "mine" in capsys.readouterr().out
+
+
+def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
+    evil = "<script>alert(1)</script>"
+    records = [
+        {
+            "id": f"{evil}{n}",
+            "context": f"The duke {evil} of town {n}.",
+            "question": f"Who {evil}?",
+            "answer": f"town {n}",
+        }
+        for n in range(20)
+    ]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    (tmp_path / "m.json").write_text(json.dumps({each["id"]: f"{evil}" for each in records}), "utf-8")
+    main(["--questions", str(tmp_path / "s.jsonl"), "--answers", str(tmp_path / "m.json"), "--out", str(tmp_path / "out"),
+          "--language", "en", "--title", evil, "--resamples", "20"])  # fmt: skip
+    text = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--questions", "none.json"], "none.json: no such file"),
+        (["--language", "klingon"], "no code of a language; got 'klingon'"),
+        (["--judge", "llm"], "no judge to ask"),
+        (["--endpoint", "http://localhost:1/v1"], "an endpoint that nobody asks"),
+        (["--risk", "2"], "difficulty.risk: Input should be less than 1"),
+        (["--judge", "llm", "--endpoint", "ftp://x", "--judge-model", "m"], "expected http"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_line(project, tmp_path, arguments, message, capsys):
+    base = {"--questions": str(project / "data/complexity/evaluation.json"),
+            "--answers": str(project / "data/complexity/predictions/short/seed-0.jsonl"),
+            "--out": str(tmp_path / "out")}  # fmt: skip
+    base |= dict(zip(arguments[::2], arguments[1::2], strict=True))
+    with pytest.raises(SystemExit) as left:
+        main([part for pair in base.items() for part in pair])
+    assert left.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("difficulty: ")
+    assert message in said
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,192 @@
+"""The analysis of any set: what is planted is found, what comes from the measure is told apart, lacks are said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from tests.complexity.difficulty.asked import answers, english_set, question
+from trivium.complexity.difficulty.analysis import difficulty
+from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
+from trivium.complexity.difficulty.settings import DifficultySettings
+from trivium.errors import BadInput
+from trivium.measures.hardness import hardness_agreement
+
+SET = english_set()
+FAST = DifficultySettings(resamples=200, draws=2)
+
+
+def reader(skill, loss=0.0, seed=0):
+    """Right with this probability, less by `loss` where the answer is long."""
+    return answers(SET, lambda each, luck: luck < skill - loss * (each.id[0] == "l"), seed)
+
+
+def analyse(given, found=SET, settings=FAST, **options):
+    said = []
+    result = difficulty(
+        found, given, language=options.pop("language", "en"), settings=settings, say=said.append, **options
+    )
+    assert result.notes == tuple(said)
+    return result
+
+
+def rows(found):
+    return {(row["model"], row["factor"]): row for row in found.rows}
+
+
+def test_a_planted_effect_is_found_and_comes_from_reading():
+    found = analyse({"good": reader(0.9), "long": reader(0.95, 0.7, 1)})
+    by = rows(found)
+    assert [set(row) for row in by.values()] == [set(DIFFICULTY_COLUMNS)] * len(by)
+    planted = by["long", "long_answer"]
+    assert planted["delta"] < -40
+    assert planted["holm_significant"]
+    assert planted["high"] < 0
+    assert planted["comes_from"] == "reading"
+    assert {row["model"] for row in found.worse} == {"long"}
+    assert by["good", "long_answer"]["comes_from"] is None
+
+
+def test_an_effect_that_random_spans_have_too_comes_from_the_measure():
+    """A model that draws spans has a gain, or loss, that is the measure's; so has the one that picks a sentence."""
+    from trivium.complexity.difficulty.trivial_answers import random_spans
+    from trivium.complexity.factors.free_factors import read_text
+    from trivium.language.reading.languages import LANGUAGES
+
+    english, questions = LANGUAGES["en"], SET.questions
+    texts = {each.context: read_text(each.context, english) for each in questions}
+    spans = random_spans(questions, texts, english, np.random.default_rng(9))
+    found = analyse({"spans": dict(zip((each.id for each in questions), spans, strict=True))})
+    row = rows(found)["spans", "long_answer"]
+    assert row["delta"] > 4
+    assert row["p"] < 0.01, "the measure alone makes it significant"
+    assert row["random_span"] == pytest.approx(row["delta"], abs=6)
+    assert row["random_span_p_holm"] > 0.05
+    assert row["random_span_low"] < 0 < row["random_span_high"]
+
+
+def test_the_difference_to_a_baseline_is_a_clustered_regression():
+    found = analyse({"long": reader(0.95, 0.5)})
+    row, code = rows(found)["long", "long_answer"], found.factors.codes["long_answer"]
+    difference = 100 * (found.scores["rouge_l"]["long"] - found.baselines["random_span"])
+    fit = sm.OLS(difference, sm.add_constant((code == 1).astype(float))).fit(
+        cov_type="cluster", cov_kwds={"groups": found.clusters}, use_t=True
+    )
+    assert row["random_span_difference"] == pytest.approx(fit.params[1])
+    assert row["random_span_p"] == pytest.approx(fit.pvalues[1])
+    assert row["delta"] - row["random_span"] == pytest.approx(fit.params[1])
+
+
+def test_clusters_are_articles_where_there_are_titles():
+    assert (analyse({"m": reader(0.5)}).unit, analyse({"m": reader(0.5)}).metrics["clusters"]) == ("article", 15)
+    untitled = english_set(titled=False)
+    found = analyse({"m": reader(0.5)}, untitled)
+    assert (found.unit, found.metrics["clusters"], found.metrics["contexts"]) == ("context", 60, 60)
+    one = replace(SET, questions=tuple(replace(each, title="T") for each in SET.questions))
+    assert analyse({"m": reader(0.5)}, one).unit == "context"
+
+
+def test_missing_answers_are_said_first_and_many_need_a_word():
+    few = {key: text for key, text in reader(0.8).items() if key not in ("s1", "l7")}
+    found = analyse({"m": few})
+    assert found.notes[:2] == ("m lacks 2 of 120 answers (1.7 %).", "Missing answers score 0.")
+    assert (found.metrics["m_missing"], len(found.questions)) == (2, 120)
+    half = {key: text for key, text in reader(0.8).items() if int(key[1:]) % 2}
+    with pytest.raises(
+        BadInput, match="'half' lacks more than a tenth.*got '60 of 120 missing'; expected zero .* or drop"
+    ):
+        analyse({"m": few, "half": half})
+    zero = analyse({"half": half}, settings=FAST.model_copy(update={"missing": "zero"}))
+    assert zero.scores["exact_match"]["half"].mean() < 0.5
+    drop = analyse({"m": few, "half": half}, settings=FAST.model_copy(update={"missing": "drop"}))
+    assert {each.id for each in drop.questions} == set(half) & set(few)
+    assert "some model lacks are left out" in " ".join(drop.notes)
+    other = {key: text for key, text in reader(0.8).items() if key not in half}
+    with pytest.raises(BadInput, match="no question has an answer of every model"):
+        analyse({"a": half, "b": other}, settings=FAST.model_copy(update={"missing": "drop"}))
+
+
+def test_unanswerable_questions_are_counted_apart():
+    blind = tuple(replace(question(f"u{n}", "A text.", "Why?", "x"), answers=(), place=None) for n in range(4))
+    found = analyse(
+        {"m": reader(0.7) | {"u0": "", "u1": "Unanswerable.", "u2": "because"}, "n": reader(0.7)},
+        replace(SET, unanswerable=blind),
+    )
+    assert len(found.questions) == 120
+    assert found.metrics["m_abstained"] == pytest.approx(2 / 3)
+    assert "n_abstained" not in found.metrics
+    assert "4 unanswerable questions are counted apart." in found.notes
+    assert found.metrics["unanswerable"] == 4
+
+
+def test_the_language_is_detected_and_said():
+    assert any(
+        "Language: English, detected in 100 % of the contexts" in each
+        for each in analyse({"m": reader(0.5)}, language=None).notes
+    )
+    characters = analyse({"m": reader(0.5)}, language="nl")
+    assert any("compared by characters" in each for each in characters.notes)
+    assert characters.scores["exact_match"]["m"].mean() == pytest.approx(0.5, abs=0.15)
+
+
+def test_five_models_have_difficulties_by_irt():
+    models = {f"m{n}": reader(0.5 + 0.08 * n, 0.4, n) for n in range(5)}
+    found = analyse(models)
+    assert found.irt is not None
+    assert np.all(np.diff([found.metrics[f"m{n}_ability"] for n in range(5)]) > 0)
+    row = rows(found)["m0", "long_answer"]
+    assert row["irt_low"] < row["irt"] < row["irt_high"]
+    assert row["irt_low"] > 0, "long answers are harder"
+    code = found.factors.codes["long_answer"]
+    expected = found.irt.difficulty[code == 1].mean() - found.irt.difficulty[code == 0].mean()
+    assert row["irt"] == pytest.approx(expected)
+    four = analyse({name: models[name] for name in list(models)[:4]})
+    assert four.irt is None
+    assert rows(four)["m0", "long_answer"]["irt"] is None
+
+
+def test_agreement_and_means_are_the_measures():
+    found = analyse({"a": reader(0.8), "b": reader(0.6, 0.3, 3)}, settings=FAST.model_copy(update={"judge": "f1"}))
+    expected = hardness_agreement(list(found.scores["f1"].values())).means()
+    assert found.metrics["concordance"] == expected["concordance"]
+    assert found.metrics["a_f1"] == found.scores["f1"]["a"].mean()
+    assert rows(found)["a", "long_answer"]["delta"] == pytest.approx(
+        100
+        * np.diff([found.scores["f1"]["a"][found.factors.codes["long_answer"] == side].mean() for side in (0, 1)])[0]
+    )
+
+
+def test_answers_to_nothing_are_refused():
+    with pytest.raises(BadInput, match="no answers"):
+        analyse({})
+    with pytest.raises(BadInput, match="needs its endpoint"):
+        analyse({"m": reader(0.5)}, settings=DifficultySettings(judge="llm"))
+
+
+def test_the_smallest_effect_shrinks_with_the_set():
+    small, large = english_set(40), english_set(160)
+    models = [answers(each, lambda _, luck: luck < 0.6) for each in (small, large)]
+    sizes = [
+        rows(analyse({"m": given}, found))["m", "long_answer"]["smallest_delta"]
+        for given, found in zip(models, (small, large), strict=True)
+    ]
+    assert sizes[1] == pytest.approx(sizes[0] / 2, rel=0.35)
+
+
+@pytest.mark.real
+def test_piaf_with_the_best_overlap_sentence(real):
+    from trivium.complexity.scoring.baselines import best_overlap_sentence
+    from trivium.formats.question_sets import read_question_set
+
+    piaf = read_question_set(real("piaf") / "piaf-v1.0.json")
+    sentence = {each.id: best_overlap_sentence(each.question, each.context) for each in piaf.questions}
+    found = analyse({"sentence": sentence}, piaf, language=None)
+    by = rows(found)
+    # A baseline made of overlap: it must fail exactly where the overlap does not lead to the answer.
+    assert by["sentence", "rival_sentence"]["delta"] < -10
+    assert by["sentence", "low_overlap"]["delta"] < -5
+    assert by["sentence", "rival_sentence"]["p_holm"] < 1e-6
+    assert by["sentence", "rival_sentence"]["comes_from"] == "words"
+    assert by["sentence", "rival_sentence"]["best_overlap_difference"] == 0
+    assert 0.35 < found.metrics["late_answer_share"] < 0.65

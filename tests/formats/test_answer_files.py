@@ -1,0 +1,110 @@
+"""Answers in every form: the same answers come out, whatever else is refused in a line."""
+
+import json
+
+import pytest
+
+from trivium.errors import BadInput
+from trivium.formats.answer_files import model_names, read_answers
+
+IDS = ("q1", "q2", "q3")
+ANSWERS = {"q1": "a king", "q2": ""}
+
+
+def lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def sample(identifier, *responses, **more):
+    """A record of lm-evaluation-harness."""
+    return {"doc_id": 0, "doc": {"id": identifier, "question": "?"}, "target": "x", "arguments": [],
+            "resps": [[each] for each in responses], "filtered_resps": list(responses), **more}  # fmt: skip
+
+
+FORMS = {
+    "lines of id and prediction": lines({"id": key, "prediction": text} for key, text in ANSWERS.items()),
+    "SQuAD’s {id: answer}": json.dumps(ANSWERS),
+    "Hugging Face’s prediction_text": json.dumps(
+        [{"id": key, "prediction_text": text, "no_answer_probability": 0.1} for key, text in ANSWERS.items()]
+    ),
+    "lm-evaluation-harness’ samples": lines(sample(key, text, [-3.5, False]) for key, text in ANSWERS.items()),
+    "KILT’s lines": lines(
+        {"id": key, "input": "?", "output": [{"provenance": []}, {"answer": text, "meta": {}}, {"answer": "b"}]}
+        for key, text in ANSWERS.items()
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_has_the_same_answers(tmp_path, form):
+    path = tmp_path / "m.json"
+    path.write_text(FORMS[form], "utf-8")
+    read = read_answers(path, IDS)
+    assert (read.form, read.answers, read.unknown, read.note) == (form, ANSWERS, 0, "")
+
+
+def test_lines_and_lists_are_alike_and_one_line_is_enough(tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_text(lines([{"id": 7, "prediction_text": "x"}]), "utf-8")
+    assert read_answers(path, ["7"]).answers == {"7": "x"}
+    path.write_text(json.dumps([sample("q1", "x")]), "utf-8")
+    assert read_answers(path, IDS).answers == {"q1": "x"}
+    path.write_text(json.dumps(ANSWERS, indent=1), "utf-8")
+    assert read_answers(path, IDS).answers == ANSWERS
+
+
+def test_an_answer_to_another_question_is_counted(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"q1": "a", "x": "b", "y": "c"}), "utf-8")
+    assert (read_answers(path, IDS).answers, read_answers(path, IDS).unknown) == ({"q1": "a"}, 2)
+
+
+def test_one_filter_of_the_harness_counts_and_the_others_are_named(tmp_path):
+    path = tmp_path / "samples_squad.jsonl"
+    both = [sample("q1", "strict", filter="strict-match"), sample("q1", "plain", filter="none")]
+    path.write_text(lines(both), "utf-8")
+    read = read_answers(path, IDS)
+    assert read.answers == {"q1": "plain"}
+    assert read.note == "of its filters 'none' counts, and not 'strict-match'"
+    both[1]["filter"] = "flexible-extract"
+    path.write_text(lines(both), "utf-8")
+    assert read_answers(path, IDS).answers == {"q1": "strict"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (json.dumps({f"question {number}": {"a": 1} for number in range(3000)}), "field \"'question 0'\": not a text"),
+        (
+            json.dumps({"x": "a", "y": "b"}),
+            r"no answer to any of the questions; got \['x', 'y'\]; expected ids such as",
+        ),
+        (
+            lines([{"id": "q1", "prediction": "a"}] * 2),
+            r"m\.json:2: .*second answer to one question, the first in row 1",
+        ),
+        (lines([{"id": "q1", "prediction": "a"}, {"id": "q2"}]), r"m\.json:2: field 'prediction': missing"),
+        (json.dumps([{"id": "q1", "answer": "a"}]), r"no field with an answer.*choices: prediction, prediction_text"),
+        (lines([sample("q1")]), "no response"),
+        (lines([sample("q1", [-1.5, True])]), "not a text"),
+        ("[]", "no answers"),
+        ('"a"', "not an object"),
+        ("{", "not JSON"),
+    ],
+)
+def test_other_files_are_refused_in_short(tmp_path, content, message):
+    path = tmp_path / "m.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(BadInput, match=message) as error:
+        read_answers(path, IDS)
+    assert len(str(error.value)) < 500
+
+
+def test_files_name_their_models(tmp_path):
+    files = ["a/mt5.json", "camembert/seed-0.jsonl", "org__llama/samples_squad_2025.jsonl", "big=a/x.json"]
+    assert list(model_names(files)) == ["mt5", "camembert", "org__llama", "big"]
+    assert str(model_names(files)["big"]) == "a/x.json"
+    with pytest.raises(BadInput, match="two files of one model; got 'mt5'"):
+        model_names(["a/mt5.json", "b/mt5.jsonl"])
+    (tmp_path / "a=b.json").touch()
+    assert list(model_names([tmp_path / "a=b.json"])) == ["a=b"]

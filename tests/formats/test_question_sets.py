@@ -1,0 +1,146 @@
+"""Question sets in every form: the same questions come out, what cannot be asked is counted, the rest is refused."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from trivium.errors import BadInput
+from trivium.formats.framed_texts import Span
+from trivium.formats.question_sets import read_question_set
+
+CONTEXT = "Le roi Évrard assiégea Orvel en 412. Le roi partit."
+FLAT = [
+    {"id": "a", "title": "Orvel", "context": CONTEXT, "question": "Qui ?",
+     "answers": {"text": ["Évrard", "le roi Évrard"], "answer_start": [7, 0]}},
+    {"id": "b", "title": "Orvel", "context": CONTEXT, "question": "Quand ?",
+     "answers": {"text": ["412"], "answer_start": [32]}},
+    {"id": "c", "title": "Orvel", "context": CONTEXT, "question": "Pourquoi ?",
+     "answers": {"text": [], "answer_start": []}},
+]  # fmt: skip
+
+
+def tree(*, offsets=True, titles=True):
+    def answers(record):
+        pairs = zip(record["answers"]["text"], record["answers"]["answer_start"], strict=True)
+        return [{"text": text, **({"answer_start": start} if offsets else {})} for text, start in pairs]
+
+    qas = [
+        {"id": each["id"], "question": each["question"], "answers": answers(each)}
+        | ({} if each["answers"]["text"] else {"is_impossible": True, "plausible_answers": []})
+        for each in FLAT
+    ]
+    return {
+        "version": "v2.0",
+        "data": [{"paragraphs": [{"context": CONTEXT, "qas": qas}]} | ({"title": "Orvel"} if titles else {})],
+    }
+
+
+def lines(records):
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def write(path, text):
+    path.write_text(text if isinstance(text, str) else json.dumps(text), "utf-8")
+    return path
+
+
+def test_every_form_has_the_same_questions(tmp_path):
+    pq.write_table(pa.Table.from_pylist(FLAT), tmp_path / "set.parquet")
+    forms = {
+        "SQuAD’s tree": write(tmp_path / "tree.json", tree()),
+        "flat JSON lines": write(tmp_path / "flat.jsonl", lines(FLAT)),
+        "flat JSON": write(tmp_path / "flat.json", FLAT),
+        "flat Parquet": tmp_path / "set.parquet",
+    }
+    read = {form: read_question_set(path) for form, path in forms.items()}
+    assert {form: each.form for form, each in read.items()} == {form: form for form in forms}
+    first = read["SQuAD’s tree"]
+    assert [each.id for each in first.questions] == ["a", "b"]
+    assert first.questions[0].answers == ("Évrard", "le roi Évrard")
+    assert first.questions[0].place == Span(7, 13)
+    assert [each.id for each in first.unanswerable] == ["c"]
+    assert first.unanswerable[0].answers == ()
+    for each in read.values():
+        assert (each.questions, each.unanswerable) == (first.questions, first.unanswerable)
+        assert each.ids == ["a", "b", "c"]
+        assert each.counts == {"searched": 0, "moved": 0, "nowhere": 0}
+
+
+def test_what_hub_files_are_called_does_not_matter(tmp_path):
+    """Hugging Face exports JSON lines as `.json`; older scripts put flat records below `data`."""
+    assert read_question_set(write(tmp_path / "export.json", lines(FLAT))).form == "flat JSON lines"
+    assert len(read_question_set(write(tmp_path / "one.json", lines(FLAT[:1]))).questions) == 1
+    assert read_question_set(write(tmp_path / "below.json", {"data": FLAT})).form == "flat JSON"
+    pretty = tmp_path / "pretty.json"
+    pretty.write_text(json.dumps(tree(), indent=1), "utf-8")
+    assert read_question_set(pretty).form == "SQuAD’s tree"
+    separated = [FLAT[0] | {"question": "Qui\u2028est-ce ?"}, FLAT[1]]
+    assert len(read_question_set(write(tmp_path / "line.jsonl", lines(separated))).questions) == 2
+
+
+def test_answers_without_places_are_searched(tmp_path):
+    read = read_question_set(write(tmp_path / "s.json", tree(offsets=False)))
+    assert [each.place for each in read.questions] == [Span(7, 13), Span(32, 35)]
+    assert read.counts == {"searched": 2, "moved": 0, "nowhere": 0}
+    records = [
+        {"id": 1, "context": CONTEXT, "question": "Qui ?", "answers": ["évrard", "Roi"]},
+        {"id": 2, "context": CONTEXT, "question": "Qui ?", "answer": "Le roi"},
+        {"id": 3, "context": CONTEXT, "question": "Qui ?", "answers": {"text": ["une reine"], "answer_start": [-1]}},
+        {"id": 4, "context": CONTEXT, "question": "Qui ?", "answers": [{"text": "Le roi", "answer_start": 40}]},
+    ]
+    read = read_question_set(write(tmp_path / "t.jsonl", lines(records)))
+    assert [each.id for each in read.questions] == ["1", "2", "3", "4"]
+    assert [each.place for each in read.questions] == [Span(7, 13), Span(0, 6), None, Span(37, 43)]
+    assert read.questions[0].answers == ("Évrard", "Roi")  # as it stands in the context
+    assert read.counts == {"searched": 2, "moved": 1, "nowhere": 1}
+    assert {each.title for each in read.questions} == {""}
+
+
+def test_what_cannot_be_asked_is_left_out_by_reason(tmp_path):
+    qas = [
+        {"id": "good", "question": "Qui ?", "answers": [{"text": "Orvel", "answer_start": 23}]},
+        {"id": "hidden", "question": "Qui ?", "answers": []},
+        {"id": "unasked", "question": " ", "answers": [{"text": "Orvel", "answer_start": 23}]},
+        {"id": "blank", "question": "Qui ?", "answers": [{"text": " ", "answer_start": 2}]},
+    ]
+    read = read_question_set(write(tmp_path / "s.json", {"data": [{"paragraphs": [{"context": CONTEXT, "qas": qas}]}]}))
+    assert [each.id for each in read.questions] == ["good"]
+    assert read.left_out == {"no_answer": ("hidden",), "empty_question": ("unasked",), "empty_answer": ("blank",)}
+    assert (read.dropped, len(read.unanswerable)) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (FLAT[2:], "no question with an answer"),
+        ([FLAT[0], FLAT[0]], r"\[1\]\.id': id twice, the first in \[0\]; got 'a'"),
+        ([{"id": "a", "question": "Qui ?"}], r"field '\[0\]\.context': missing"),
+        ([FLAT[0] | {"answers": {"text": ["a"], "answer_start": [1, 2]}}], "not as many places as texts"),
+        ([FLAT[0] | {"answers": [{"text": 4}]}], "not a text; got 4"),
+        ([FLAT[0] | {"is_impossible": "no"}], "not true or false"),
+        ([{"a": 1}], "context': missing"),
+        ({"a": 1}, "field 'data': missing"),
+        ("", "not JSON"),
+    ],
+)
+def test_other_files_are_refused_with_their_place(tmp_path, content, message):
+    with pytest.raises(BadInput, match=message):
+        read_question_set(write(tmp_path / "s.json", content))
+
+
+def test_rows_of_parquet_and_lines_are_named(tmp_path):
+    table = pa.Table.from_pylist([FLAT[0], FLAT[1] | {"id": ""}])
+    pq.write_table(table, tmp_path / "s.parquet")
+    with pytest.raises(BadInput, match=r"s\.parquet:2: field 'id': empty"):
+        read_question_set(tmp_path / "s.parquet")
+    with pytest.raises(BadInput, match=r"s\.jsonl:3: field 'question': missing"):
+        read_question_set(write(tmp_path / "s.jsonl", lines([*FLAT[:2], {"id": "x", "context": "c"}])))
+
+
+@pytest.mark.real
+def test_piaf_whole(real):
+    read = read_question_set(real("piaf") / "piaf-v1.0.json")
+    assert (len(read.questions), len(read.unanswerable), read.dropped) == (3835, 0, 0)
+    assert read.counts == {"searched": 0, "moved": 2, "nowhere": 0}

@@ -1,0 +1,58 @@
+"""Cluster-robust errors of δ: against statsmodels, and what the smallest δ promises."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from trivium.measures.clustered_difference import clustered_difference
+
+
+def world(seed: int = 0, questions: int = 400, clusters: int = 40):
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(clusters, size=questions)
+    scores = rng.random((2, questions)) + 0.3 * rng.random(clusters)[cluster]
+    factors = rng.choice([1, 0, -1], size=(3, questions), p=[0.3, 0.5, 0.2]).astype(np.int8)
+    return scores, factors, cluster
+
+
+def test_the_same_as_statsmodels():
+    scores, factors, cluster = world()
+    found = clustered_difference(scores, factors, cluster)
+    low, high = found.interval(0.9)
+    for model in range(2):
+        for factor in range(3):
+            kept = factors[factor] >= 0
+            design = sm.add_constant((factors[factor][kept] == 1).astype(float))
+            _, groups = np.unique(cluster[kept], return_inverse=True)
+            theirs = sm.OLS(100 * scores[model][kept], design).fit(
+                cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
+            )
+            assert found.delta[model, factor] == pytest.approx(theirs.params[1], abs=1e-9)
+            assert found.standard_error[model, factor] == pytest.approx(theirs.bse[1], rel=1e-9)
+            assert found.p[model, factor] == pytest.approx(theirs.pvalues[1], rel=1e-6)
+            assert (low[model, factor], high[model, factor]) == pytest.approx(theirs.conf_int(0.1)[1], rel=1e-9)
+
+
+def test_the_smallest_difference_is_found_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    questions, clusters = 600, 60
+    cluster = np.repeat(np.arange(clusters), questions // clusters)
+    factor = (rng.random((1, questions)) < 0.4).astype(np.int8)
+    noise = rng.normal(0.5, 0.2, (600, questions)) + rng.normal(0, 0.1, (600, clusters))[:, cluster]
+    smallest = clustered_difference(noise, factor, cluster).smallest(0.05, 0.8).mean()
+    planted = noise - smallest / 100 * factor
+    found = clustered_difference(planted, factor, cluster).p[:, 0] <= 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.06)
+
+
+def test_what_cannot_be_told_has_no_error():
+    scores, factors, cluster = world()
+    factors[0] = 1
+    assert np.isnan(clustered_difference(scores, factors, cluster).standard_error[:, 0]).all()
+    alone = clustered_difference(scores, factors, np.zeros(len(cluster), int))
+    assert np.isnan(alone.standard_error).all()
+    assert np.isnan(alone.p).all()
+    same = clustered_difference(np.ones((1, len(cluster))), factors[1:], cluster)
+    assert (same.p == 1).all()
+    with pytest.raises(ValueError, match="clusters have shape"):
+        clustered_difference(scores, factors, cluster[1:])

@@ -1,0 +1,86 @@
+"""The Rasch model: against an integral by SciPy, and on answers that it drew itself."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import approx_fprime
+from scipy.special import expit
+from scipy.stats import norm
+
+from trivium.measures.rasch import rasch
+
+
+def drawn(models: int, questions: int, spread: float, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    ability, difficulty = np.linspace(-1, 1.5, models), rng.normal(0, spread, questions)
+    return ability, difficulty, rng.random((models, questions)) < expit(ability[:, None] - difficulty)
+
+
+def log_likelihood(values, correct):
+    """Of abilities and log σ, a pattern at a time, each integral by adaptive quadrature."""
+    ability, spread = values[:-1], np.exp(values[-1])
+    total = -(ability**2).sum() / 50
+    for pattern, count in zip(*np.unique(correct.T, axis=0, return_counts=True), strict=True):
+
+        def integrand(b, pattern=pattern):
+            return np.where(pattern, expit(ability - b), expit(b - ability)).prod() * norm.pdf(b, 0, spread)
+
+        total += count * np.log(quad(integrand, -8 * spread, 8 * spread, epsabs=1e-13)[0])
+    return total
+
+
+def test_the_fit_is_the_top_of_the_likelihood():
+    _, _, correct = drawn(3, 120, 1.2)
+    found = rasch(correct)
+    at = np.append(found.ability, np.log(found.spread))
+    slopes = approx_fprime(at, log_likelihood, 1e-5, correct)
+    assert slopes == pytest.approx(np.zeros(4), abs=0.02)
+    for moved in (*(at + step for step in 0.1 * np.eye(4)), *(at - step for step in 0.1 * np.eye(4))):
+        assert log_likelihood(moved, correct) < log_likelihood(at, correct)
+
+
+def test_difficulties_are_posterior_means():
+    _, _, correct = drawn(4, 200, 1.0)
+    found = rasch(correct)
+    for place in (0, 7, 50):
+        pattern = correct[:, place]
+
+        def density(b, pattern=pattern):
+            answer = np.where(pattern, expit(found.ability - b), expit(b - found.ability))
+            return answer.prod() * norm.pdf(b, 0, found.spread)
+
+        mass = quad(density, -9, 9)[0]
+        mean = quad(lambda b: b * density(b), -9, 9)[0] / mass
+        square = quad(lambda b: b * b * density(b), -9, 9)[0] / mass
+        assert found.difficulty[place] == pytest.approx(mean, abs=1e-6)
+        assert found.error[place] == pytest.approx(np.sqrt(square - mean**2), abs=1e-6)
+
+
+def test_what_was_drawn_is_found_again():
+    ability, difficulty, correct = drawn(20, 3000, 1.5)
+    found = rasch(correct)
+    assert found.ability == pytest.approx(ability, abs=0.15)
+    assert found.spread == pytest.approx(1.5, abs=0.1)
+    assert np.corrcoef(found.difficulty, difficulty)[0, 1] > 0.9
+    assert np.abs(found.difficulty - difficulty).mean() == pytest.approx(
+        np.sqrt(2 / np.pi) * found.error.mean(), rel=0.1
+    )
+
+
+def test_models_that_are_always_or_never_right_have_an_ability():
+    _, _, correct = drawn(3, 300, 1.0)
+    found = rasch(np.vstack([correct, np.ones(300), np.zeros(300)]))
+    assert np.isfinite(found.ability).all()
+    assert found.ability.argmax() == 3
+    assert found.ability.argmin() == 4
+    assert np.isfinite(found.difficulty).all()
+
+
+def test_more_models_that_answer_make_an_easier_question():
+    _, _, correct = drawn(6, 400, 1.0)
+    found = rasch(correct)
+    answered = correct.sum(axis=0)
+    means = [found.difficulty[answered == count].mean() for count in np.unique(answered)]
+    assert np.all(np.diff(means) < 0)
+    with pytest.raises(ValueError, match="models × questions"):
+        rasch(np.ones((0, 3)))

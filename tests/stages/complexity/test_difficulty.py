@@ -1,0 +1,104 @@
+"""The stage: the readers' answers to the evaluation set, and the sets that are brought."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stages.complexity import difficulty
+from stages.complexity.difficulty import DifficultyParameters
+from trivium.complexity.difficulty.brought_sets import brought_sets
+from trivium.errors import BadInput
+from trivium.formats.predictions import write_predictions
+from trivium.formats.squad import SquadQuestion, write_squad
+from trivium.page.difficulty import FILES
+
+KEYS = {"run": ("t5", "mt5"), "seeds": (3, 4), "smallest_set": 1, "resamples": 100, "draws": 1}
+
+
+def asked(question, answer, context, identifier):
+    return SquadQuestion(identifier, "", context, question, ((answer, context.index(answer)),))
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Sixty questions about thirty texts: half ask with a word of the answer's sentence."""
+    questions = []
+    for number in range(30):
+        context = f"Le comte n° {number} bâtit la tour {number}. Il pleuvait." + " Et encore." * (number % 3)
+        questions.append(asked("Qui bâtit la tour ?", f"Le comte n° {number}", context, f"a{number}"))
+        questions.append(asked("Quel ouvrage fut érigé ?", f"la tour {number}", context, f"b{number}"))
+    write_squad(tmp_path / "set.json", questions)
+    good = {each.id: each.answers[0][0] for each in questions}
+    write_predictions(tmp_path / "predictions" / "t5" / "seed-3.jsonl", good)
+    # The second model fails where no word helps.
+    words = {name: text if name[0] == "a" else "rien" for name, text in good.items()}
+    write_predictions(tmp_path / "predictions" / "mt5" / "seed-3.jsonl", words)
+    (tmp_path / "brought").mkdir()
+    (tmp_path / "brought" / "README.md").write_text("Yours.")
+    return tmp_path
+
+
+def run(world, **changes):
+    return difficulty.main(
+        DifficultyParameters(**KEYS | changes),
+        None,
+        questions=world / "set.json",
+        predictions=world / "predictions",
+        brought=world / "brought",
+        out=world / "out",
+    )
+
+
+def test_the_evaluation_set_with_two_readers(world):
+    metrics = run(world)
+    assert (metrics["questions"], metrics["contexts"], metrics["clusters"], metrics["left_out"]) == (60, 30, 30, 0)
+    assert (metrics["t5_rouge_l"], metrics["mt5_rouge_l"], metrics["mt5_em"]) == (1, 0.5, 0.5)
+    assert metrics["low_overlap_share"] == 0.5
+    assert metrics["mt5_low_overlap_delta"] == -100
+    assert metrics["t5_low_overlap_delta"] == 0
+    assert metrics["cells"] == 2 * (sum(name.endswith("_share") for name in metrics))
+    assert "mean_spearman" not in metrics, "nothing is hard for t5"
+    assert all(np.isfinite(value) for value in metrics.values())
+    assert {path.name for path in (world / "out" / "evaluation").iterdir()} == set(FILES)
+
+
+def test_a_set_that_is_brought_stands_beside_it(world):
+    folder = world / "brought" / "english"
+    (folder / "answers").mkdir(parents=True)
+    records = [
+        {
+            "id": n,
+            "context": f"The duke of town {n} left. " * (1 + n % 4),
+            "question": "Who left?",
+            "answer": f"town {n}",
+        }
+        for n in range(30)
+    ]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    (folder / "answers" / "bert.json").write_text(json.dumps({str(n): f"the town {n}" for n in range(30)}), "utf-8")
+    metrics = run(world)
+    assert (metrics["english_questions"], metrics["english_bert_em"], metrics["questions"]) == (30, 1, 60)
+    assert (world / "out" / "english" / "index.html").exists()
+    (folder / "answers" / "bert.json").write_text(json.dumps({str(n): "" for n in range(20)}), "utf-8")
+    with pytest.raises(BadInput, match="lacks more than a tenth"):
+        run(world)
+    assert run(world, missing="drop")["english_questions"] == 20
+
+
+def test_a_folder_that_is_no_set_is_refused(world):
+    folder = world / "brought" / "mine"
+    folder.mkdir()
+    with pytest.raises(BadInput, match=r"mine: not one file of questions; got \[\]"):
+        brought_sets(world / "brought", {"evaluation"})
+    (folder / "questions.json").touch()
+    with pytest.raises(BadInput, match=r"mine/answers: no answers"):
+        brought_sets(world / "brought", {"evaluation"})
+    folder.rename(world / "brought" / "evaluation")
+    with pytest.raises(BadInput, match="no name for a set"):
+        brought_sets(world / "brought", {"evaluation"})
+
+
+def test_a_stage_asks_no_endpoint():
+    with pytest.raises(ValueError, match="asks no endpoint"):
+        DifficultyParameters(**KEYS, judge="llm")

@@ -1,0 +1,150 @@
+"""`trivium difficulty`: what makes the questions of any set hard for the models that answered them.
+
+trivium difficulty --questions dev.json --answers camembert.json mt5=mt5.jsonl --out difficulty
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from trivium.complexity.difficulty.analysis import Difficulty, difficulty
+from trivium.complexity.difficulty.llm_judge import LlmJudge
+from trivium.complexity.difficulty.settings import DifficultySettings, Judge, Missing
+from trivium.complexity.factors.free_factors import LABELS
+from trivium.complexity.prompting.answer_cache import JOURNAL
+from trivium.complexity.prompting.prompted_models import PromptedModel
+from trivium.errors import BadInput
+from trivium.harness.parameters import validate
+from trivium.language.reading.languages import LANGUAGES
+from trivium.page.difficulty import write_difficulty
+
+_NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "draws", "seed")
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
+        prog="trivium difficulty",
+        description="What makes the questions of a set hard for the models that answered them, and how sure that is.",
+        epilog="Forms of files, factors and statistics: docs/difficulty.md.",
+    )
+    made.add_argument(
+        "--questions", type=Path, required=True, help="SQuAD 1.1 or 2.0, PIAF, XQuAD, or flat records (JSON, Parquet)"
+    )
+    made.add_argument(
+        "--answers",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="a file a model, named as the model, or NAME=FILE: {id: answer}, lines with prediction or "
+        "prediction_text, samples of lm-evaluation-harness, KILT",
+    )
+    made.add_argument("--out", type=Path, required=True, help="folder for the page, CSV, JSON and py-irt's file")
+    made.add_argument("--title", help="of the page (default: the name of the questions' file)")
+    made.add_argument(
+        "--language", help=f"code of ISO 639-1, with rules for {', '.join(LANGUAGES)} (default: detected)"
+    )
+    made.add_argument("--missing", choices=get_args(Missing), help=_described("missing"))
+    made.add_argument(
+        "--judge", choices=get_args(Judge), default=_default("judge"), help=f"{_described('judge')} (%(default)s)"
+    )
+    made.add_argument("--verdicts", type=Path, help="human verdicts, CSV or Label Studio's JSON: κ of every judge")
+    made.add_argument("--syntax", type=Path, help="CoNLL-U of the contexts, which adds three factors")
+    for name in _NUMBERS:
+        default = _default(name)
+        made.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default,
+                          help=f"{_described(name)} (%(default)s)")  # fmt: skip
+    asked = made.add_argument_group("a language model as the judge (--judge llm)")
+    asked.add_argument("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
+    asked.add_argument("--judge-model", help="the endpoint's name for the model")
+    asked.add_argument("--key-variable", help="environment variable with the key (default: none is needed)")
+    asked.add_argument("--requests-per-minute", type=float, default=600, help="at the most (%(default)g)")
+    asked.add_argument("--parallel", type=int, default=8, help="requests under way at a time (%(default)s)")
+    asked.add_argument("--cache", type=Path, default=JOURNAL, help="folder that keeps the verdicts (%(default)s)")
+    return made
+
+
+def _described(name: str) -> str:
+    return str(DifficultySettings.model_fields[name].description).replace("%", "%%")
+
+
+def _default(name: str) -> object:
+    return DifficultySettings.model_fields[name].default
+
+
+def _settings(arguments: argparse.Namespace) -> DifficultySettings:
+    values = {name: getattr(arguments, name) for name in ("judge", "missing", *_NUMBERS)}
+    return validate(DifficultySettings, values, "difficulty", Path("--"))
+
+
+def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
+    """The judge behind the endpoint, if one is asked for.
+
+    Raises:
+        BadInput: an endpoint without --judge llm, or that without an endpoint and model.
+    """
+    given = arguments.endpoint is not None or arguments.judge_model is not None
+    if arguments.judge != "llm":
+        if given:
+            raise BadInput("an endpoint that nobody asks", field="--judge", got=arguments.judge, expected="llm")
+        return None
+    if arguments.endpoint is None or arguments.judge_model is None:
+        raise BadInput("no judge to ask", field="--judge", got="llm", expected="--endpoint and --judge-model too")
+    values = {
+        "label": "judge",
+        "endpoint": arguments.endpoint,
+        "model": arguments.judge_model,
+        "examples": 0,
+        "max_tokens": 8,
+        "requests_per_minute": arguments.requests_per_minute,
+        "parallel": arguments.parallel,
+        "timeout_s": 120.0,
+        "backoff_s": 1.0,
+        "key_variable": arguments.key_variable,
+    }
+    return LlmJudge(validate(PromptedModel, values, "judge", Path("--")), arguments.cache)
+
+
+def summary(found: Difficulty) -> list[str]:
+    """The findings in words, a line each."""
+    lines = [f"{'model':20}{'exact match':>12}{'F1':>8}{'ROUGE-L':>9}"]
+    for model in found.models:
+        means = found.of_model(model)
+        lines.append(f"{model:20}{100 * means['em']:12.1f}{100 * means['f1']:8.1f}{100 * means['rouge_l']:9.1f}")
+    worse = found.worse
+    lines.append(f"{len(worse)} of {len(found.rows)} effects make a model worse, after Holm's correction:")
+    return lines + [
+        f"  {row['model']}, {LABELS[str(row['factor'])]}: {row['delta']:+.1f} points "
+        f"[{row['low']:+.1f}, {row['high']:+.1f}], from {row['comes_from']}"
+        for row in worse
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Analyse the set of the command line."""
+    arguments = parser().parse_args(argv)
+    try:
+        judge = _judge(arguments)
+        found = difficulty(
+            arguments.questions,
+            arguments.answers,
+            language=arguments.language,
+            settings=_settings(arguments),
+            syntax=arguments.syntax,
+            verdicts=arguments.verdicts,
+            judge=judge,
+        )
+        write_difficulty(found, arguments.out, title=arguments.title or arguments.questions.stem)
+    except BadInput as error:
+        print(f"difficulty: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    if judge is not None:
+        print("Judge: " + ", ".join(f"{name} {count}" for name, count in judge.counts.items()) + ".")
+    print("\n".join(summary(found)))
+    print(f"Page: {arguments.out / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()

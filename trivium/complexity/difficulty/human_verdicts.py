@@ -1,0 +1,84 @@
+"""How far judges agree with people who judged the same answers: Cohen's κ."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from trivium.complexity.judging.files import read_judgements
+from trivium.complexity.judging.judgements import agreement, correct_answers
+
+RIGHT = 0.5  # a score at which an answer counts as right
+
+
+@dataclass(frozen=True)
+class HumanVerdicts:
+    """What people said.
+
+    Attributes:
+        right: by model and question, whether more than half of the annotators say `correct`.
+        counts: `items`, `items_of_one_annotator`, `kappa` (Fleiss', among the annotators, where it is defined),
+            `stale` (verdicts on answers that no model gives).
+    """
+
+    right: Mapping[str, Mapping[str, bool]]
+    counts: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Cohen's κ of a judge and the people, with its interval; None where one of them always says the same."""
+
+    answers: int
+    agreed: float
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def read_verdicts(path: Path, answers: Mapping[str, Mapping[str, str]]) -> HumanVerdicts:
+    """Verdicts of a file, or of the files of a folder, as `brought/complexity/judgements` has them.
+
+    Args:
+        path: CSV (id, model, annotator, verdict) or Label Studio's JSON export.
+        answers: by model and question.
+
+    Raises:
+        BadInput: see `read_judgements`.
+    """
+    ids = set(next(iter(answers.values())))
+    judgements, counts = read_judgements(path, ids, answers)
+    return HumanVerdicts(
+        correct_answers(judgements, answers), agreement(judgements) | {"stale": float(counts["stale"])}
+    )
+
+
+def kappa(
+    scores: Mapping[str, NDArray[np.float64]], ids: Sequence[str], verdicts: HumanVerdicts, confidence: float
+) -> Kappa:
+    """Agreement on all judged answers; a score of at least a half says that an answer is right.
+
+    Args:
+        scores: of one judge, by model, (questions,).
+        ids: of the questions.
+        verdicts: of the people.
+        confidence: of the interval.
+    """
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    place = {identifier: number for number, identifier in enumerate(ids)}
+    table = np.zeros((2, 2))
+    for model, by_question in verdicts.right.items():
+        for identifier, right in by_question.items():
+            if identifier in place:
+                table[int(scores[model][place[identifier]] >= RIGHT), int(right)] += 1
+    answers = int(table.sum())
+    agreed = float(np.trace(table) / answers) if answers else np.nan
+    if min(table.sum(axis=0).min(), table.sum(axis=1).min()) == 0:
+        return Kappa(answers, agreed, None, None, None)
+    found = cohens_kappa(table)
+    half = float(norm.ppf((1 + confidence) / 2) * found.std_kappa)
+    return Kappa(answers, agreed, float(found.kappa), float(found.kappa) - half, float(found.kappa) + half)

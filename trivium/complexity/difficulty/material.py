@@ -1,0 +1,117 @@
+"""What is analysed: a question set, every model's answers to it, and which of them are not there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.complexity.difficulty.settings import Missing
+from trivium.errors import BadInput
+from trivium.formats.answer_files import read_answers
+from trivium.formats.question_sets import AskedQuestion, QuestionSet
+
+MOST_MISSING = 0.1  # share of the questions that a model may lack unasked
+_ABSTAINED = ("", "unanswerable", "no answer")
+Given = Mapping[str, str]  # answer by question
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the models answered to a set's questions.
+
+    Attributes:
+        texts: by model, (questions,) answers; "" where one is missing.
+        missing: by model, (questions,) which are.
+        unknown: by model, answers to questions that the set does not have.
+        abstained: by model, of the unanswerable questions that it answered, the share without an answer; None where the
+            set has none, or the model answered none of them.
+    """
+
+    texts: dict[str, list[str]]
+    missing: dict[str, NDArray[np.bool_]]
+    unknown: dict[str, int]
+    abstained: dict[str, float | None]
+
+
+def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say) -> Answers:
+    """Every model's answers; what is missing is said.
+
+    Args:
+        found: the set.
+        given: by model, a file of any form that `read_answers` knows, or the answers themselves by question.
+        say: told in words what is missing, what was left out.
+
+    Raises:
+        BadInput: no model, or see `read_answers`.
+    """
+    if not given:
+        raise BadInput("no answers", field="answers", expected="a file of answers a model")
+    texts, missing, unknown, abstained = {}, {}, {}, {}
+    ids = found.ids
+    for model, source in given.items():
+        if isinstance(source, Path):
+            read = read_answers(source, ids)
+            answers, unknown[model] = read.answers, read.unknown
+            if read.note:
+                say(f"{model}: {read.note}.")
+        else:
+            answers = {identifier: source[identifier] for identifier in ids if identifier in source}
+            unknown[model] = len(source) - len(answers)
+        missing[model] = np.array([each.id not in answers for each in found.questions])
+        texts[model] = [answers.get(each.id, "") for each in found.questions]
+        told = [answers[each.id] for each in found.unanswerable if each.id in answers]
+        without = [answer.strip().rstrip(".").lower() in _ABSTAINED for answer in told]
+        abstained[model] = float(np.mean(without)) if told else None
+    for model, lacking in missing.items():
+        if lacking.any():
+            say(f"{model} lacks {lacking.sum()} of {len(lacking)} answers ({100 * lacking.mean():.1f} %).")
+    for model, count in unknown.items():
+        if count:
+            say(f"{model}: {count} answers to questions that are not in the set are left out.")
+    return Answers(texts, missing, unknown, abstained)
+
+
+def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | None, say: Say) -> NDArray[np.bool_]:
+    """Which questions are analysed, (questions,).
+
+    Args:
+        lacking: by model, which questions have no answer, or no verdict.
+        missing: what is done about them.
+        say: told in words what is done.
+
+    Raises:
+        BadInput: a model lacks more than a tenth and nobody said what to do; or nothing is left.
+    """
+    kept = np.ones(len(next(iter(lacking.values()))), dtype=bool)
+    most, share = max(((model, each.mean()) for model, each in lacking.items()), key=lambda pair: pair[1])
+    if share > MOST_MISSING and missing is None:
+        raise BadInput(
+            f"the model {most!r} lacks more than a tenth of the answers",
+            field="missing",
+            got=f"{lacking[most].sum()} of {len(kept)} missing",
+            expected="zero (they score 0) or drop (their questions are left out for every model)",
+        )
+    if share and missing != "drop":
+        say("Missing answers score 0.")
+    if missing == "drop":
+        kept = ~np.any(list(lacking.values()), axis=0)
+        if not kept.any():
+            raise BadInput("no question has an answer of every model", field="missing", got="drop", choices=("zero",))
+        if not kept.all():
+            say(f"The {(~kept).sum()} questions that some model lacks are left out; {kept.sum()} are analysed.")
+    return kept
+
+
+def clusters_of(questions: Sequence[AskedQuestion]) -> tuple[str, NDArray[np.int64]]:
+    """What questions come in clusters of, `article` or `context`, and the number of each one's cluster.
+
+    Articles where every question has a title and there are two; else contexts.
+    """
+    titles = [question.title.strip() for question in questions]
+    by_title = all(titles) and len(set(titles)) > 1
+    labels = titles if by_title else [question.context for question in questions]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return "article" if by_title else "context", np.array([numbers[label] for label in labels])

@@ -1,0 +1,157 @@
+"""Models' answers to questions, in the forms in which they are handed round; which one a file has shows by itself.
+
+- ours, one object a line: {"id", "prediction"}
+- SQuAD's evaluation: {id: answer, ...}
+- Hugging Face's `squad` metric: {"id", "prediction_text"}, as a JSON list or lines
+- lm-evaluation-harness' samples (`--log_samples`): lines {"doc": {"id", ...}, "filtered_resps": [answer], "filter"}
+- KILT: lines {"id", "output": [{"answer"}, ...]}, the first answer
+"""
+
+import reprlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.errors import BadInput
+from trivium.formats.json_fields import Field
+from trivium.formats.json_or_lines import read_json_or_lines
+
+_SHOWN = 5
+_NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """What a model answered.
+
+    Attributes:
+        form: which of the forms the file has, in words.
+        answers: by question, of the questions asked for that have one.
+        unknown: answers to other questions, left out.
+        note: what else was left out, in words; "" for nothing.
+    """
+
+    form: str
+    answers: dict[str, str]
+    unknown: int
+    note: str
+
+
+def read_answers(path: Path, ids: Collection[str]) -> AnswerFile:
+    """Read a model's answers to these questions, whichever form the file has.
+
+    Raises:
+        BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of them.
+    """
+    form, pairs, note = _pairs(read_json_or_lines(path))
+    asked = {identifier: identifier for identifier in ids}
+    answers: dict[str, str] = {}
+    unknown: list[str] = []
+    first: dict[str, Field] = {}
+    for identifier, answer, place in pairs:
+        if identifier in first:
+            where = first[identifier].name or f"row {first[identifier].row}"
+            place.refuse(f"second answer to one question, the first in {where}", got=identifier)
+        first[identifier] = place
+        if identifier in asked:
+            answers[asked[identifier]] = answer
+        else:
+            unknown.append(identifier)
+    if not answers:
+        shown = [reprlib.repr(each) for each in list(asked)[:_SHOWN]]
+        raise BadInput("no answer to any of the questions", file=path, field="id", got=unknown[:_SHOWN],
+                       expected=f"ids such as {', '.join(shown)}")  # fmt: skip
+    return AnswerFile(form, answers, len(unknown), note)
+
+
+Pairs = Iterator[tuple[str, str, Field]]  # question, answer, where it stands
+
+
+def _pairs(roots: Sequence[Field]) -> tuple[str, Pairs, str]:
+    """The form, what it holds, and what was left out."""
+    root = roots[0]
+    if len(roots) == 1 and isinstance(root.value, dict) and not any(key in root.value for key, _, _ in _FORMS):
+        return "SQuAD’s {id: answer}", _by_id(root), ""
+    records = list(root.items()) if len(roots) == 1 and isinstance(root.value, list) else list(roots)
+    if not records:
+        root.refuse("no answers", expected="an answer a question")
+    found = next((each for each in _FORMS if records[0].get(each[0]) is not None), None)
+    if found is None:
+        records[0].refuse("no field with an answer", choices=[key for key, _, _ in _FORMS])
+    key, form, read = found
+    chosen, note = _one_filter(records) if key == "filtered_resps" else (records, "")
+    return form, ((*read(record), record) for record in chosen), note
+
+
+def _by_id(root: Field) -> Pairs:
+    for identifier, answer in root.value.items():
+        if not isinstance(answer, str):
+            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=answer,
+                           expected="{question's id: answer} or a list of answers")  # fmt: skip
+        yield identifier, answer, root
+
+
+def _plain(key: str) -> Callable[[Field], tuple[str, str]]:
+    return lambda record: (_identifier(record["id"]), record[key].text())
+
+
+def _kilt(record: Field) -> tuple[str, str]:
+    """The first output that has an answer; none: an empty one."""
+    given = (output.get("answer") for output in record["output"].items())
+    return _identifier(record["id"]), next((answer.text() for answer in given if answer is not None), "")
+
+
+def _harness(record: Field) -> tuple[str, str]:
+    """The first response; a task that also asks for a likelihood (squadv2) has it behind it."""
+    responses = list(record["filtered_resps"].items())
+    if not responses:
+        record["filtered_resps"].refuse("no response", expected="a text in a list")
+    first = responses[0]
+    while isinstance(first.value, list) and first.value:
+        first = next(first.items())
+    return _identifier(record["doc"]["id"]), first.text()
+
+
+def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
+    """The harness writes a record a filter of the task: those as they came, else the first filter's."""
+    of_filter = [None if (name := record.get("filter")) is None else name.text() for record in records]
+    names = list(dict.fromkeys(of_filter))
+    chosen = _NO_FILTER if _NO_FILTER in names else names[0]
+    kept = [record for record, name in zip(records, of_filter, strict=True) if name == chosen]
+    others = ", ".join(repr(name) for name in names if name != chosen)
+    return kept, f"of its filters {chosen!r} counts, and not {others}" if others else ""
+
+
+def _identifier(field: Field) -> str:
+    return str(field.integer()) if isinstance(field.value, int) else field.text(empty=False)
+
+
+_FORMS: tuple[tuple[str, str, Callable[[Field], tuple[str, str]]], ...] = (
+    ("prediction", "lines of id and prediction", _plain("prediction")),
+    ("prediction_text", "Hugging Face’s prediction_text", _plain("prediction_text")),
+    ("filtered_resps", "lm-evaluation-harness’ samples", _harness),
+    ("output", "KILT’s lines", _kilt),
+)
+
+
+def model_of(path: Path) -> str:
+    """A file is named as its model; `seed-0.jsonl`, or the harness' `samples_….jsonl`, as its folder."""
+    return path.resolve().parent.name if path.stem.startswith(("seed-", "samples_")) else path.stem
+
+
+def model_names(files: Iterable[str | Path]) -> dict[str, Path]:
+    """Files by model: `NAME=FILE`, or a file that names its model.
+
+    Raises:
+        BadInput: two files of one model.
+    """
+    names: dict[str, Path] = {}
+    for given in files:
+        name, equals, rest = str(given).partition("=")
+        path = Path(rest) if equals and not Path(given).exists() else Path(given)
+        name = name if path != Path(given) else model_of(path)
+        if name in names:
+            raise BadInput("two files of one model", file=path, field="answers", got=name,
+                           expected="another name, as NAME=FILE")  # fmt: skip
+        names[name] = path
+    return names

@@ -1,0 +1,1 @@
+"""What questions and answers of a language are compared by: words, stems, stop words, articles, sentences."""

@@ -1,0 +1,86 @@
+"""How sure is δ when questions come in clusters: standard error, test, and the smallest δ that would show."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t
+
+from trivium.measures.effects import NO, YES, checked, mean_differences
+
+
+@dataclass(frozen=True)
+class ClusteredDifference:
+    """δ and how sure it is; matrices are (models, factors), in points of 100, NaN where nothing can be told.
+
+    Attributes:
+        delta: mean over E_f less mean over Ē_f.
+        standard_error: of δ, robust to clusters.
+        clusters: (factors,) that hold a question of E_f or Ē_f.
+    """
+
+    delta: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    clusters: NDArray[np.int64]
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """Of δ = 0, two-sided t with (clusters - 1) degrees of freedom; 1 where nothing varies at all."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.abs(self.delta) / self.standard_error
+        value = np.where((self.delta == 0) & (self.standard_error == 0), 0.0, value)
+        p: NDArray[np.float64] = 2 * t.sf(value, self.clusters - 1)
+        return p
+
+    def interval(self, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Low and high, `δ ∓ t · standard error`."""
+        half = t.ppf((1 + confidence) / 2, self.clusters - 1) * self.standard_error
+        return self.delta - half, self.delta + half
+
+    def smallest(self, risk: float, power: float) -> NDArray[np.float64]:
+        """The smallest |δ| that a two-sided test at this risk finds with this power (Bloom 1995).
+
+        `(t_{1 - risk/2} + t_{power}) · standard error`, quantiles of t with (clusters - 1) degrees of freedom.
+        """
+        freedom = self.clusters - 1
+        value: NDArray[np.float64] = (t.ppf(1 - risk / 2, freedom) + t.ppf(power, freedom)) * self.standard_error
+        return value
+
+
+def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayLike) -> ClusteredDifference:
+    """δ of every model and factor with cluster-robust errors (Liang & Zeger 1986).
+
+    With e the residuals about the mean of their side, n₁ and n₀ the sizes of the sides, N = n₁ + n₀ and G clusters:
+    `SE² = G/(G - 1) · (N - 1)/(N - 2) · Σ_g (Σ_{i ∈ g, yes} e_i / n₁ - Σ_{i ∈ g, no} e_i / n₀)²`: what regression on
+    the factor's dummy with errors clustered has.
+
+    Args:
+        scores: (models, questions), such as differences of two scores.
+        factors: (factors, questions) of 1, 0, -1.
+        clusters: (questions,) number of each question's cluster, from 0.
+
+    Raises:
+        ValueError: as `mean_differences`, or clusters of another length.
+    """
+    scores, factors = checked(scores, factors)
+    clusters = np.asarray(clusters)
+    if clusters.shape != (scores.shape[1],):
+        raise ValueError(f"clusters have shape {clusters.shape}, expected {(scores.shape[1],)}")
+    delta = mean_differences(scores, factors)
+    error = np.full_like(delta, np.nan)
+    counts = np.zeros(len(factors), dtype=np.int64)
+    for column, codes in enumerate(factors):
+        kept = codes >= 0
+        _, member = np.unique(clusters[kept], return_inverse=True)
+        counts[column] = groups = member.max() + 1 if kept.any() else 0
+        size, sides = kept.sum(), codes[kept]
+        if groups < 2 or size < 3 or not (sides == YES).any() or not (sides == NO).any():
+            continue
+        values = 100 * scores[:, kept]
+        weights = np.where(sides == YES, 1 / (sides == YES).sum(), -1 / (sides == NO).sum())
+        means = [values[:, sides == side].mean(axis=1) for side in (YES, NO)]
+        residuals = values - np.where(sides == YES, means[0][:, None], means[1][:, None])
+        sums = [np.bincount(member, weights=row * weights, minlength=groups) for row in residuals]
+        correction = groups / (groups - 1) * (size - 1) / (size - 2)
+        error[:, column] = np.sqrt(correction * (np.stack(sums) ** 2).sum(axis=1))
+    return ClusteredDifference(delta, error, counts)

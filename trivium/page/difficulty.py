@@ -1,0 +1,246 @@
+"""What `trivium difficulty` writes: the page of one question set, and the same as CSV, JSON and py-irt's lines."""
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from trivium.complexity.difficulty.analysis import LEAST_MODELS, Difficulty
+from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
+from trivium.complexity.difficulty.human_verdicts import RIGHT
+from trivium.complexity.difficulty.trivial_answers import BASELINES
+from trivium.complexity.effects.effect_rows import Row
+from trivium.complexity.factors.free_factors import LABELS, PROPERTIES
+from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
+from trivium.files.tables import write_json, write_json_lines
+from trivium.formats.question_sets import AskedQuestion
+from trivium.measures.effects import NO, YES
+from trivium.page.common import environment
+from trivium.page.figures import forest
+
+FILES = {
+    "index.html": "the page",
+    "effects.csv": "a line a model and factor",
+    "questions.csv": "a line a question: properties, factors, every model’s score, difficulty by IRT",
+    "difficulty.json": "all numbers",
+    "responses.jsonlines": "right and wrong answers in py-irt’s format",
+}
+JUDGES = {
+    "rouge_l": "ROUGE-L",
+    "rouge_l_paper": "ROUGE-L in the paper’s setting",
+    "f1": "F1",
+    "exact_match": "exact match",
+    "llm": "the judging language model",
+}
+SOURCES = {
+    "reading": "reading: more than it costs random spans and the sentence with most of the question’s words",
+    "words": "finding words: the sentence with most of the question’s words loses as much",
+    "measure": "the measure: random spans lose as much",
+}
+_SHOWN = 8  # examples on either side
+_AROUND = 220  # characters of the context on either side of an answer
+_LONGEST = 300  # characters of an answer
+
+
+def write_difficulty(found: Difficulty, folder: str | Path, *, title: str = "Question set") -> None:
+    """Write FILES into a folder, which may hold other things too.
+
+    Args:
+        found: what was found.
+        folder: made where there is none.
+        title: of the page.
+    """
+    folder = Path(folder)
+    scores = found.scores[found.settings.judge]
+    write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, found.rows)
+    names = ["id", "title", *PROPERTIES, *found.factors.codes, *found.models]
+    irt = () if found.irt is None else ("irt_difficulty", "irt_error")
+    write_csv(folder / "questions.csv", [*names, *irt], _question_rows(found))
+    write_json(folder / "difficulty.json", _as_json(found, title))
+    answered = [
+        {"subject_id": model, "responses": dict(zip((each.id for each in found.questions), row.tolist(), strict=True))}
+        for model, row in zip(scores, found.correct.astype(int), strict=True)
+    ]
+    write_json_lines(folder / "responses.jsonlines", answered)
+    with write_atomically(folder / "index.html") as beside:
+        beside.write_text(difficulty_html(found, title), "utf-8")
+
+
+def _question_rows(found: Difficulty) -> Iterator[list[Any]]:
+    numbers = [*found.factors.properties.values(), *found.factors.codes.values()]
+    numbers += list(found.scores[found.settings.judge].values())
+    numbers += [] if found.irt is None else [found.irt.difficulty, found.irt.error]
+    columns = np.stack([np.asarray(column, dtype=np.float64) for column in numbers], axis=1)
+    for question, row in zip(found.questions, columns.tolist(), strict=True):
+        yield [question.id, question.title, *(None if value != value else f"{value:.6g}" for value in row)]
+
+
+def _as_json(found: Difficulty, title: str) -> dict[str, Any]:
+    """Everything but the questions; a number that is not defined is null."""
+    tree: dict[str, Any] = {
+        "title": title,
+        "form": found.found.form,
+        "language": found.language.code,
+        "settings": found.settings.model_dump(),
+        "notes": list(found.notes),
+        "clusters": {"unit": found.unit, "number": int(found.clusters.max()) + 1},
+        "models": {model: found.of_model(model) for model in found.models},
+        "baselines": {name: float(values.mean()) for name, values in found.baselines.items()},
+        "factors": {
+            name: {"says": LABELS[name], "yes": int((codes == YES).sum()), "no": int((codes == NO).sum()),
+                   "cut": found.factors.cuts.get(name)}
+            for name, codes in found.factors.codes.items()
+        },
+        "effects": found.rows,
+        "metrics": found.metrics,
+    }  # fmt: skip
+    if found.agreement is not None:
+        tree["agreement"] = {
+            "concordance": _null(found.agreement.concordance),
+            "spearman": [[_null(value) for value in row] for row in found.agreement.spearman.tolist()],
+        }
+    if found.irt is not None:
+        abilities = dict(zip(found.models, found.irt.ability.tolist(), strict=True))
+        tree["irt"] = {"ability": abilities, "spread": found.irt.spread}
+    if found.verdicts is not None:
+        kappas = {
+            name: {"answers": each.answers, "agreed": _null(each.agreed), "kappa": each.value, "low": each.low,
+                   "high": each.high}
+            for name, each in found.kappas.items()
+        }  # fmt: skip
+        tree["people"] = {**found.verdicts.counts, "judges": kappas}
+    return tree
+
+
+def _null(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def difficulty_html(found: Difficulty, title: str) -> str:
+    """The page, one self-contained file."""
+    style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
+    by_model = {model: [row for row in found.rows if row["model"] == model] for model in found.models}
+    factors = list(found.factors.codes)
+    return (
+        environment()
+        .get_template("difficulty.html")
+        .render(
+            title=title,
+            found=found,
+            metrics=found.metrics,
+            style=Markup(style),
+            models=[(model, found.of_model(model)) for model in found.models],
+            measures=[(name, JUDGES[name]) for name in found.scores],
+            short={"exact_match": "em"},
+            judge=JUDGES[found.settings.judge],
+            findings=[_finding(row) for row in found.worse],
+            labels=LABELS,
+            baselines=BASELINES,
+            baseline_means={name: 100 * float(values.mean()) for name, values in found.baselines.items()},
+            sources=SOURCES,
+            forests=[(model, Markup(_forest(model, rows, factors, found))) for model, rows in by_model.items()],
+            factors=[
+                (name, int((codes == YES).sum()), int((codes == NO).sum()), found.factors.cuts.get(name))
+                for name, codes in found.factors.codes.items()
+            ],
+            smallest=[(model, [row["smallest_delta"] for row in rows]) for model, rows in by_model.items()],
+            irt_rows=[] if found.irt is None else next(iter(by_model.values())),
+            least_models=LEAST_MODELS,
+            agreement=_agreement(found),
+            kappas=[(JUDGES[name], each) for name, each in found.kappas.items()],
+            right=RIGHT,
+            examples=[
+                ("Hardest", [_example(found, place) for place in _ends(found, hardest=True)]),
+                ("Easiest", [_example(found, place) for place in _ends(found, hardest=False)]),
+            ],
+            files=FILES,
+        )
+    )
+
+
+def _finding(row: Row) -> dict[str, Any]:
+    return {**row, "label": LABELS[str(row["factor"])], "source": SOURCES[str(row["comes_from"])]}
+
+
+def _forest(model: str, rows: Sequence[Row], factors: Sequence[str], found: Difficulty) -> str:
+    def point(row: Row, value: str, low: str, high: str) -> tuple[float, float, float] | None:
+        numbers = [row[name] for name in (value, low, high)]
+        return None if None in numbers else tuple(map(float, numbers))  # type: ignore[arg-type,return-value]
+
+    series: dict[str, list[tuple[float, float, float] | None]] = {
+        "model": [point(row, "delta", "low", "high") for row in rows]
+    }
+    series |= {name.replace("_", " "): [point(row, name, name, name) for row in rows] for name in BASELINES}
+    return forest(
+        [name.replace("_", " ") for name in factors],
+        series,
+        title=f"What each factor does to {model}, to random spans and to the sentence of most shared words",
+        xlabel=f"δ, points of {JUDGES[found.settings.judge]}",
+    )
+
+
+def _agreement(found: Difficulty) -> Markup | None:
+    if found.agreement is None:
+        return None
+    matrices = found.agreement.spearman, found.agreement.overlap
+    lines = [
+        (
+            model,
+            [
+                None if row == column else {"spearman": _null(matrices[0][row, column]),
+                                            "hardest_overlap": _null(matrices[1][row, column])}
+                for column in range(len(found.models))
+            ],
+        )
+        for row, model in enumerate(found.models)
+    ]  # fmt: skip
+    means = {name: value for name, value in found.agreement.means().items() if not np.isnan(value)}
+    template = environment().get_template("complexity_agreement.html")
+    return Markup(template.render(metrics=means, names=found.models, lines=lines))
+
+
+def _ends(found: Difficulty, *, hardest: bool) -> list[int]:
+    """Questions at one end of the mean score over the models; ties at random, one an article or context first."""
+    means = np.mean(list(found.scores[found.settings.judge].values()), axis=0)
+    order: NDArray[np.int64] = np.random.default_rng(found.settings.seed).permutation(len(means))
+    order = order[np.argsort(means[order] if hardest else -means[order], kind="stable")]
+    chosen: dict[int, int] = {}
+    for place in order.tolist():
+        chosen.setdefault(int(found.clusters[place]), place)
+        if len(chosen) == _SHOWN:
+            break
+    return list(chosen.values())
+
+
+def _example(found: Difficulty, place: int) -> dict[str, Any]:
+    question = found.questions[place]
+    scores = found.scores[found.settings.judge]
+    return {
+        "question": question,
+        "pieces": _pieces(question),
+        "mean": float(np.mean([values[place] for values in scores.values()])),
+        "irt": None if found.irt is None else float(found.irt.difficulty[place]),
+        "factors": [name.replace("_", " ") for name, codes in found.factors.codes.items() if codes[place] == YES],
+        "answers": [
+            (model, _clipped(found.answers[model][place]), float(values[place])) for model, values in scores.items()
+        ],
+    }
+
+
+def _pieces(question: AskedQuestion) -> tuple[str, str, str]:
+    """The context about the first answer: before it, itself, behind it; all before where it stands nowhere."""
+    context, place = question.context, question.place
+    if place is None:
+        return _clipped(context, 2 * _AROUND), "", ""
+    first, last = max(0, place.start - _AROUND), place.end + _AROUND
+    before = ("… " if first else "") + context[first : place.start]
+    return before, place.of(context), context[place.end : last] + (" …" if last < len(context) else "")
+
+
+def _clipped(text: str, length: int = _LONGEST) -> str:
+    return text if len(text) <= length else f"{text[:length]} …"
