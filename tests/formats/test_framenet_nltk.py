@@ -57,7 +57,11 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         old = f'luID="1" luName="{name}" frameID="2" frameName="{frame}"'
         text = text.replace(old, f'luID="{unit}" luName="{name}" frameID="{number}" frameName="{frame}"')
     write(root / "fulltext", text)
-    write(root / "lu", unit_file("perdre.v", "Losing", ("10", ENGLISH, PARTS), ("11", FIRST, layers(FIRST, "perdit"))), "lu1.xml")
+    write(
+        root / "lu",
+        unit_file("perdre.v", "Losing", ("10", ENGLISH, PARTS), ("11", FIRST, layers(FIRST, "perdit"))),
+        "lu1.xml",
+    )
     rows = "".join(
         f'<lu numAnnotInstances="1" frameName="{frame}" frameID="{number}" status="Created" name="{name}" ID="{unit}" hasAnnotation="true"/>'
         for unit, (name, frame, number) in units.items()
@@ -137,5 +141,3 @@ def test_core_types_are_the_same(release: Path):
     kept = {"Core-Unexpressed": "core"}
     expected = {("Losing", name): kept.get(each.coreType, each.coreType.lower()) for name, each in frame.FE.items()}
     assert {key: core for key, core in read_core_types(release / "frame").items() if key[0] == "Losing"} == expected
-
-

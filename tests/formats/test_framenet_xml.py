@@ -158,8 +158,14 @@ def test_overlapping_elements_and_trigger_parts_are_kept(folder: Path):
     sets = annotation("Losing", "perdre.v", targets, elements)
     (text,), counts = read_framenet(write(folder, document((FIRST, 1, sets))))
     (losing,) = text.frames
-    assert [part.of(FIRST) for part in (losing.lexical_unit.span, *losing.lexical_unit.more)] == ["perdit la", "bataille"]
-    assert [(each.name, each.span.of(FIRST)) for each in losing.elements] == [("Possession", "L'"), ("Owner", "L'armée")]
+    assert [part.of(FIRST) for part in (losing.lexical_unit.span, *losing.lexical_unit.more)] == [
+        "perdit la",
+        "bataille",
+    ]
+    assert [(each.name, each.span.of(FIRST)) for each in losing.elements] == [
+        ("Possession", "L'"),
+        ("Owner", "L'armée"),
+    ]
     assert (counts["elements_overlapping"], counts["elements_given_twice"]) == (2, 1)
 
 

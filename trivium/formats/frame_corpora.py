@@ -230,7 +230,11 @@ def _text_record(text: AnnotatedText) -> dict[str, Any]:
                 "lemma": frame.lexical_unit.lemma,
                 "part_of_speech": frame.lexical_unit.part_of_speech,
                 **_span_record(frame.lexical_unit.span),
-                **({"more": [_span_record(span) for span in frame.lexical_unit.more]} if frame.lexical_unit.more else {}),
+                **(
+                    {"more": [_span_record(span) for span in frame.lexical_unit.more]}
+                    if frame.lexical_unit.more
+                    else {}
+                ),
             },
             "elements": [
                 {"name": element.name, **_span_record(element.span), "core": element.core}

@@ -9,8 +9,8 @@ separated by commas:
     role=2.1#Message,3.2#Speaker#flags=ANAPH#synthead=y     filler 1 of instance 2, filler 2 of instance 3
 
 Tokens of one instance make its trigger, those of one filler an element, in one part or several. A pronoun and its
-antecedent (flags ANAPH and FULLANTECEDENT) are two fillers of one role: both are kept. The lemma is LEMMA, or `mwelemma`
-of a trigger of several tokens, with spaces for `_`. Counts are those of `framenet_xml.py`.
+antecedent (flags ANAPH and FULLANTECEDENT) are two fillers of one role: both are kept. The lemma is LEMMA, or
+`mwelemma` of a trigger of several tokens, with spaces for `_`. Counts are those of `framenet_xml.py`.
 """
 
 import re

@@ -1,8 +1,8 @@
 """FrameNet's XML, of Berkeley's release 1.7 and of the French FrameNet (Asfalda): read as annotated texts.
 
-A file of full text (`fulltext/*.xml`, root `fullTextAnnotation`) is one text: its sentences joined by a space, by a line
-break where the paragraph changes. A file of a lexical unit (`lu/*.xml`, root `lexUnit`) has sentences from anywhere that
-hold the unit: a sentence is a text, its frames are those of all files that have it.
+A file of full text (`fulltext/*.xml`, root `fullTextAnnotation`) is one text: its sentences joined by a space, by a
+line break where the paragraph changes. One of a lexical unit (`lu/*.xml`, root `lexUnit`) has sentences from anywhere
+that hold the unit: a sentence is a text, its frames are those of all files that have it.
 
 Labels count characters of their sentence, the last one included. Of an annotation set the layers Target (the trigger)
 and FE (elements) are read; what GF and PT tell comes from CoNLL-U here. Core types stand in `frame/*.xml`, not in the
@@ -44,9 +44,14 @@ COUNTS = (
     "sentences_joined_words",
 )
 # vpp: a past participle that is a unit of its own in Asfalda.
-POS = {"v": "verb", "vpp": "verb", "n": "noun", "a": "adjective", "adv": "adverb", "prep": "preposition"} | dict.fromkeys(
-    ("art", "c", "conj", "idio", "intj", "num", "pron", "scon"), "other"
-)
+POS = {
+    "v": "verb",
+    "vpp": "verb",
+    "n": "noun",
+    "a": "adjective",
+    "adv": "adverb",
+    "prep": "preposition",
+} | dict.fromkeys(("art", "c", "conj", "idio", "intj", "num", "pron", "scon"), "other")
 
 
 def read_core_types(folder: Path) -> dict[tuple[str, str], str]:
@@ -66,9 +71,9 @@ def read_framenet(
 ) -> tuple[list[AnnotatedText], dict[str, int]]:
     """Read a file or a folder of files, of full texts or of lexical units.
 
-    The id of a full text is its file's name without `.xml`, that of a lexical unit's sentence the sentence's. Full texts
-    come first, in the order of their files; sentences follow in the order of their ids, their frames in that of the
-    text. Frames of a full text stand in the order of their annotation sets.
+    The id of a full text is its file's name without `.xml`, that of a lexical unit's sentence is the sentence's. Full
+    texts come first, in the order of their files; sentences follow in the order of their ids, their frames in that of
+    the text. Frames of a full text stand in the order of their annotation sets.
 
     Args:
         source: `*.xml`, or a folder of them.
@@ -195,9 +200,9 @@ class _Converter:
                 self._refuse(
                     f"label {label.name!r} is not in its sentence", label.line, layer, place, expected=expected
                 )
-            place = Span(label.span.start + offset, label.span.end + offset)
-            self.counts["elements_given_twice"] += (place, label.rank, label.name) in found
-            found[place, label.rank, label.name] = None
+            span = Span(label.span.start + offset, label.span.end + offset)
+            self.counts["elements_given_twice"] += (span, label.rank, label.name) in found
+            found[span, label.rank, label.name] = None
         return sorted(found)
 
     def _lemma(self, annotated: AnnotationSet) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Check the raw files of complexity, whichever world wrote them: errors stop, oddities are counted.
 
-Leaks between splits: a text or context that holds much of another split's, or is made of it, is counted (corpora are cut
-in many ways, and the paper draws its frame frequencies from the texts it asks about); the same id for two different
+Leaks between splits: a text or context that holds much of another split's, or is made of it, is counted (corpora are
+cut in many ways, and the paper draws its frame frequencies from the texts it asks about); the same id for two different
 things is an error.
 """
 
@@ -129,4 +129,6 @@ def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: 
                 problem = f"id of another text in {raw.frames[other].name}"
                 raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
     for one, other in (("train", "validation"), ("train", "test"), ("validation", "test")):
-        counts[f"calor_texts_in_{one}_and_{other}"] = _shared(*((text.text for text in texts[split]) for split in (one, other)))
+        counts[f"calor_texts_in_{one}_and_{other}"] = _shared(
+            *((text.text for text in texts[split]) for split in (one, other))
+        )
