@@ -139,6 +139,40 @@ def real_table(root: Path) -> str:
     return "\n".join([*said, "", *head, *rows])
 
 
+def frames_table(root: Path) -> str:
+    """What `make real` measured on the French FrameNet: parsers beside the lexicon, dated."""
+    file = root / "metrics" / "real" / "frames.json"
+    if not file.is_file():
+        return "Not measured yet: `make real`."
+    found: dict[str, Any] = read_json(file)
+    rows = []
+    for task, said in FRAME_TASKS.items():
+        row = [said]
+        for system in (system for system in PARSERS if f"{system}_trigger" in found):
+            if f"{system}_{task}" not in found:
+                row.append("–")
+                continue
+            score, low, high = (found[f"{system}_{task}{end}"] for end in ("", "_low", "_high"))
+            p = found.get(f"{system}_{task}_p")
+            row.append(f"{score:.3f} [{low:.3f}, {high:.3f}]" + (f", p = {p:.2g}" if p is not None else ""))
+        rows.append(f"| {' | '.join(row)} |")
+    head = ["", *(said for system, said in PARSERS.items() if f"{system}_trigger" in found)]
+    said = [
+        f"Measured on {found['date']} at commit {found['commit'][:12]}: {found['sentences']} sentences,",
+        f"{found['annotated']} annotated occurrences, of which {found['frames']} evoke one of {found['frame_types']} frames",
+        f"with {found['elements']} elements. Learning and reading took {found['linear_seconds'] / 60:.0f} minutes.",
+    ]
+    return "\n".join([*said, "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+
+
+PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
+FRAME_TASKS = {
+    "trigger": "triggers, F1",
+    "frame": "triggers with their frames, F1",
+    "frame_of_trigger": "frame of a given trigger and unit, accuracy",
+    "element_given_frame": "elements of a given frame, F1",
+    "element": "elements with trigger and frame, F1",
+}
 SYSTEMS = {
     "reader": "MiniLM, three layers, the sample's French first",
     "overlap_sentence": "sentence with most question words",
@@ -169,6 +203,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "stages": stage_table,
     "bench": bench_table,
     "real": real_table,
+    "real_frames": frames_table,
 }
 
 

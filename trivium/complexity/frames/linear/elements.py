@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from trivium.complexity.frames.linear.features import Features, Logistic, hashed, joined, matrix
 from trivium.complexity.frames.linear.words import CLAUSE, FINITE, PAUSE, Words, class_of
@@ -98,7 +99,7 @@ class Elements:
         rows, pairs = self._pairs(asked, candidates)
         if not pairs:
             return [[] for _ in asked]
-        return _chosen(len(asked), pairs, _sigmoid(self._model.log_odds(matrix(rows))), self._threshold)
+        return _chosen(len(asked), pairs, expit(self._model.log_odds(matrix(rows))), self._threshold)
 
     def _fit(
         self, taught: Sequence[Asked], candidates: Sequence[list[Candidate]], held: NDArray[np.bool_], seed: int
@@ -113,7 +114,7 @@ class Elements:
             odds = Logistic(penalty, seed).fit(everything[~of_held], right[~of_held]).log_odds(everything[of_held])
             asked = [pair for pair, out in zip(pairs, of_held, strict=True) if out]
             for threshold in THRESHOLDS:
-                found = _chosen(len(taught), asked, _sigmoid(odds), threshold)
+                found = _chosen(len(taught), asked, expit(odds), threshold)
                 good = sum(len(set(row) & each.elements) for row, each in zip(found, taught, strict=True))
                 size = sum(map(len, found)) + sum(
                     len(each.elements) for each, out in zip(taught, held, strict=True) if out
@@ -204,10 +205,6 @@ def _fit_together(one: Named, other: Named) -> bool:
         return True
     inside = (first >= begin and after <= end) or (first <= begin and after >= end)
     return inside and name != known and (first, after) != (begin, end)
-
-
-def _sigmoid(odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1 / (1 + np.exp(-odds))
 
 
 def _step(number: int) -> int:
