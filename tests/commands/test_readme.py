@@ -76,7 +76,7 @@ def test_what_real_frames_gave_is_dated(tmp_path):
     write_json(tmp_path / "metrics/real/frames.json", about | scores | around | more | tasks | given)
     text = frames_table(tmp_path)
     assert "Measured on 2026-01-02 at commit 0123456789ab: 30 sentences" in text
-    assert "15 evoke one of 7 frames" in text
+    assert "15 evoke one of 7\nframes, with 40 elements" in text
     assert "| triggers, F1 | 0.500 [0.400, 0.600] | 0.750 [0.650, 0.850], p = 0.00012 |" in text
     assert "| elements with trigger and frame, F1 | – | 0.250 [0.150, 0.350] |" in text
     assert "CamemBERT" not in text

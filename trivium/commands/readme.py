@@ -145,24 +145,25 @@ def frames_table(root: Path) -> str:
     if not file.is_file():
         return "Not measured yet: `make real`."
     found: dict[str, Any] = read_json(file)
-    rows = []
-    for task, said in FRAME_TASKS.items():
-        row = [said]
-        for system in (system for system in PARSERS if f"{system}_trigger" in found):
-            if f"{system}_{task}" not in found:
-                row.append("–")
-                continue
-            score, low, high = (found[f"{system}_{task}{end}"] for end in ("", "_low", "_high"))
-            p = found.get(f"{system}_{task}_p")
-            row.append(f"{score:.3f} [{low:.3f}, {high:.3f}]" + (f", p = {p:.2g}" if p is not None else ""))
-        rows.append(f"| {' | '.join(row)} |")
-    head = ["", *(said for system, said in PARSERS.items() if f"{system}_trigger" in found)]
+    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
+
+    def cell(name: str) -> str:
+        if name not in found:
+            return "–"
+        p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
+        return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
+
+    rows = [
+        f"| {' | '.join([said, *(cell(f'{system}_{task}') for system in systems)])} |"
+        for task, said in FRAME_TASKS.items()
+    ]
     said = [
         f"Measured on {found['date']} at commit {found['commit'][:12]}: {found['sentences']} sentences,",
-        f"{found['annotated']} annotated occurrences, of which {found['frames']} evoke one of {found['frame_types']} frames",
-        f"with {found['elements']} elements. Learning and reading took {found['linear_seconds'] / 60:.0f} minutes.",
+        f"{found['annotated']} annotated occurrences, of which {found['frames']} evoke one of {found['frame_types']}",
+        f"frames, with {found['elements']} elements. Learning and reading took {found['linear_seconds'] / 60:.0f} minutes.",
     ]
-    return "\n".join([*said, "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+    head = [f"| | {' | '.join(systems.values())} |", "|---" * (1 + len(systems)) + "|"]
+    return "\n".join([*said, "", *head, *rows])
 
 
 PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
