@@ -160,7 +160,7 @@ def frames_table(root: Path) -> str:
     said = [
         f"Measured on {found['date']} at commit {found['commit'][:12]}: {found['sentences']} sentences,",
         f"{found['annotated']} annotated occurrences, of which {found['frames']} evoke one of {found['frame_types']}",
-        f"frames, with {found['elements']} elements. Learning and reading took {found['linear_seconds'] / 60:.0f} minutes.",
+        f"frames, with {found['elements']} elements. Linear models took {found['linear_seconds'] / 60:.0f} minutes.",
     ]
     head = [f"| | {' | '.join(systems.values())} |", "|---" * (1 + len(systems)) + "|"]
     return "\n".join([*said, "", *head, *rows])
