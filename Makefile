@@ -85,8 +85,9 @@ report: $(BIN)/.ready  ## put the page together from the sections that there are
 bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/
 	@python -m bench
 
-real: $(BIN)/.ready  ## what a reader reaches on PIAF, real questions (../shared/real or $TRIVIUM_REAL); writes metrics/real/
+real: $(BIN)/.ready  ## what is reached on real questions (PIAF) and frames (Asfalda), in ../shared/real or $TRIVIUM_REAL; writes metrics/real/
 	@python -m bench.real.piaf
+	@python -m bench.real.frames
 
 ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))

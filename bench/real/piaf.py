@@ -128,6 +128,13 @@ def _scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, 
     }
 
 
+def committed(results: Path) -> dict[str, str]:
+    """Date and commit that figures are kept with; uncommitted changes are refused."""
+    if _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{results.parent}"):
+        raise SystemExit("commit your changes first: figures are kept with the commit they come from")
+    return {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "commit": _git("rev-parse", "HEAD")}
+
+
 def _git(*arguments: str) -> str:
     return subprocess.run(("git", *arguments), check=True, capture_output=True, text=True).stdout.strip()
 
@@ -140,9 +147,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     folder = parser.parse_args(argv).piaf
     if not (folder / FILE).is_file():
         raise BadInput("PIAF 1.0 is not there", file=folder / FILE, expected="set TRIVIUM_REAL, or give --piaf")
-    if _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS.parent}"):
-        raise SystemExit("commit your changes first: figures are kept with the commit they come from")
-    stamp = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "commit": _git("rev-parse", "HEAD")}
+    stamp = committed(RESULTS)
     os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     with tempfile.TemporaryDirectory() as work:
         found = measure(folder, Path(work))

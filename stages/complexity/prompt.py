@@ -50,9 +50,9 @@ def main(
 
     Returns:
         `<model>_run` (0 or 1); for those run `_questions`, `_cached`, the counts of `Endpoint`, `_refused` (no answer),
-        `_not_kept` (silence that is not final: asked again in the next run), one count each of `KINDS`, `_cut` (at
-        max_tokens), `_prompt_tokens`, `_completion_tokens` (of all answers, paid for now or before);
-        `cache_broken_lines`.
+        `_not_kept` (silence that is not final: asked again in the next run), one count each of `KINDS`,
+        `_reasoned` (replies that thoughts were cut off), `_cut` (at max_tokens), `_prompt_tokens`, `_completion_tokens`
+        (of all answers, paid for now or before); `cache_broken_lines`.
     """
     examples = read_examples(questions, texts)
     training = read_squad(train).questions

@@ -32,6 +32,12 @@ def test_a_small_model_answers_through_a_real_server(world, tmp_path):  # noqa: 
         tokens = sum(len(tokenizer(prompt)["input_ids"]) for prompt in prompts)
         assert abs(metrics["tiny_prompt_tokens"] - tokens) <= len(prompts)  # a start token more or less
         assert 0 < metrics["tiny_completion_tokens"] <= 6 * 12
+        # The same with what some servers want instead of max_tokens; it is another question, and asked.
+        other = {"omit": ["max_tokens", "temperature"], "extra": {"max_completion_tokens": 6, "seed": 1}}
+        again = run(world, tiny={"endpoint": address, **model, **other})
+        assert (again["tiny_requests"], again["tiny_refused"]) == (12, 0)
+        assert predictions(world).missing == 0
+    run(world, tiny={"endpoint": address, **model})
     # It is gone, and nothing is asked again.
     assert run(world, tiny={"endpoint": address, **model})["tiny_cached"] == 12
     assert predictions(world).answers == answers

@@ -186,12 +186,43 @@ def test_bad_text_is_refused_with_line_and_field(tmp_path: Path, where: str, val
         read_texts(path)
 
 
-def test_overlapping_elements_of_one_frame_are_refused(tmp_path: Path):
-    path = lines(tmp_path / "texts.jsonl", changed(text_record(), "frames.0.elements.0.end", 30))
-    with pytest.raises(
-        BadInput, match=r"texts.jsonl:1: field 'frames\[0\].elements\[1\]': overlaps element 'Owner' .*0:30"
-    ):
-        read_texts(path)
+def test_overlapping_elements_layers_and_triggers_in_parts_are_kept(tmp_path: Path):
+    record = changed(text_record(), "frames.0.elements.0.end", 30)
+    record["frames"][0]["lexical_unit"]["more"] = [{"start": 40, "end": 41}]
+    record["frames"][0]["elements"][1]["layer"] = 2
+    (text,) = texts = read_texts(lines(tmp_path / "texts.jsonl", record))
+    assert text.frames[0].lexical_unit.more == (Span(40, 41),)
+    assert [element.layer for element in text.frames[0].elements] == [1, 2]
+    write_texts(tmp_path / "again.jsonl", texts)
+    assert read_texts(tmp_path / "again.jsonl") == texts
+    written = json.loads((tmp_path / "again.jsonl").read_text())["frames"]
+    assert written[0] == record["frames"][0]
+    assert not any("more" in frame["lexical_unit"] for frame in written[1:])
+    assert not any("layer" in element for frame in written[1:] for element in frame["elements"])
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "message"),
+    [
+        ("frames.0.lexical_unit.more", [{"start": 0, "end": 2}], r"lexical_unit.more\[0\]': not after the part before"),
+        ("frames.0.lexical_unit.more", [{"start": 900, "end": 902}], "span is not in the text"),
+        ("frames.0.elements.0.layer", 0, r"elements\[0\].layer': no layer"),
+        ("frames.0.elements.0.layer", "2", "not a whole number"),
+    ],
+)
+def test_bad_parts_and_layers_are_refused(tmp_path: Path, where: str, value: Any, message: str):
+    record = text_record()
+    record["frames"][0]["lexical_unit"]["more"] = []
+    record["frames"][0]["elements"][0]["layer"] = 1
+    with pytest.raises(BadInput, match=rf"texts.jsonl:1: .*{message}"):
+        read_texts(lines(tmp_path / "texts.jsonl", changed(record, where, value)))
+
+
+def test_an_element_twice_at_one_place_is_refused(tmp_path: Path):
+    record = text_record()
+    record["frames"][0]["elements"].append(record["frames"][0]["elements"][0])
+    with pytest.raises(BadInput, match=r"texts.jsonl:1: field 'frames\[0\].elements\[2\]': element 'Owner' twice at"):
+        read_texts(lines(tmp_path / "texts.jsonl", record))
 
 
 def test_text_that_stands_twice_is_refused(tmp_path: Path):

@@ -6,7 +6,7 @@ import pytest
 
 from trivium.errors import BadInput
 from trivium.formats.frame_corpora import read_texts, write_texts
-from trivium.formats.framenet_xml import COUNTS, read_core_types, read_full_text
+from trivium.formats.framenet_xml import COUNTS, read_core_types, read_framenet
 
 FIRST = "L'armée perdit la bataille."
 SECOND = "Il mit vite fin à la guerre."
@@ -77,7 +77,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_sentences_become_one_text_with_frames_in_place(folder: Path):
-    (text,), counts = read_full_text(write(folder, GOOD))
+    (text,), counts = read_framenet(write(folder, GOOD))
     assert (text.id, text.title, text.chains) == ("bataille", "Bataille", ())
     assert text.text == f"{FIRST} {SECOND}\nFin."
     losing, ending = text.frames
@@ -86,23 +86,30 @@ def test_sentences_become_one_text_with_frames_in_place(folder: Path):
     assert [(element.name, element.span.of(text.text)) for element in losing.elements] == [
         ("Owner", "L'armée"),
         ("Possession", "la bataille"),
+        ("Theme", "bataille"),
     ]
+    assert [element.layer for element in losing.elements] == [1, 1, 2]
     assert (ending.lexical_unit.lemma, ending.lexical_unit.span.of(text.text)) == ("mettre fin", "mit")
+    assert [part.of(text.text) for part in ending.lexical_unit.more] == ["fin"]
     assert [element.span.of(text.text) for element in ending.elements] == ["Il", "vite", "à la guerre"]
     assert counts == {
         "frames_without_trigger": 0,
         "frames_not_annotated": 0,
+        "frames_given_twice": 0,
         "triggers_in_several_parts": 1,
         "elements_in_several_parts": 0,
-        "elements_not_expressed": 1,
+        "elements_overlapping": 2,
         "elements_of_second_rank": 1,
-        "elements_of_unknown_core_type": 5,
+        "elements_given_twice": 0,
+        "elements_not_expressed": 1,
+        "elements_of_unknown_core_type": 6,
+        "sentences_joined_words": 0,
     }
     assert tuple(counts) == COUNTS
 
 
 def test_what_is_read_is_valid_in_our_own_format(folder: Path, tmp_path: Path):
-    texts, _ = read_full_text(write(folder, GOOD))
+    texts, _ = read_framenet(write(folder, GOOD))
     write_texts(tmp_path / "texts.jsonl", texts)
     assert read_texts(tmp_path / "texts.jsonl") == texts
 
@@ -121,15 +128,15 @@ def test_core_types_come_from_the_frames(folder: Path, tmp_path: Path):
         ("Losing", "Means"): "core",
         ("Losing", "Time"): "peripheral",
     }
-    (text,), counts = read_full_text(write(folder, GOOD), types)
-    assert [element.core for element in text.frames[0].elements] == ["core", "extra-thematic"]
-    assert counts["elements_of_unknown_core_type"] == 3
+    (text,), counts = read_framenet(write(folder, GOOD), types)
+    assert [element.core for element in text.frames[0].elements] == ["core", "extra-thematic", "core"]
+    assert counts["elements_of_unknown_core_type"] == 4
 
 
 def test_element_in_parts_keeps_every_stretch(folder: Path):
     parts = label(FIRST, "L'armée", "Owner") + label(FIRST, "bataille", "Owner")
     sets = annotation("Losing", "perdre.v", label(FIRST, "perdit", "Target"), parts)
-    (text,), counts = read_full_text(write(folder, document((FIRST, 1, sets))))
+    (text,), counts = read_framenet(write(folder, document((FIRST, 1, sets))))
     assert [(element.name, element.span.of(FIRST)) for element in text.frames[0].elements] == [
         ("Owner", "L'armée"),
         ("Owner", "bataille"),
@@ -140,9 +147,92 @@ def test_element_in_parts_keeps_every_stretch(folder: Path):
 def test_frames_without_trigger_or_elements_looked_for_are_counted(folder: Path):
     sets = annotation("Losing", "perdre.v", "", label(FIRST, "L'armée", "Owner"))
     sets += annotation("Losing", "perdre.v", label(FIRST, "perdit", "Target"), "", status="UNANN")
-    (text,), counts = read_full_text(write(folder, document((FIRST, 1, sets))))
+    (text,), counts = read_framenet(write(folder, document((FIRST, 1, sets))))
     assert text.frames == ()
     assert (counts["frames_without_trigger"], counts["frames_not_annotated"]) == (1, 1)
+
+
+def test_overlapping_elements_and_trigger_parts_are_kept(folder: Path):
+    targets = label(FIRST, "perdit", "Target") + label(FIRST, "dit la", "Target") + label(FIRST, "bataille", "Target")
+    elements = label(FIRST, "L'armée", "Owner") + label(FIRST, "L'", "Possession") + label(FIRST, "L'", "Possession")
+    sets = annotation("Losing", "perdre.v", targets, elements)
+    (text,), counts = read_framenet(write(folder, document((FIRST, 1, sets))))
+    (losing,) = text.frames
+    assert [part.of(FIRST) for part in (losing.lexical_unit.span, *losing.lexical_unit.more)] == [
+        "perdit la",
+        "bataille",
+    ]
+    assert [(each.name, each.span.of(FIRST)) for each in losing.elements] == [
+        ("Possession", "L'"),
+        ("Owner", "L'armée"),
+    ]
+    assert (counts["elements_overlapping"], counts["elements_given_twice"]) == (2, 1)
+
+
+def unit_file(unit: str, frame: str, *sentences: tuple[str, str, str]) -> str:
+    """A lexical unit's sentences as (id, text, labels of the layers Target and FE)."""
+    body = "".join(
+        f'<sentence ID="{identifier}">\n<text>{text}</text>'
+        f'<annotationSet ID="1" status="UNANN"><layer rank="1" name="PENN">{label(text, text, "np")}</layer></annotationSet>'
+        f'\n<annotationSet ID="2" status="MANUAL">{layers}</annotationSet></sentence>'
+        for identifier, text, layers in sentences
+    )
+    return (
+        f'<?xml version="1.0"?>\n<lexUnit xmlns="http://framenet.icsi.berkeley.edu" POS="V" name="{unit}" ID="1" '
+        f'frame="{frame}" frameID="2"><header><frame><FE type="Core" name="Owner"/></frame></header>'
+        f'<lexeme POS="V" name="x"/><subCorpus>{body}</subCorpus><valences><FERealization total="1"/></valences></lexUnit>'
+    )
+
+
+def layers(text: str, trigger: str, **elements: str) -> str:
+    labels = "".join(label(text, part, name) for name, part in elements.items())
+    return f'<layer rank="1" name="Target">{label(text, trigger, "Target")}</layer><layer rank="1" name="FE">{labels}</layer>'
+
+
+JOINED = FIRST.replace("la bataille", "la_bataille")
+UNIT = unit_file("perdre.v", "Losing", ("10", FIRST, layers(FIRST, "perdit", Owner="L'armée")))
+
+
+def test_sentences_of_lexical_units_are_texts_with_the_frames_of_all_files(folder: Path, tmp_path: Path):
+    write(folder, UNIT, "lu1.xml")
+    other = unit_file(
+        "bataille.n",
+        "Hostile_encounter",
+        ("10", JOINED, layers(JOINED, "bataille", Side_1="L'armée")),
+        ("9", SECOND, layers(SECOND, "guerre")),
+    )
+    write(folder, other, "lu2.xml")
+    write(folder, UNIT, "lu3.xml")
+    write(folder, GOOD, "text.xml")
+    texts, counts = read_framenet(folder)
+    assert [text.id for text in texts] == ["text", "9", "10"]
+    *_, text = texts
+    assert text.text == FIRST
+    assert [(each.frame, each.lexical_unit.name, each.elements[0].name) for each in text.frames] == [
+        ("Losing", "perdre.verb", "Owner"),
+        ("Hostile_encounter", "bataille.noun", "Side_1"),
+    ]
+    assert counts["sentences_joined_words"] == 1  # lu2 after lu1; lu3 has the text that both made
+    assert (counts["frames_given_twice"], counts["frames_not_annotated"], counts["frames_without_trigger"]) == (1, 0, 0)
+    write_texts(tmp_path / "texts.jsonl", texts)
+    assert read_texts(tmp_path / "texts.jsonl") == texts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('ID="10"', "", r"lu2.xml:\d+: field 'ID': missing attribute"),
+        ('frame="Losing"', "", r"lu2.xml:\d+: field 'frame': missing attribute"),
+        ("perdre.v", "perdre", r"lu2.xml:\d+: field 'luName': no known part of speech"),
+        (FIRST, SECOND, r"lu2.xml:\d+: .*(another text than sentence '10' has elsewhere|not in its sentence)"),
+        (f"<text>{FIRST}</text>", "<text> </text>", r"lu2.xml:\d+: field 'text': sentence without text"),
+    ],
+)
+def test_bad_lexical_units_are_refused(folder: Path, old: str, new: str, message: str):
+    write(folder, UNIT, "lu1.xml")
+    assert old in UNIT
+    with pytest.raises(BadInput, match=message):
+        read_framenet(write(folder, UNIT.replace(old, new, 1), "lu2.xml"))
 
 
 def test_prefixed_names_entities_and_several_files(folder: Path):
@@ -153,7 +243,7 @@ def test_prefixed_names_entities_and_several_files(folder: Path):
     body = body.replace("<fullTextAnnotation", '<fullTextAnnotation xmlns:fn="http://framenet.icsi.berkeley.edu"')
     write(folder, body, "b.xml")
     write(folder, GOOD, "a.xml")
-    texts, _ = read_full_text(folder)
+    texts, _ = read_framenet(folder)
     assert [read.id for read in texts] == ["a", "b"]
     assert texts[1].text == text
     assert texts[1].frames[0].lexical_unit.span.of(text) == "perdit"
@@ -174,12 +264,7 @@ def lines_to(text: str, part: str) -> int:
         (label(FIRST, "L'armée", "Owner"), '<label start="5" end="3" name="Owner"/>', r"'FE': label 'Owner' is not in"),
         (label(FIRST, "L'armée", "Owner"), '<label start="a" end="3" name="Owner"/>', "'start': not a whole number"),
         (label(FIRST, "L'armée", "Owner"), '<label start="0" name="Owner"/>', "field 'end': missing attribute"),
-        (
-            label(FIRST, "L'armée", "Owner"),
-            '<label start="0" end="17" name="Owner"/>',
-            "overlaps element 'Owner' of the",
-        ),
-        ("perdre.v", "perdre", "field 'luName': no known part of speech; got 'perdre'.*choices: v, n, a"),
+        ("perdre.v", "perdre", "field 'luName': no known part of speech; got 'perdre'.*choices: v, vpp, n"),
         ("perdre.v", "perdre.verbe", "field 'luName': no known part of speech"),
         ('luName="perdre.v"', "", "field 'luName': missing attribute"),
         ("</sentence>", "</phrase>", "not XML: mismatched tag"),
@@ -189,18 +274,17 @@ def test_bad_annotation_is_refused_with_its_line(folder: Path, old: str, new: st
     assert old in GOOD
     line = lines_to(GOOD, old)
     with pytest.raises(BadInput, match=rf"bataille\.xml:{line}: .*{message}"):
-        read_full_text(write(folder, GOOD.replace(old, new, 1)))
+        read_framenet(write(folder, GOOD.replace(old, new, 1)))
 
 
 def test_other_files_are_refused(folder: Path, tmp_path: Path):
-    with pytest.raises(
-        BadInput, match=r"bataille.xml:3: another kind of XML; got 'lexUnit'; expected <fullTextAnnotation>"
-    ):
-        read_full_text(write(folder, document((FIRST, 1, LOSING), root="lexUnit")))
+    expected = "<fullTextAnnotation> or <lexUnit>"
+    with pytest.raises(BadInput, match=rf"bataille.xml:3: another kind of XML; got 'lexunit'; expected {expected}"):
+        read_framenet(write(folder, document((FIRST, 1, LOSING), root="lexunit")))
     with pytest.raises(BadInput, match="no sentences"):
-        read_full_text(write(folder, document()))
+        read_framenet(write(folder, document()))
     with pytest.raises(BadInput, match="no XML files"):
-        read_full_text(tmp_path / "nowhere")
+        read_framenet(tmp_path / "nowhere")
     bad = '<frame name="Losing"><FE coreType="central" name="Owner"/></frame>'
     with pytest.raises(
         BadInput, match=r"Losing.xml:1: field 'coreType': unknown; got 'central'.*Core, Core-Unexpressed"
@@ -215,22 +299,22 @@ def test_other_files_are_refused(folder: Path, tmp_path: Path):
 def test_xml_that_reaches_out_or_expands_is_refused(folder: Path, declaration: str):
     hostile = GOOD.replace("<fullText", f"{declaration}\n<fullText", 1).replace("Fin.", "&a;")
     with pytest.raises(BadInput, match="reaches out or expands itself is refused"):
-        read_full_text(write(folder, hostile))
+        read_framenet(write(folder, hostile))
 
 
 def test_an_unknown_encoding_is_refused(folder: Path):
     write(folder, GOOD.replace('encoding="UTF-8"', 'encoding="U"'))
     with pytest.raises(BadInput, match=r"bataille\.xml:1: not XML: unknown encoding: U"):
-        read_full_text(folder)
+        read_framenet(folder)
 
 
 def test_an_annotation_set_outside_of_a_sentence_is_refused(folder: Path):
     text = '<fullTextAnnotation>\n<annotationSet frameName="A" luName="a.v"/></fullTextAnnotation>'
     with pytest.raises(BadInput, match=r"bataille\.xml:2: annotation set outside of a sentence"):
-        read_full_text(write(folder, text))
+        read_framenet(write(folder, text))
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "²", "-1", "1.5"])
 def test_a_place_that_is_no_number_is_refused(folder: Path, number: str):
     with pytest.raises(BadInput, match=r"bataille\.xml:\d+: "):
-        read_full_text(write(folder, GOOD.replace('start="8"', f'start="{number}"')))
+        read_framenet(write(folder, GOOD.replace('start="8"', f'start="{number}"')))

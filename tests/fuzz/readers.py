@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree
-from tests.formats import test_conllu, test_frame_corpora, test_framenet_xml, test_triviaqa
+from tests.formats import test_conllu, test_frame_corpora, test_framenet_conll, test_framenet_xml, test_triviaqa
 from tests.fuzz.mutation import dump_lines, json_cases, text_cases, zip_bytes, zip_cases
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -25,7 +25,8 @@ from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts, write_examples, write_texts
-from trivium.formats.framenet_xml import read_core_types, read_full_text
+from trivium.formats.framenet_conll import read_framenet_conll
+from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.formats.karpathy import read_karpathy
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
@@ -158,8 +159,8 @@ def _syntax(path: Path) -> Any:
     return read
 
 
-def _full_text(path: Path) -> Any:
-    texts, counts = read_full_text(path)
+def _annotated(path: Path) -> Any:
+    texts, counts = (read_framenet_conll if path.suffix == ".conll" else read_framenet)(path)
     write_texts(path.with_name("texts.jsonl"), texts)
     assert _again(read_texts, path.with_name("texts.jsonl")) == texts
     return texts, counts
@@ -305,7 +306,9 @@ READERS = {
     "picture_corpora": Reader("entity_types.json", json_cases(["people", "animals"]), _corpus),
     "squad": Reader("s.json", json_cases(_SQUAD), _squad),
     "conllu": Reader("s.conllu", text_cases(_SYNTAX), _syntax),
-    "framenet_full_text": Reader("f.xml", text_cases(test_framenet_xml.GOOD), _full_text),
+    "framenet_full_text": Reader("f.xml", text_cases(test_framenet_xml.GOOD), _annotated),
+    "framenet_lexical_unit": Reader("lu1.xml", text_cases(test_framenet_xml.UNIT), _annotated),
+    "framenet_tables": Reader("s.conll", text_cases(test_framenet_conll.GOOD), _annotated),
     "framenet_frame": Reader("Losing.xml", text_cases(_FRAME), lambda path: list(read_core_types(path.parent).items())),
     "frame_texts": Reader("t.jsonl", json_cases([test_frame_corpora.text_record()], dump_lines), _texts),
     "frame_questions": Reader("q.jsonl", json_cases(test_frame_corpora.question_records(), dump_lines), _examples),

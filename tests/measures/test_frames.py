@@ -4,7 +4,7 @@ from math import comb, log2
 import numpy as np
 import pytest
 
-from trivium.measures.frames import SetScore, entropy_bits, f1_randomization, mcnemar_exact, score_sets
+from trivium.measures.frames import SetScore, entropy_bits, f1_interval, f1_randomization, mcnemar_exact, score_sets
 
 
 def test_scores_of_sets():
@@ -58,3 +58,22 @@ def test_randomization_of_f1_approaches_all_swaps():
     assert f1_randomization(first, first, permutations=50, seed=0) == 1
     with pytest.raises(ValueError, match="same texts"):
         f1_randomization([], [], permutations=1, seed=0)
+
+
+def test_interval_of_f1_holds_it_and_narrows_with_more_texts():
+    scores = [SetScore(right, 4, 5) for right in (0, 1, 2, 3, 4)] * 8
+    low, high = f1_interval(scores, confidence=0.95, resamples=2000, seed=0)
+    f1 = 2 * sum(each.right for each in scores) / (9 * len(scores))
+    assert low < f1 < high
+    # Naive: one resample at a time, by hand.
+    rng = np.random.default_rng(1)
+    drawn = [
+        2 * sum(scores[place].right for place in rng.integers(len(scores), size=len(scores))) / (9 * len(scores))
+        for _ in range(2000)
+    ]
+    assert (low, high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.015)
+    more = f1_interval(scores * 4, confidence=0.95, resamples=2000, seed=0)
+    assert more[1] - more[0] < 0.6 * (high - low)
+    assert f1_interval([SetScore(1, 1, 1)], confidence=0.9, resamples=5, seed=0) == (1, 1)
+    with pytest.raises(ValueError, match="needs texts"):
+        f1_interval([], confidence=0.9, resamples=5, seed=0)

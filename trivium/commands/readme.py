@@ -139,6 +139,41 @@ def real_table(root: Path) -> str:
     return "\n".join([*said, "", *head, *rows])
 
 
+def frames_table(root: Path) -> str:
+    """What `make real` measured on the French FrameNet: parsers beside the lexicon, dated."""
+    file = root / "metrics" / "real" / "frames.json"
+    if not file.is_file():
+        return "Not measured yet: `make real`."
+    found: dict[str, Any] = read_json(file)
+    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
+
+    def cell(name: str) -> str:
+        if name not in found:
+            return "–"
+        p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
+        return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
+
+    rows = [
+        f"| {' | '.join([said, *(cell(f'{system}_{task}') for system in systems)])} |"
+        for task, said in FRAME_TASKS.items()
+    ]
+    said = [
+        f"Measured on {found['date']} at commit {found['commit'][:12]}: {found['sentences']} sentences,",
+        f"{found['annotated']} annotated occurrences, of which {found['frames']} evoke one of {found['frame_types']}",
+        f"frames, with {found['elements']} elements. Linear models took {found['linear_seconds'] / 60:.0f} minutes.",
+    ]
+    head = [f"| | {' | '.join(systems.values())} |", "|---" * (1 + len(systems)) + "|"]
+    return "\n".join([*said, "", *head, *rows])
+
+
+PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
+FRAME_TASKS = {
+    "trigger": "triggers, F1",
+    "frame": "triggers with their frames, F1",
+    "frame_of_trigger": "frame of a given trigger and unit, accuracy",
+    "element_given_frame": "elements of a given frame, F1",
+    "element": "elements with trigger and frame, F1",
+}
 SYSTEMS = {
     "reader": "MiniLM, three layers, the sample's French first",
     "overlap_sentence": "sentence with most question words",
@@ -169,6 +204,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "stages": stage_table,
     "bench": bench_table,
     "real": real_table,
+    "real_frames": frames_table,
 }
 
 

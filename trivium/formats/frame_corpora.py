@@ -1,8 +1,8 @@
 """Frame-annotated texts and the questions about them, as JSON lines (formats: `records.py`).
 
-Every record is checked as it is read, and an error names file, line and field. Elements of one frame may not overlap
-(an argument fills one role), frames may. The stored text is never changed: `answer.text` may differ from its span in
-Unicode normal form or kind of space, which is counted, and the span is what holds.
+Every record is checked as it is read, and an error names file, line and field. Frames may overlap, and so may elements
+of one frame; the same element twice at one place is an error. The stored text is never changed: `answer.text` may
+differ from its span in Unicode normal form or kind of space, which is counted, and the span is what holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,9 @@ def read_texts(path: Path) -> list[AnnotatedText]:
 
     Raises:
         BadInput: a field is missing or of the wrong type, an id stands twice, a span is empty or not in the text, a
-            frame has no trigger, elements of a frame overlap, an unknown part of speech or core type, a chain of fewer
-            than two mentions or with a mention twice; or the file holds no text.
+            frame has no trigger, parts of a trigger that overlap or are not in order, the same element twice in a
+            frame, an unknown part of speech or core type, a chain of fewer than two mentions or with a mention twice;
+            or the file holds no text.
     """
     first: dict[str, int] = {}
     texts = []
@@ -122,16 +123,32 @@ def _frame(field: Field, text: str) -> FrameInstance:
         lemma=unit["lemma"].text(empty=False),
         part_of_speech=unit["part_of_speech"].name_of(PARTS_OF_SPEECH),
         span=unit.span(text),
+        more=_further_parts(unit, text),
     )
     elements: list[FrameElement] = []
     for element in field["elements"].items():
         name, span = element["name"].text(empty=False), element.span(text)
-        for other in elements:
-            if other.span.overlaps(span):
-                element.refuse(f"overlaps element {other.name!r} of the same frame ({_place(other.span)})")
-        elements.append(FrameElement(name, span, element["core"].name_of(CORE_TYPES)))
+        layer = 1 if element.get("layer") is None else element["layer"].integer()
+        if layer < 1:
+            element["layer"].refuse("no layer", expected="1, 2, ...")
+        if any((other.name, other.span, other.layer) == (name, span, layer) for other in elements):
+            element.refuse(f"element {name!r} twice at {_place(span)} of the same frame")
+        elements.append(FrameElement(name, span, element["core"].name_of(CORE_TYPES), layer))
     elements.sort(key=lambda element: element.span)
     return FrameInstance(field["frame"].text(empty=False), lexical_unit, tuple(elements))
+
+
+def _further_parts(unit: Field, text: str) -> tuple[Span, ...]:
+    """The parts of a trigger after its first."""
+    parts = unit.get("more")
+    last, spans = unit.span(text), []
+    for part in [] if parts is None else parts.items():
+        span = part.span(text)
+        if span.start < last.end:
+            part.refuse(f"not after the part before ({_place(last)})")
+        spans.append(span)
+        last = span
+    return tuple(spans)
 
 
 def _chain(field: Field, text: str) -> tuple[Span, ...]:
@@ -213,9 +230,16 @@ def _text_record(text: AnnotatedText) -> dict[str, Any]:
                 "lemma": frame.lexical_unit.lemma,
                 "part_of_speech": frame.lexical_unit.part_of_speech,
                 **_span_record(frame.lexical_unit.span),
+                **(
+                    {"more": [_span_record(span) for span in frame.lexical_unit.more]}
+                    if frame.lexical_unit.more
+                    else {}
+                ),
             },
             "elements": [
-                {"name": element.name, **_span_record(element.span), "core": element.core} for element in frame.elements
+                {"name": element.name, **_span_record(element.span), "core": element.core}
+                | ({"layer": element.layer} if element.layer > 1 else {})
+                for element in frame.elements
             ],
         }
         for frame in text.frames

@@ -5,9 +5,10 @@ exclusive. Two JSON-lines files hold a corpus:
 
 `texts.jsonl`, one annotated text a line:
     {"id", "title", "text",
-     "frames": [{"frame", "lexical_unit": {"lemma", "part_of_speech", "start", "end"},
-                 "elements": [{"name", "start", "end", "core"}]}],
+     "frames": [{"frame", "lexical_unit": {"lemma", "part_of_speech", "start", "end", "more": [{"start", "end"}]},
+                 "elements": [{"name", "start", "end", "core", "layer"}]}],
      "chains": [[{"start", "end"}, ...]]}
+    (`more` and `layer` are left out where a trigger has one part, and an element is of the first layer)
 `questions.jsonl`, one question a line, about a text by its id:
     {"id", "text_id", "question", "answer": {"start", "end", "text"},
      "frame": index into the text's frames, "answer_element", "context_elements": [names],
@@ -69,11 +70,17 @@ class Span:
 
 @dataclass(frozen=True)
 class LexicalUnit:
-    """The trigger of a frame: its lemma and part of speech (one of PARTS_OF_SPEECH), and where it stands."""
+    """The trigger of a frame: its lemma and part of speech (one of PARTS_OF_SPEECH), and where it stands.
+
+    Attributes:
+        span: the trigger, or its first part.
+        more: its further parts, in the order of the text ("tenir … compte", "called … up").
+    """
 
     lemma: str
     part_of_speech: str
     span: Span
+    more: tuple[Span, ...] = ()
 
     @property
     def name(self) -> str:
@@ -83,11 +90,18 @@ class LexicalUnit:
 
 @dataclass(frozen=True)
 class FrameElement:
-    """An argument of a frame; `core` is one of CORE_TYPES."""
+    """An argument of a frame; `core` is one of CORE_TYPES.
+
+    Elements of one frame may overlap: in "nos idées" the whole is the Content and "nos" the Cognizer.
+
+    Attributes:
+        layer: FrameNet's rank: 1, or more where annotators laid further elements over the first ones.
+    """
 
     name: str
     span: Span
     core: str
+    layer: int = 1
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class Sentence:
 
     paragraph: str
     line: int
+    id: str = ""
     text: str = ""
     sets: list[AnnotationSet] = field(default_factory=list)
 
@@ -52,7 +53,7 @@ class Sentence:
 class _Handler(ContentHandler):
     """Elements by local name; knows file and line."""
 
-    root = ""
+    roots: tuple[str, ...] = ()
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -67,8 +68,9 @@ class _Handler(ContentHandler):
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802 - the interface's name
         local = name.rpartition(":")[2]
-        if not self.open and local != self.root:
-            raise BadInput("another kind of XML", file=self.path, row=self.line, got=local, expected=f"<{self.root}>")
+        if not self.open and local not in self.roots:
+            expected = " or ".join(f"<{root}>" for root in self.roots)
+            raise BadInput("another kind of XML", file=self.path, row=self.line, got=local, expected=expected)
         self.open.append(local)
         self._begin(local, dict(attrs))
 
@@ -91,7 +93,7 @@ class _Handler(ContentHandler):
 class FrameFile(_Handler):
     """Collects the core types of a frame's elements."""
 
-    root = "frame"
+    roots = ("frame",)
 
     def __init__(self, path: Path, types: dict[tuple[str, str], str]) -> None:
         super().__init__(path)
@@ -108,28 +110,36 @@ class FrameFile(_Handler):
             self.types[self.frame, self.attribute(attributes, "name")] = CORE[core]
 
 
-class FullText(_Handler):
-    """Collects the sentences of a text with the annotation sets that name a frame."""
+class Annotated(_Handler):
+    """Collects the sentences of a text, or of a lexical unit, with the annotation sets that name a frame.
 
-    root = "fullTextAnnotation"
+    A file of full text names the frame in each annotation set, one of a lexical unit in its root. There a set of status
+    UNANN without Target or FE has parts of speech and names only, and is passed over.
+    """
+
+    roots = ("fullTextAnnotation", "lexUnit")
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.title = path.stem
+        self.unit: tuple[str, str] | None = None  # frame and name of the file's lexical unit
         self.sentences: list[Sentence] = []
         self.set: AnnotationSet | None = None
         self.layer, self.rank = "", 1
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "document":
+        if name == "lexUnit" and len(self.open) == 1:
+            self.unit = self.attribute(attributes, "frame"), self.attribute(attributes, "name")
+        elif name == "document":
             self.title = attributes.get("name") or self.title
         elif name == "sentence":
-            self.sentences.append(Sentence(attributes.get("paragNo", ""), self.line))
-        elif name == "annotationSet" and attributes.get("frameName"):
+            identifier = "" if self.unit is None else self.attribute(attributes, "ID")
+            self.sentences.append(Sentence(attributes.get("paragNo", ""), self.line, identifier))
+        elif name == "annotationSet" and (self.unit is not None or attributes.get("frameName")):
             if not self.sentences:
                 raise BadInput("annotation set outside of a sentence", file=self.path, row=self.line)
-            unit = self.attribute(attributes, "luName")
-            self.set = AnnotationSet(attributes["frameName"], unit, attributes.get("status", ""), self.line)
+            frame, unit = self.unit or (attributes["frameName"], self.attribute(attributes, "luName"))
+            self.set = AnnotationSet(frame, unit, attributes.get("status", ""), self.line)
             self.sentences[-1].sets.append(self.set)
         elif name == "layer" and self.set is not None:
             self.layer = self.attribute(attributes, "name")
@@ -148,7 +158,9 @@ class FullText(_Handler):
             self.sentences[-1].text += content
 
     def _end(self, name: str) -> None:
-        if name == "annotationSet":
+        if name == "annotationSet" and self.set is not None:
+            if self.unit is not None and self.set.status == "UNANN" and not self.set.labels:
+                self.sentences[-1].sets.pop()
             self.set = None
 
     def number(self, value: str, name: str) -> int:

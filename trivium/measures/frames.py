@@ -100,3 +100,23 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
         moved = swapped @ (two - one)
         count += int((np.abs(f1_of_counts(sums[0] + moved) - f1_of_counts(sums[1] - moved)) >= observed).sum())
     return (count + 1) / (permutations + 1)
+
+
+def f1_interval(scores: Sequence[SetScore], *, confidence: float, resamples: int, seed: int) -> tuple[float, float]:
+    """Percentile bootstrap interval of micro F1, whole texts resampled (Efron & Tibshirani 1993, §13.3).
+
+    Args:
+        scores: counts of each text.
+        confidence: in (0, 1), two-sided.
+        resamples: how many.
+        seed: of the draw.
+    """
+    if not scores or not 0 < confidence < 1 or resamples < 1:
+        raise ValueError(
+            f"needs texts, confidence in (0, 1), resamples ≥ 1; got {len(scores)}, {confidence}, {resamples}"
+        )
+    counts = np.array([(each.right, each.found, each.true) for each in scores], dtype=float)
+    rng = np.random.default_rng(seed)
+    drawn = [counts[rng.integers(len(counts), size=len(counts))].sum(axis=0) for _ in range(resamples)]
+    low, high = np.quantile(f1_of_counts(np.array(drawn)), [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)

@@ -1,6 +1,7 @@
 """The endpoint's client against a server that misbehaves; what it may repeat, and what it may never say."""
 
 import email.utils
+import json
 import threading
 import time
 
@@ -15,6 +16,7 @@ from trivium.complexity.prompting.endpoint import (
     reply_of,
     seconds_of,
 )
+from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.errors import BadInput
 
 ASKED = [{"role": "user", "content": "Où ? « là »"}]
@@ -155,6 +157,64 @@ def test_replies_are_taken_with_care():
     assert (reply.finish, reply.prompt_tokens, reply.completion_tokens) == ("", 0, 0)
     reply = reply_of(b'{"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": 1%s}}' % (b"0" * 400))
     assert reply.prompt_tokens == 0
+
+
+def completion(message, **usage):
+    return json.dumps({"choices": [{"finish_reason": "stop", "message": message}], "usage": usage}).encode()
+
+
+@pytest.mark.parametrize(
+    ("message", "words", "thoughts"),
+    [
+        ({"content": [{"type": "text", "text": "à "}, {"type": "text", "text": "Liège"}]}, "à Liège", 0),
+        ({"content": ["à Liège"]}, "à Liège", 0),
+        ({"content": []}, "", 0),
+        ({"content": "<think>Où ?</think>\n\nà Liège"}, "à Liège", 19),
+        ({"content": "Où ?</think>à Liège"}, "à Liège", 12),
+        ({"content": "<think>Où"}, "", 9),
+        ({"content": "<think></think>à <think>a</think>Liège"}, "à Liège", 31),
+        ({"content": "à Liège", "reasoning_content": "Où ?"}, "à Liège", 4),
+        ({"content": "à Liège", "reasoning": "Où ?", "reasoning_details": [{"text": "Où ?"}]}, "à Liège", 4),
+        ({"content": "à Liège", "reasoning_content": None}, "à Liège", 0),
+        ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Où ?"}]}, {"type": "text", "text": "là"}]}, "là", 4),
+        ({"content": [{"type": "reasoning", "text": "Où ?"}, {"type": "output_text", "text": "là"}]}, "là", 4),
+        ({"content": "a < b </thinking> <thin"}, "a < b </thinking> <thin", 0),
+    ],
+)  # fmt: skip
+def test_thoughts_are_cut_off_and_counted(message, words, thoughts):
+    reply = reply_of(completion(message, prompt_tokens=1, completion_tokens=2))
+    assert (reply.content, reply.reasoning, reply.completion_tokens) == (words, thoughts, 2)
+
+
+@pytest.mark.parametrize("part", [{"type": "image_url", "image_url": "a"}, {"type": "text", "text": 1}, 1, None])
+def test_a_part_that_is_no_text_is_no_answer(part):
+    with pytest.raises(ValueError, match="a part of a message that is no text"):
+        reply_of(completion({"content": [part]}))
+
+
+def strict(number, payload):
+    """A server of today: it knows no max_tokens, has one temperature only, thinks aloud and answers in parts."""
+    if "max_tokens" in payload:
+        return failed(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+    if "temperature" in payload:
+        return failed(400, "Unsupported value: 'temperature'.")
+    if payload["reasoning_effort"] != "low" or payload["max_completion_tokens"] != 5:
+        return failed(422, "what effort?")
+    return Response(completion({"content": [{"type": "text", "text": "<think>Où ?</think>là"}], "reasoning": "Bon."}))
+
+
+def test_a_server_that_wants_other_parameters_gets_them():
+    model = PromptedModel.model_validate(
+        {"label": "a", "endpoint": None, "model": "tiny", "examples": 0, "requests_per_minute": 1, "parallel": 1}
+        | {"timeout_s": 1, "backoff_s": 1, "key_variable": None, "omit": ["temperature", "max_tokens"]}
+        | {"extra": {"max_completion_tokens": 5, "reasoning_effort": "low"}}
+    )
+    with Loopback(strict) as server:
+        reply = endpoint(server).ask(ASKED, model.sampling)
+        with pytest.raises(RefusedError, match="max_completion_tokens"):
+            endpoint(server).ask(ASKED, SAMPLING)
+    assert (reply.content, reply.reasoning) == ("là", 23)
+    assert server.requests[0][0] == {"model": "tiny", "messages": ASKED, **model.extra}
 
 
 def test_retry_after_is_a_number_or_a_date():

@@ -28,7 +28,7 @@ def world(tmp_path_factory):
     with torch.no_grad():
         parser.network.triggers.weight.mul_(40)
         parser.network.elements.weight.mul_(40)
-    save_parser(folder / "parser", parser, base=base, data="chance", licence="mit", metrics={})
+    save_parser(folder / "parser", parser, base=base, data="chance", licence="mit")
     contexts = [text.text for text in make_texts(12, seed=5)]
     questions = [
         SquadQuestion(f"q{place}-{number}", f"Titre {place}", context, "Qui ?", ((context[:2], 0),))

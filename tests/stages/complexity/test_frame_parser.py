@@ -111,6 +111,25 @@ def test_it_beats_the_most_frequent_frame_of_a_lemma(trained):
     assert sum(int(row["true"]) for row in rows.values()) == len(gold)
 
 
+def test_the_baseline_knows_a_form_that_stands_only_inside_a_longer_one():
+    text = "Il plut ; par conséquent, le roi partit. Il part par conséquent."
+    longer, inside = (
+        FrameInstance(frame, LexicalUnit(words, "adverb", find(text, words)), ())
+        for frame, words in (("Reason", "par conséquent"), ("Result", "conséquent"))
+    )
+    baseline = MostFrequentFrame(collect_labels([one_text(text, longer, inside)]))
+    assert [each.frame for each in baseline.parse(text)] == ["Reason", "Reason"]
+    assert [each.frame for each in baseline.parse("Un effet conséquent.")] == ["Result"]
+
+
+def test_a_parser_is_saved_before_it_is_measured(tmp_path, base, corpus, monkeypatch):
+    monkeypatch.setattr("stages.complexity.frame_parser.evaluate", lambda *_, **__: 1 / 0)
+    parameters = PARAMETERS.model_copy(update={"steps": 2, "validate_every": 2})
+    with pytest.raises(ZeroDivisionError):
+        run(tmp_path, base, corpus, parameters)
+    assert load_parser(tmp_path / "parser").labels.frames == ["Discovery", "Losing", "Realising"]
+
+
 def test_curves_are_tracked(trained):
     _, metrics, points = trained
     losses = [(step, values["loss"]) for step, values in points if "loss" in values]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -293,11 +294,15 @@ def test_examples_are_seeded_and_never_evaluated():
     two = draw_examples(training, 2, 5, set())
     assert draw_examples(training, 1, 5, set()) == two[:1]
     assert len({draw_examples(training, 1, seed, set())[0].context for seed in range(9)}) > 3
-    left = {training[0].context}
-    evaluated = {each.context for each in training} - left
-    assert draw_examples(training, 1, 5, evaluated)[0].context in left
+    apart = [
+        replace(each, context=" ".join(f"mot{number}x{place}" for place in range(9)))
+        for number, each in enumerate(training)
+    ]
+    left = {apart[0].context}
+    evaluated = {each.context for each in apart} - left
+    assert draw_examples(apart, 1, 5, evaluated)[0].context in left
     with pytest.raises(BadInput, match=r"too few training contexts.*got 1; expected 2"):
-        draw_examples(training, 2, 5, evaluated)
+        draw_examples(apart, 2, 5, evaluated)
     alone = messages_of("Extrais.", [], "Où {x} ?", "Ici {y}.")
     assert alone == [{"role": "user", "content": "Extrais.\n\nDocument : Ici {y}.\nQuestion : Où {x} ?\nRéponse :"}]
 

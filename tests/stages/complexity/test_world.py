@@ -15,7 +15,8 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
-from trivium.formats.squad import read_squad, write_squad
+from trivium.formats.framed_texts import AnnotatedText
+from trivium.formats.squad import SquadQuestion, read_squad, write_squad
 from trivium.harness.stage import execute
 from trivium.sources.complexity.checks import Raw, validate_complexity
 from trivium.sources.complexity.local import take_fquad
@@ -160,6 +161,39 @@ def test_frames_may_come_as_framenet_xml(mine: Path, tmp_path: Path):
     assert metrics["calor_train_elements_of_unknown_core_type"] == 0
 
 
+def test_frames_may_come_as_lexical_units_or_as_tables(mine: Path, tmp_path: Path):
+    frames = mine / "calor" / "frames"
+    for split in ("train", "validation"):
+        (frames / f"{split}.jsonl").unlink()
+        (frames / split).mkdir()
+    (frames / "train" / "lu1.xml").write_text(
+        '<lexUnit name="perdre.v" frame="Losing" xmlns="http://framenet.icsi.berkeley.edu"><subCorpus><sentence ID="7">'
+        '<text>Aldric perdit.</text><annotationSet status="MANUAL">'
+        '<layer rank="1" name="Target"><label start="7" end="12" name="Target"/></layer>'
+        '<layer rank="1" name="FE"><label start="0" end="5" name="Owner"/></layer>'
+        "</annotationSet></sentence></subCorpus></lexUnit>"
+    )
+    row = "{}\t{}\t{}\tV\tV\t{}\t0\troot\t_\t_\n"
+    table = row.format(1, "Aldric", "Aldric", "role=1.1#Owner|sentid=s8") + row.format(
+        2, "perd", "perdre", "frame=1#Losing"
+    )
+    (frames / "validation" / "a.conll").write_text(table)
+    metrics = run(tmp_path, "local", "local", **brought(mine))
+    for split, (name, trigger) in {"train": ("7", "perdit"), "validation": ("s8", "perd")}.items():
+        (text,) = read_texts(tmp_path / "raw" / "calor" / "frames" / f"{split}.jsonl")
+        (frame,) = text.frames
+        assert (text.id, frame.frame, frame.lexical_unit.name) == (name, "Losing", "perdre.verb")
+        assert frame.lexical_unit.span.of(text.text) == trigger
+        assert [(each.name, each.span.of(text.text)) for each in frame.elements] == [("Owner", "Aldric")]
+        assert metrics[f"calor_{split}_elements_of_unknown_core_type"] == 1
+    recorded = read_json(tmp_path / "raw" / "calor" / "provenance.json")
+    assert {"frames/train/lu1.xml", "frames/validation/a.conll"} <= set(recorded)
+
+    (frames / "validation" / "lu1.xml").write_bytes((frames / "train" / "lu1.xml").read_bytes())
+    with pytest.raises(BadInput, match=r"frames/validation: XML and tables in one folder"):
+        run(tmp_path, "local", "local", out="again", **brought(mine))
+
+
 @pytest.mark.parametrize("name", ["fquad", "calor"])
 def test_hub_says_where_to_ask_and_what_to_do(tmp_path: Path, name: str):
     page = Pins(REQUESTED).source(name).page
@@ -221,6 +255,20 @@ def test_leaks_between_splits_are_counted(mine: Path):
     assert counts["calor_texts_in_train_and_test"] == 1
     assert counts["calor_texts_in_validation_and_test"] == 1
     assert counts["calor_texts_in_train_and_validation"] == 1
+
+
+def test_texts_joined_from_paragraphs_that_readers_learn_from_are_leaks(mine: Path):
+    raw = Raw.of(mine / "fquad", mine / "calor")
+    contexts = [" ".join(f"mot{number}x{place}" for place in range(30)) + "." for number in range(20)]
+    asked = [SquadQuestion(f"q{number}", "", text, "Qui ?", ((text[:5], 0),)) for number, text in enumerate(contexts)]
+    write_squad(raw.fquad["train"], asked)
+    joined = [AnnotatedText(f"j{n}", "", f"{contexts[2 * n]} {contexts[2 * n + 1].upper()}", (), ()) for n in range(10)]
+    write_texts(raw.frames["test"], [*read_texts(raw.frames["test"]), *joined])
+    write_texts(raw.frames["train"], [*read_texts(raw.frames["train"]), replace(joined[0], id="k", text=contexts[1])])
+    counts = validate_complexity(raw)
+    assert counts["calor_test_texts_in_fquad"] == 10
+    assert counts["calor_texts_in_train_and_test"] == 1
+    assert counts["calor_texts_in_train_and_validation"] == counts["calor_texts_in_validation_and_test"] == 0
 
 
 def test_one_id_for_two_things_is_refused(mine: Path):

@@ -11,6 +11,8 @@ class MostFrequentFrame:
 
     Given a trigger and its lemma: the lemma's most frequent frame; the most frequent frame of all for an unknown
     lemma. Given a text only: every occurrence of a form that was a trigger in at least half of its occurrences is one.
+    A form that was a trigger only inside a longer one ("conséquent" in "par conséquent") has no occurrence of its own,
+    and counts as always a trigger.
     """
 
     def __init__(self, labels: FrameLabels) -> None:
@@ -20,7 +22,7 @@ class MostFrequentFrame:
         self._best = {unit: _best(counts) for unit, counts in lemmas.items()}
         self._otherwise = _best(totals)
         self._forms = {
-            form for form, units in labels.forms.items() if 2 * sum(units.values()) >= labels.occurrences[form]
+            form for form, units in labels.forms.items() if 2 * sum(units.values()) >= labels.occurrences.get(form, 0)
         }
 
     def frame(self, lemma: str, part_of_speech: str) -> str:

@@ -134,10 +134,8 @@ def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
     return encoder, tokenizer
 
 
-def save_parser(
-    folder: Path, parser: FrameParser, *, base: Path, data: str, licence: str, metrics: Mapping[str, float]
-) -> None:
-    """Write what `load_parser` reads, with a card; the folder is complete or absent."""
+def save_parser(folder: Path, parser: FrameParser, *, base: Path, data: str, licence: str) -> None:
+    """Write what `load_parser` reads, with a card that tells no score yet; the folder is complete or absent."""
     heads = {
         name: value.contiguous()
         for name, value in parser.network.state_dict().items()
@@ -148,18 +146,23 @@ def save_parser(
         parser.tokenizer.save_pretrained(beside / ENCODER)
         save_file(heads, str(beside / HEADS))
         write_json(beside / LABELS, {**parser.labels.to_json(), "max_tokens": parser.max_tokens})
-        write_card(
-            beside,
-            title="French frame parser",
-            description=(
-                "Finds triggers, the frames they evoke and the frames' elements, by tagging words: a sentence is read "
-                "once for its triggers and once more for the elements of each (`trivium/nets/frame_parser.py`)."
-            ),
-            base=str(base),
-            data=data,
-            metrics=metrics,
-            licence=licence,
-        )
+        describe_parser(beside, base=base, data=data, licence=licence, metrics={})
+
+
+def describe_parser(folder: Path, *, base: Path, data: str, licence: str, metrics: Mapping[str, float]) -> None:
+    """Write the card of a saved parser."""
+    write_card(
+        folder,
+        title="French frame parser",
+        description=(
+            "Finds triggers, the frames they evoke and the frames' elements, by tagging words: a sentence is read "
+            "once for its triggers and once more for the elements of each (`trivium/nets/frame_parser.py`)."
+        ),
+        base=str(base),
+        data=data,
+        metrics=metrics,
+        licence=licence,
+    )
 
 
 def load_parser(folder: Path) -> FrameParser:

@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,6 +18,7 @@ from typing import Any, BinaryIO
 from trivium.files.atomic import write_atomically
 
 FILE = "answers.jsonl"
+_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*</think>", re.DOTALL)
 JOURNAL = Path("data") / "complexity" / "answers"
 """The folder of all answers, below the project's root. No output of a stage: DVC replaces those when it checks out an
 experiment, and deletes them with the folder of a temporary one."""
@@ -30,12 +32,14 @@ class Reply:
         content: the model's words.
         finish: why it stopped: `stop`, `length` (cut at max_tokens), or whatever the endpoint says.
         prompt_tokens, completion_tokens: what was paid for; 0 where the endpoint does not say.
+        reasoning: characters that the model thought aloud before its words, and that were cut off.
     """
 
     content: str
     finish: str
     prompt_tokens: int
     completion_tokens: int
+    reasoning: int = 0
 
     @property
     def final(self) -> bool:
@@ -43,7 +47,17 @@ class Reply:
         return bool(self.content.strip()) or self.finish == "stop"
 
 
-def key_of(model: str, messages: list[dict[str, str]], sampling: Mapping[str, float]) -> str:
+def without_thoughts(content: str) -> tuple[str, int]:
+    """A reply without `<think>…</think>`, and how many characters were cut off.
+
+    Thoughts that never end (cut at max_tokens) go to the end; where the chat template has opened the tag already, the
+    reply only closes it, and all before is thought.
+    """
+    kept = _THOUGHTS.sub("", content)
+    return (kept, 0) if kept == content else (kept.strip(), len(content) - len(kept))
+
+
+def key_of(model: str, messages: list[dict[str, str]], sampling: Mapping[str, Any]) -> str:
     """sha256 of everything that decides an answer, in hexadecimal digits.
 
     The endpoint's address is not among it: a local server on another port, or another host of the same model, would be
@@ -124,12 +138,14 @@ class AnswerCache:
                 continue
             try:
                 record: Any = json.loads(line)
-                numbers = (record["prompt_tokens"], record["completion_tokens"])
                 texts = (record["key"], record["content"], record["finish"])
+                numbers = (record["prompt_tokens"], record["completion_tokens"], record.get("reasoning", 0))
                 if not all(isinstance(each, str) for each in texts) or not all(type(each) is int for each in numbers):
                     raise TypeError("not a record")
             except (ValueError, TypeError, KeyError):
                 self.broken += 1
                 continue
             self._lines.setdefault(texts[0], line)
-            self._replies.setdefault(texts[0], Reply(texts[1], texts[2], *numbers))
+            words, cut = without_thoughts(texts[1])  # older lines have all that was said
+            reply = Reply(words, texts[2], *numbers[:2], numbers[2] + cut)
+            self._replies.setdefault(texts[0], reply)

@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 
-from trivium.complexity.prompting.answer_cache import Reply
+from trivium.complexity.prompting.answer_cache import Reply, without_thoughts
 from trivium.errors import BadInput
 from trivium.redaction import redacted
 
@@ -21,6 +21,7 @@ _PASSING = (408, 409, 425)  # besides 429 and 5xx
 _ABOUT_THE_QUESTION = (400, 413, 422)  # too long, or its content is refused
 _SHOWN = 300
 _TOKENS = 10**9  # no answer takes so many
+_THOUGHTS = ("reasoning_content", "reasoning")  # fields beside the content: vLLM, DeepSeek; OpenRouter
 
 
 class RefusedError(Exception):
@@ -67,8 +68,12 @@ class Endpoint:
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self.counts: Counter[str] = Counter()
 
-    def ask(self, messages: list[dict[str, str]], sampling: Mapping[str, float]) -> Reply:
+    def ask(self, messages: list[dict[str, str]], sampling: Mapping[str, Any]) -> Reply:
         """One answer.
+
+        Args:
+            messages: the chat.
+            sampling: whatever else the request holds, as the endpoint names it.
 
         Raises:
             RefusedError: the endpoint says that this question is wrong (400, 413, 422).
@@ -82,7 +87,8 @@ class Endpoint:
                 self._count("retries")
             asked_to_wait = None
             try:
-                return reply_of(self._create(model=self.model, messages=messages, **sampling).content)
+                found = self._create(model=self.model, messages=messages, extra_body=dict(sampling))
+                return reply_of(found.content)
             except openai.APIStatusError as error:
                 asked_to_wait, problem = self._judge(error), self._said(error)
             except openai.APITimeoutError:
@@ -172,7 +178,10 @@ def key_from_environment(variable: str | None) -> str:
 
 
 def reply_of(body: bytes) -> Reply:
-    """The first choice of a chat completion.
+    """The first choice of a chat completion, without what the model thought aloud (counted in the reply).
+
+    Content may be a list of parts, as some servers send it. Thoughts stand before the words in `<think>`, in a part of
+    their own, or in a field beside the content.
 
     Raises:
         ValueError: not JSON, or not a chat completion.
@@ -183,16 +192,35 @@ def reply_of(body: bytes) -> Reply:
         raise ValueError("nested too deeply") from None
     try:
         choice = completion["choices"][0]
-        content = choice["message"]["content"]
+        message = choice["message"]
+        content = message["content"]
     except (TypeError, KeyError, IndexError):
         raise ValueError("no choice with a message") from None
-    if content is not None and not isinstance(content, str):
+    said, thought = _of_parts(content) if isinstance(content, list) else (content or "", 0)
+    if not isinstance(said, str):
         raise ValueError("a message that is no text")
+    words, cut = without_thoughts(said)
+    thought += cut + sum(len(message[name]) for name in _THOUGHTS if isinstance(message.get(name), str))
     usage = completion.get("usage")
     used = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
     prompt, written = (number if type(number) is int and 0 <= number < _TOKENS else 0 for number in used)
     finish = choice.get("finish_reason")
-    return Reply(_clean(content or ""), finish if isinstance(finish, str) else "", prompt, written)
+    return Reply(_clean(words), finish if isinstance(finish, str) else "", prompt, written, thought)
+
+
+def _of_parts(parts: list[Any]) -> tuple[str, int]:
+    """The text of a content's parts, and how many characters of thoughts there are."""
+    said, thought = "", 0
+    for part in parts:
+        match part:
+            case str(text) | {"type": "text" | "output_text", "text": str(text)}:
+                said += text
+            case {"type": "thinking" | "reasoning" as kind, **rest}:
+                inner = rest.get(kind, rest.get("text", ""))
+                thought += len(_of_parts(inner)[0]) if isinstance(inner, list) else len(str(inner))
+            case _:
+                raise ValueError("a part of a message that is no text")
+    return said, thought
 
 
 def _clean(text: str) -> str:

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, JsonValue, field_validator
 from tqdm import tqdm
 
 from trivium.complexity.prompting.answer_cache import AnswerCache, Reply, key_of
@@ -22,6 +23,7 @@ from trivium.formats.framed_texts import Example
 from trivium.harness.parameters import Parameters
 
 _HOPELESS = 5  # questions refused before any is answered
+_SET_ELSEWHERE = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # one whole answer is read
 
 
 class PromptedModel(Parameters):
@@ -40,6 +42,13 @@ class PromptedModel(Parameters):
         default=6, ge=0, le=20, description="How often a question is asked again after a failure that may pass"
     )
     backoff_s: float = Field(gt=0, description="Seconds before that, doubled every time; Retry-After comes first")
+    omit: tuple[Literal["temperature", "max_tokens"], ...] = Field(
+        default=(), description="Not sent: what the endpoint refuses"
+    )
+    extra: dict[str, JsonValue] = Field(
+        default={},
+        description="Sent as well, such as max_completion_tokens or reasoning_effort; cached answers go by it",
+    )
     key_variable: str | None = Field(
         pattern=r"^[A-Za-z_]\w*$", description="Environment variable with the key, null: the endpoint needs none"
     )
@@ -54,10 +63,18 @@ class PromptedModel(Parameters):
             raise ValueError("expected http(s)://host/path without user, password or query")
         return endpoint.rstrip("/")
 
+    @field_validator("extra")
+    @classmethod
+    def _new(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if taken := sorted(_SET_ELSEWHERE & extra.keys()):
+            raise ValueError(f"set otherwise: {', '.join(taken)}; expected what no other parameter says")
+        return extra
+
     @property
-    def sampling(self) -> dict[str, float]:
-        """What decides the answer besides model and messages."""
-        return {"temperature": self.temperature, "max_tokens": self.max_tokens}
+    def sampling(self) -> dict[str, JsonValue]:
+        """What decides the answer besides model and messages, as the request holds it."""
+        usual: dict[str, JsonValue] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in usual.items() if name not in self.omit} | self.extra
 
 
 def ask_all(
@@ -134,6 +151,7 @@ def answer(
     kinds = Counter(each.kind for each in extracts.values())
     counts = {"questions": len(examples), **requests, "refused": len(examples) - len(replies)}
     counts |= {kind: kinds[kind] for kind in KINDS}
+    counts["reasoned"] = sum(reply.reasoning > 0 for reply in replies.values())
     counts["cut"] = sum(reply.finish == "length" for reply in replies.values())
     counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in known.values())
     counts["completion_tokens"] = sum(reply.completion_tokens for reply in known.values())

@@ -9,6 +9,7 @@ import numpy as np
 
 from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
+from trivium.measures.containment import KnownTexts
 
 ANSWER = "Réponse :"
 INPUT = "Document : {context}\nQuestion : {question}\n" + ANSWER
@@ -24,18 +25,19 @@ def draw_examples(
         training: questions to draw from.
         count: of examples.
         seed: of the draw.
-        evaluated: texts that questions will be asked about; none of them is drawn.
+        evaluated: texts that questions will be asked about; no context that overlaps one of them is drawn.
 
     Raises:
         BadInput: not so many contexts that are not evaluated.
     """
     drawn: list[SquadQuestion] = []
-    seen = set(evaluated)
+    seen: set[str] = set()
+    asked_about = KnownTexts(evaluated)
     for place in np.random.default_rng(seed).permutation(len(training)):
         if len(drawn) == count:
             break
         question = training[place]
-        if question.context not in seen:
+        if question.context not in seen and not asked_about.overlap(question.context):
             seen.add(question.context)
             drawn.append(question)
     if len(drawn) < count:

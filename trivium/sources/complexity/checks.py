@@ -1,19 +1,21 @@
 """Check the raw files of complexity, whichever world wrote them: errors stop, oddities are counted.
 
-Leaks between splits: the same text or context in two of them is counted (corpora are cut in many ways, and the paper
-draws its frame frequencies from the texts it asks about); the same id for two different things is an error.
+Leaks between splits: a text or context that holds much of another split's, or is made of it, is counted (corpora are
+cut in many ways, and the paper draws its frame frequencies from the texts it asks about); the same id for two different
+things is an error.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.errors import BadInput
 from trivium.formats.conllu import load_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts
-from trivium.formats.framed_texts import AnnotatedText, Example, unify
+from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.squad import SquadSet, read_squad
+from trivium.measures.containment import KnownTexts
 
 FQUAD_SPLITS = ("train", "validation")
 FRAME_SPLITS = ("train", "validation", "test")
@@ -67,16 +69,17 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     _count_syntax(raw.syntax, texts["test"], asked.examples, counts)
     _leaks_of_questions(raw, sets, counts)
     _leaks_of_texts(raw, texts, counts)
-    contexts = {_plain(question.context) for read in sets.values() for question in read.questions}
-    counts["calor_test_texts_in_fquad"] = sum(_plain(text.text) in contexts for text in texts["test"])
+    contexts = (question.context for read in sets.values() for question in read.questions)
+    counts["calor_test_texts_in_fquad"] = _shared(contexts, (text.text for text in texts["test"]))
     known = {frame.frame for text in texts["train"] for frame in text.frames}
     counts["calor_questions_frame_not_in_train"] = sum(example.frame.frame not in known for example in asked.examples)
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
-def _plain(text: str) -> str:
-    """What makes two texts the same: all but white space, Unicode normal form and kind of space."""
-    return " ".join(unify(text).split())
+def _shared(known: Iterable[str], asked: Iterable[str]) -> int:
+    """How many different texts overlap with known ones."""
+    texts = KnownTexts(known)
+    return sum(map(texts.overlap, dict.fromkeys(asked)))
 
 
 def _count_questions(name: str, read: SquadSet, counts: Counter[str]) -> None:
@@ -110,12 +113,11 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
 def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
     train, validation = (sets[split].questions for split in FQUAD_SPLITS)
     known = {question.id for question in train}
-    contexts = {_plain(question.context) for question in train}
     for question in validation:
         if question.id in known:
             raise BadInput("question id also in train.json", file=raw.fquad["validation"], field="id", got=question.id)
-    shared = {_plain(question.context) for question in validation} & contexts
-    counts["fquad_contexts_in_train_and_validation"] = len(shared)
+    shared = _shared((question.context for question in train), (question.context for question in validation))
+    counts["fquad_contexts_in_train_and_validation"] = shared
 
 
 def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
@@ -126,6 +128,7 @@ def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: 
             if stored != text.text:
                 problem = f"id of another text in {raw.frames[other].name}"
                 raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
-    plain = {split: {_plain(text.text) for text in annotated} for split, annotated in texts.items()}
     for one, other in (("train", "validation"), ("train", "test"), ("validation", "test")):
-        counts[f"calor_texts_in_{one}_and_{other}"] = len(plain[one] & plain[other])
+        counts[f"calor_texts_in_{one}_and_{other}"] = _shared(
+            *((text.text for text in texts[split]) for split in (one, other))
+        )

@@ -1,0 +1,274 @@
+"""A frame parser learns from a part of the French FrameNet's Sequoia sentences and reads those it has not seen.
+
+Cross-validated by sentence. Triggers are scored only where the corpus annotates: of a lemma it has at most 100
+occurrences, so a trigger found elsewhere is not known to be wrong. Of what is annotated some evokes no frame of the
+inventory (`Other_sense`): a trigger found there is wrong.
+
+`python -m bench.real.frames` writes `metrics/real/frames.json`: figures, no text of the corpus. With CamemBERT in
+`brought/complexity_models/camembert` it measures the pipeline's own parser as well, trained from that.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from bench import harness
+from bench.real.piaf import committed
+from trivium.complexity.frames.baseline import MostFrequentFrame
+from trivium.complexity.frames.frame_parser import FrameParserParameters, train_parser
+from trivium.complexity.frames.labels import collect_labels, form_of
+from trivium.complexity.frames.linear.parser import LinearFrameParser
+from trivium.complexity.frames.parser_folder import FrameParser, start_parser
+from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse
+from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total, triggers_in
+from trivium.complexity.frames.training_readings import place_frames
+from trivium.complexity.frames.windows import windows_of
+from trivium.errors import BadInput
+from trivium.files.tables import write_json
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
+from trivium.formats.framenet_xml import read_core_types, read_framenet
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import CPU_BF16, Context
+from trivium.harness.tracking import Tracker
+from trivium.measures.frames import SetScore, f1_interval, f1_randomization
+from trivium.nets.device import pick_device
+
+RESULTS = Path("metrics/real/frames.json")
+BROUGHT = Path("brought/complexity_models/camembert")
+NO_FRAMES = frozenset(("Other_sense",))
+FOLDS, SEED = 5, 1
+CONFIDENCE, RESAMPLES, PERMUTATIONS = 0.95, 2000, 10_000
+TRAINING = FrameParserParameters(
+    windows=16, frames=16, steps=1500, learning_rate=5e-5, max_tokens=256, seed=SEED,
+    validate_every=1500, checkpoint_every=1500, validation_texts=0,
+)  # fmt: skip
+
+
+class Parser(Protocol):
+    """What is measured: each method is given plain sentences, or what is said to be given in them."""
+
+    def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
+        """Triggers with frames and elements."""
+
+    def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
+        """The frame of each given trigger."""
+
+    def with_elements(
+        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
+    ) -> list[list[FrameInstance]]:
+        """Given frames with the elements that are found."""
+
+
+class Lexicon:
+    """The baselines: forms that mostly were triggers where they were annotated, with their unit's commonest frame."""
+
+    def __init__(self, texts: Sequence[AnnotatedText]) -> None:
+        annotated = Counter(
+            form
+            for text in texts
+            for form in {span: form_of(span.of(text.text)) for (span,) in triggers_in(text.frames)}.values()
+        )
+        self._known = MostFrequentFrame(replace(collect_labels(list(map(with_frames, texts))), occurrences=annotated))
+
+    def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
+        """Triggers and frames, no elements."""
+        return [self._known.parse(text) for text in texts]
+
+    def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
+        """The most frequent frame of each lexical unit."""
+        del text
+        return [self._known.frame(each.lexical_unit.lemma, each.lexical_unit.part_of_speech) for each in given]
+
+    def with_elements(
+        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
+    ) -> list[list[FrameInstance]]:
+        """No elements."""
+        del texts
+        return [[replace(each, elements=()) for each in frames] for frames in given]
+
+
+class Tagger:
+    """The pipeline's parser, trained from an encoder."""
+
+    def __init__(self, texts: Sequence[AnnotatedText], base: Path, work: Path, settings: FrameParserParameters) -> None:
+        torch.manual_seed(settings.seed)
+        taught = list(map(with_frames, texts))
+        self._batch = settings.batch
+        self._parser: FrameParser = start_parser(base, collect_labels(taught), settings.max_tokens)
+        self._parser.to(pick_device())
+        train_parser(self._parser, taught, [], settings, Context(Tracker(), work, LocalEngine(1)))
+        self._parser.network.eval()
+
+    def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
+        """Triggers, frames and elements."""
+        windows, _ = windows_of(texts, self._parser.tokenizer, self._parser.max_tokens)
+        return parse(self._parser, texts, windows, self._batch)
+
+    def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
+        """The best frame of each trigger, among those that its unit was seen with."""
+        labels = self._parser.labels
+        placed = self._placed([text], [given])
+        told = [each.instance.lexical_unit for each in placed]
+        units = [labels.units.get((unit.lemma, unit.part_of_speech)) for unit in told]
+        masks = [None if unit is None else np.array([frame in unit for frame in labels.frames]) for unit in units]
+        chosen = frames_of_triggers(self._parser, [(each.window, each.first) for each in placed], masks, self._batch)
+        known = {id(each.instance): labels.frames[frame] for each, frame in zip(placed, chosen, strict=True)}
+        return [known.get(id(each), "") for each in given]
+
+    def with_elements(
+        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
+    ) -> list[list[FrameInstance]]:
+        """Given frames with the elements that are found; none of a frame that was never seen."""
+        labels = self._parser.labels
+        numbers = {name: place for place, name in enumerate(labels.frames)}
+        placed = [each for each in self._placed(texts, given) if each.instance.frame in numbers]
+        asked = [(each.window, (numbers[each.instance.frame], each.first, each.last)) for each in placed]
+        found = dict(
+            zip((id(p.instance) for p in placed), find_elements(self._parser, asked, self._batch), strict=True)
+        )
+
+        def elements(each: FrameInstance) -> tuple[FrameElement, ...]:
+            cores = labels.elements.get(each.frame, {})
+            return tuple(FrameElement(name, span, cores[name]) for name, span in found.get(id(each), ()))
+
+        return [[replace(each, elements=elements(each)) for each in frames] for frames in given]
+
+    def _placed(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[Any]:
+        windows, _ = windows_of(texts, self._parser.tokenizer, self._parser.max_tokens)
+        framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, given, strict=True)]
+        return place_frames(framed, windows)[0]
+
+
+def with_frames(text: AnnotatedText) -> AnnotatedText:
+    """The text with those annotations that name a frame of the inventory, each trigger with each frame once."""
+    kept = {(each.lexical_unit.span, each.frame): each for each in text.frames if each.frame not in NO_FRAMES}
+    return replace(text, frames=tuple(kept.values()))
+
+
+def folds_of(texts: Sequence[AnnotatedText], folds: int, seed: int) -> list[int]:
+    """The fold of each sentence; the same words are in one fold."""
+    different = {plain: number for number, plain in enumerate(dict.fromkeys(text.text for text in texts))}
+    fold = np.random.default_rng(seed).permutation(len(different)) % folds
+    return [int(fold[different[text.text]]) for text in texts]
+
+
+def scored(parser: Parser, texts: Sequence[AnnotatedText]) -> dict[str, list[SetScore]]:
+    """Counts of each sentence, by task.
+
+    `trigger` (where it stands) and `frame` (and which) of what is found where the corpus annotates; `element` of those
+    frames. `frame_of_trigger`: told the trigger and its lexical unit. `element_given_frame`: told these and the frame.
+    """
+    plain, true = [text.text for text in texts], list(map(with_frames, texts))
+    found = [_where_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
+    given = parser.with_elements(plain, [text.frames for text in true])
+    named = [
+        SetScore(sum(a == b.frame for a, b in zip(parser.frames_of(text.text, text.frames), text.frames, strict=True)),
+                 len(text.frames), len(text.frames))
+        for text in true
+    ]  # fmt: skip
+    return {
+        "trigger": score_texts(found, true, triggers_in),
+        "frame": score_texts(found, true, frames_in),
+        "frame_of_trigger": named,
+        "element_given_frame": score_texts(given, true, elements_in),
+        "element": score_texts(found, true, elements_in),
+    }
+
+
+def _where_annotated(found: Iterable[FrameInstance], text: AnnotatedText) -> list[FrameInstance]:
+    spans = [span for (span,) in triggers_in(text.frames)]
+    return [each for each in found if any(each.lexical_unit.span.overlaps(span) for span in spans)]
+
+
+def measure(
+    texts: Sequence[AnnotatedText],
+    base: Path | None,
+    work: Path,
+    folds: int = FOLDS,
+    training: FrameParserParameters = TRAINING,
+) -> dict[str, Any]:
+    """Learn from all folds but one and read that one, in turn.
+
+    Returns:
+        `sentences`, `folds`, `annotated` occurrences, `frames`, `frame_types`, `elements`; of each system and task
+        `<system>_<task>` F1 with `_low` and `_high`, and `_p` against the baseline, which finds no elements;
+        `<system>_seconds` of learning and reading.
+    """
+    fold = folds_of(texts, folds, SEED)
+    scores: dict[str, dict[str, list[SetScore]]] = {}
+    seconds: Counter[str] = Counter()
+    for number in range(folds):
+        rest = [text for text, of in zip(texts, fold, strict=True) if of != number]
+        asked = [text for text, of in zip(texts, fold, strict=True) if of == number]
+        makers: dict[str, Any] = {
+            "baseline": lambda rest=rest: Lexicon(rest),
+            "linear": lambda rest=rest: LinearFrameParser(rest, no_frames=NO_FRAMES, seed=SEED),
+        }
+        if base is not None:
+            place = work / str(number)
+            place.mkdir()
+            makers["encoder"] = lambda rest=rest, place=place: Tagger(rest, base, place, training)
+        for system, make in makers.items():
+            began = time.perf_counter()
+            for task, rows in scored(make(), asked).items():
+                if system != "baseline" or not task.startswith("element"):
+                    scores.setdefault(system, {}).setdefault(task, []).extend(rows)
+            seconds[system] += time.perf_counter() - began  # type: ignore[assignment]
+        print(f"fold {number + 1} of {folds}: " + ", ".join(
+            f"{system} {task} {total(rows).f1:.3f}" for system, tasks in scores.items() for task, rows in tasks.items()
+        ))  # fmt: skip
+    true = list(map(with_frames, texts))
+    figures: dict[str, Any] = {
+        "sentences": len(texts),
+        "folds": folds,
+        "annotated": sum(len(triggers_in(text.frames)) for text in texts),
+        "frames": sum(len(text.frames) for text in true),
+        "frame_types": len({each.frame for text in true for each in text.frames}),
+        "elements": sum(len(elements_in(text.frames)) for text in true),
+    }
+    for system, by_task in scores.items():
+        figures[f"{system}_seconds"] = seconds[system]
+        for task, rows in by_task.items():
+            low, high = f1_interval(rows, confidence=CONFIDENCE, resamples=RESAMPLES, seed=SEED)
+            figures |= {f"{system}_{task}": total(rows).f1, f"{system}_{task}_low": low, f"{system}_{task}_high": high}
+            if system != "baseline" and (beside := scores["baseline"].get(task)) is not None:
+                figures[f"{system}_{task}_p"] = f1_randomization(rows, beside, permutations=PERMUTATIONS, seed=SEED)
+    return figures
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, and keep the figures with date and commit; uncommitted changes are refused."""
+    parser = argparse.ArgumentParser(prog="python -m bench.real.frames", description=__doc__)
+    given = os.environ.get("TRIVIUM_REAL", "../shared/real")
+    parser.add_argument(
+        "--corpus", type=Path, default=Path(given) / "asfalda_sequoia", help="folder with lu/ and frame/"
+    )
+    parser.add_argument(
+        "--encoder", type=Path, default=BROUGHT, help="CamemBERT's folder; not measured where it is not there"
+    )
+    arguments = parser.parse_args(argv)
+    if not (arguments.corpus / "lu").is_dir():
+        problem = "the French FrameNet is not there"
+        raise BadInput(problem, file=arguments.corpus / "lu", expected="set TRIVIUM_REAL, or give --corpus")
+    stamp = committed(RESULTS)
+    base = arguments.encoder if arguments.encoder.is_dir() else None
+    os.environ[CPU_BF16] = "1"  # as in params.yaml: where the processor has it
+    texts, left = read_framenet(arguments.corpus / "lu", read_core_types(arguments.corpus / "frame"))
+    with tempfile.TemporaryDirectory() as work:
+        found = measure(texts, base, Path(work))
+    versions = harness.versions("scikit-learn", *(("torch", "transformers") if base else ()))
+    write_json(RESULTS, stamp | found | {"read": left, "versions": versions})
+    print(f"wrote {RESULTS}; `make readme` shows it in docs/results.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""The linear parser on a small invented world: what it learns, and what it must not look at."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.complexity.frame_world import PEOPLE, SITES, find, make_texts
+from trivium.complexity.frames.linear.elements import Asked, Elements
+from trivium.complexity.frames.linear.features import Logistic, hashed, joined, matrix
+from trivium.complexity.frames.linear.parser import LinearFrameParser
+from trivium.complexity.frames.linear.triggers import Occurrence, Triggers, occurrences_of
+from trivium.complexity.frames.linear.words import Words, class_of
+from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
+from trivium.errors import BadInput
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+
+NONE = frozenset(("Other_sense",))
+
+
+def one_sentence(count: int, seed: int) -> list[AnnotatedText]:
+    """Sentences with a frame, or with a noun that is annotated as evoking none."""
+    texts = []
+    for text in make_texts(count, seed=seed, sentences=1):
+        frames = text.frames
+        if not frames:
+            unit = LexicalUnit("découverte", "noun", find(text.text, "découverte"))
+            frames = (FrameInstance("Other_sense", unit, ()),)
+        texts.append(replace(text, frames=frames))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def parser() -> LinearFrameParser:
+    return LinearFrameParser(one_sentence(150, 0), no_frames=NONE, seed=0)
+
+
+@pytest.fixture(scope="module")
+def held() -> list[AnnotatedText]:
+    return one_sentence(40, 1)
+
+
+def true(texts: list[AnnotatedText]) -> list[AnnotatedText]:
+    return [replace(text, frames=tuple(each for each in text.frames if each.frame not in NONE)) for text in texts]
+
+
+def test_it_reads_sentences_that_it_has_not_seen(parser: LinearFrameParser, held: list[AnnotatedText]):
+    found = parser.parse([text.text for text in held])
+    assert total(score_texts(found, true(held), frames_in)).f1 > 0.95
+    assert total(score_texts(found, true(held), elements_in)).f1 > 0.9
+    cores = {element.name: element.core for frames in found for each in frames for element in each.elements}
+    assert cores["Time"] == "peripheral"
+    assert cores["Owner"] == "core"
+    for frames, text in zip(found, held, strict=True):
+        for each in frames:
+            assert all(0 <= element.span.start < element.span.end <= len(text.text) for element in each.elements)
+
+
+def test_given_frames_and_units_are_used_and_nothing_else_of_them(parser: LinearFrameParser, held: list[AnnotatedText]):
+    plain, given = [text.text for text in held], [text.frames for text in true(held)]
+    bare = [[replace(each, elements=()) for each in frames] for frames in given]
+    elements = parser.with_elements(plain, given)
+    assert elements == parser.with_elements(plain, bare)
+    assert total(score_texts(elements, true(held), elements_in)).f1 > 0.9
+    for text, frames in zip(plain, given, strict=True):
+        wrong = [replace(each, frame="Losing") for each in frames]
+        assert parser.frames_of(text, wrong) == parser.frames_of(text, frames)
+    named = [parser.frames_of(text, frames) for text, frames in zip(plain, given, strict=True)]
+    right = [
+        name == each.frame
+        for names, frames in zip(named, given, strict=True)
+        for name, each in zip(names, frames, strict=True)
+    ]
+    assert np.mean(right) > 0.95  # "découvrir" evokes two frames, told apart by what is discovered
+
+
+def test_an_inflection_that_was_never_seen_is_found_by_its_stem(parser: LinearFrameParser):
+    text = f"En 1916, {PEOPLE[1].lower()} découvrait {SITES[0]}."
+    ((found,),) = parser.parse([text])
+    assert (found.frame, found.lexical_unit.lemma, found.lexical_unit.span.of(text)) == (
+        "Discovery",
+        "découvrir",
+        "découvrait",
+    )
+
+
+def test_words_without_frame_and_unknown_units(parser: LinearFrameParser):
+    assert parser.parse(["La découverte le temple plaît à La reine.", "Rien.", ""]) == [[], [], []]
+    text = "Il mange."
+    unknown = FrameInstance("?", LexicalUnit("manger", "verb", find(text, "mange")), ())
+    assert parser.frames_of(text, [unknown]) == ["Discovery"]  # the most frequent one
+    assert parser.with_elements([text], [[unknown]]) == [[unknown]]
+    nowhere = replace(unknown, lexical_unit=replace(unknown.lexical_unit, span=Span(2, 3)))  # a space
+    assert parser.frames_of(text, [nowhere]) == ["Discovery"]
+
+
+def test_the_same_seed_gives_the_same_parser(parser: LinearFrameParser, held: list[AnnotatedText]):
+    again = LinearFrameParser(one_sentence(150, 0), no_frames=NONE, seed=0)
+    plain = [text.text for text in held]
+    assert again.parse(plain) == parser.parse(plain)
+
+
+def test_nothing_to_learn_from_is_refused():
+    with pytest.raises(BadInput, match="no frame with elements to learn from; got '3 texts'"):
+        LinearFrameParser([replace(text, frames=()) for text in one_sentence(3, 0)], no_frames=NONE, seed=0)
+
+
+def test_an_example_does_not_tell_its_own_answer():
+    """A lexical unit that is seen once: without itself nothing is known of it, and the model must not learn otherwise."""
+    texts = one_sentence(30, 0)
+    taught = [each for text in texts for each in occurrences_of(text, Words.of(text.text), NONE)]
+    triggers = Triggers(taught, 0)
+    each = taught[0]
+    ((option,),) = (each.right,)
+    unit, frame = option
+    for counts in (triggers._units, triggers._forms, triggers._stems):
+        counts.clear()
+    triggers._units[unit][frame] = triggers._forms[each.form][option] = triggers._stems[each.stem][option] = 1
+    (own,) = triggers._rows([(each, option)], own=1)
+    for counts in (triggers._forms, triggers._stems):
+        counts.clear()
+    triggers._units.clear()
+    (unknown,) = triggers._rows([(replace(each, right=frozenset()), option)])
+    assert own.tolist() == unknown.tolist()
+
+
+def test_elements_lie_one_in_the_other_but_do_not_cross():
+    words = Words.of("Le roi de la ville perd son or .")
+    elements = frozenset({("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)})
+    taught = [Asked(words, "Losing", "perdre", "verb", 5, 6, elements)] * 12
+    model = Elements(taught, 0)
+    (found,) = model.find([replace(taught[0], elements=frozenset())])
+    assert found == [("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)]
+    assert model.find([]) == []
+
+
+def test_an_element_without_a_word_is_left_out():
+    text = "Il perd ."
+    instance = FrameInstance(
+        "Losing", LexicalUnit("perdre", "verb", Span(3, 7)), (FrameElement("Owner", Span(2, 3), "core"),)
+    )
+    asked = Asked.of(Words.of(text), instance)
+    assert asked is not None
+    assert asked.elements == frozenset()
+
+
+def test_classes_are_hints():
+    words = Words.of("L’armée n'a pas attaqué la 3e ville : Paris !")
+    assert words.lower[0] == "l'"
+    assert words.classes == (
+        "determiner", "participle", "negation", "have", "negation", "participle", "determiner", "number", "-e", ":", "name", "!",
+    )  # fmt: skip
+    assert class_of("e\u0301tudier") == "infinitive"
+    assert words.around(-1) == words.around(99) == ("#", "#", "#")
+    assert Occurrence(words, 3, 5).form == "a pas"
+
+
+def test_logistic_regression_by_hashed_features_equals_one_without():
+    """Against scikit-learn's other solver, on columns that are not hashed."""
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    names = [[f"f{number}" for number in np.flatnonzero(rng.random(8) < 0.4)] or ["none"] for _ in range(600)]
+    plain = np.array([[f"f{number}" in row for number in range(8)] for row in names], dtype=float)
+    true_odds = plain @ np.linspace(-2, 2, 8)
+    labels = rng.random(600) < 1 / (1 + np.exp(-true_odds))
+    rows = matrix([hashed(row) for row in names])
+    assert rows.shape[0] == 600
+    assert (np.asarray(rows.sum(axis=1)).ravel() == [len(row) for row in names]).all()
+    mine = Logistic(1e-4, 0).fit(rows, labels).log_odds(rows)
+    theirs = LogisticRegression(C=1 / (600 * 1e-4)).fit(plain, labels).decision_function(plain)
+    assert np.corrcoef(mine, theirs)[0, 1] > 0.98
+    assert len(set(joined(hashed(["a", "b"]), "k").tolist()) | set(hashed(["a", "b"]).tolist())) == 4

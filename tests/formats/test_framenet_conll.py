@@ -1,0 +1,115 @@
+"""The French FrameNet's tables, written here as its description has them: what is read, counted and refused."""
+
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import BadInput
+from trivium.formats.frame_corpora import read_texts, write_texts
+from trivium.formats.framenet_conll import read_framenet_conll
+
+# (form, lemma, coarse tag, features); frame 2 has a trigger and a filler in two parts, frame 3 one of several words.
+ROWS = [
+    ("Hier", "hier", "ADV", "sentid=essai-1|sentrk=7|s=c"),
+    ("le", "le", "D", "role=1.2#Speaker#flags=FULLANTECEDENT,2.1#Agent|s=def"),
+    ("roi", "roi", "N", "role=1.2#Speaker#synthead=y,2.1#Agent"),
+    ("dit", "dire", "V", "frame=1#FR_Statement-manner-noise#flags=REFTOPARTICIPANT#Topic=ENI#Addressee=UNI|n=s|p=3"),
+    ("qu'", "que", "C", "_"),
+    ("il", "il", "CL", "role=1.1#Speaker#flags=ANAPH,1.3#Message,2.2#Agent"),
+    ("mit", "mettre", "V", "frame=2#Activity_stop|role=1.3#Message"),
+    ("vite", "vite", "ADV", "role=1.3#Message"),
+    ("fin", "fin", "N", "frame=2#Activity_stop|role=1.3#Message"),
+    ("aux", "à", "P+D", "role=2.3#Activity"),
+    ("combats", "combat", "N", "role=2.3#Activity"),
+    ("en", "en", "P", "mwehead=P|mwelemma=en_raison_de|frame=3#FR_Reason"),
+    ("raison", "raison", "N", "component=y|frame=3#FR_Reason"),
+    ("d'", "de", "P", "component=y|frame=3#FR_Reason"),
+    ("hiver", "_", "N", "role=3.1#Cause,2.3#Activity"),
+    (".", ".", "PONCT", "frame=4#FR_Reason,5#FR_Reason"),
+]
+TEXT = "Hier le roi dit qu' il mit vite fin aux combats en raison d' hiver ."
+
+
+def table(rows=ROWS) -> str:
+    lines = (
+        f"{number}\t{form}\t{lemma}\t{tag}\t{tag}\t{features}\t0\troot\t_\t_"
+        for number, (form, lemma, tag, features) in enumerate(rows, 1)
+    )
+    return "\n".join(lines) + "\n\n"
+
+
+GOOD = table() + table([("Fin", "fin", "N", "frame=1#End")])
+
+
+def write(folder: Path, text: str, name: str = "sequoia.conll") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "tables"
+
+
+def test_a_sentence_is_a_text_with_its_frames(folder: Path, tmp_path: Path):
+    texts, counts = read_framenet_conll(write(folder, GOOD), {("FR_Reason", "Cause"): "peripheral"})
+    assert [(text.id, text.text) for text in texts] == [("essai-1", TEXT), ("sequoia-2", "Fin")]
+
+    def told(frame):
+        parts = (frame.lexical_unit.span, *frame.lexical_unit.more)
+        elements = [(each.name, each.span.of(TEXT)) for each in frame.elements]
+        return frame.frame, frame.lexical_unit.name, [part.of(TEXT) for part in parts], elements
+
+    statement, stop, reason, *odd = texts[0].frames
+    assert told(statement) == (
+        "FR_Statement-manner-noise",
+        "dire.verb",
+        ["dit"],
+        [("Speaker", "le roi"), ("Speaker", "il"), ("Message", "il mit vite fin")],
+    )
+    assert told(stop) == (
+        "Activity_stop",
+        "mettre.verb",
+        ["mit", "fin"],
+        [("Agent", "le roi"), ("Agent", "il"), ("Activity", "aux combats"), ("Activity", "hiver")],
+    )
+    assert told(reason) == ("FR_Reason", "en raison de.preposition", ["en raison d'"], [("Cause", "hiver")])
+    assert reason.elements[0].core == "peripheral"
+    assert [told(each) for each in odd] == [("FR_Reason", "..other", ["."], [])]  # evoked twice by one token
+    assert {name: count for name, count in counts.items() if count} == {
+        "triggers_in_several_parts": 1,
+        "elements_in_several_parts": 1,
+        "elements_overlapping": 2,
+        "elements_not_expressed": 2,
+        "elements_of_unknown_core_type": 7,
+        "frames_given_twice": 1,
+    }
+    write_texts(tmp_path / "texts.jsonl", texts)
+    assert read_texts(tmp_path / "texts.jsonl") == texts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("4\tdit\tdire\tV\tV\t", "4 dit dire V V ", ":4: too few columns; got 5; expected 6 or more"),
+        ("1#FR_Statement", "FR_Statement", ":4: field 'frame': not of the table's form; got 'FR_Statement"),
+        ("role=2.3#Activity", "role=2#Activity", ":10: field 'role': not of the table's form; .*2.1#Role"),
+        ("role=2.3#Activity", "role=9.3#Activity", ":10: field 'role': role of no frame; .*instances 1, 2, 3, 4, 5"),
+        ("raison\tN\tN\tcomponent=y|frame=3#FR_Reason", "raison\tN\tN\tframe=3#Evidence", ":13: .*another frame than instance 3"),
+        ("hiver\t_\tN\tN\trole=3.1#Cause,2.3#Activity", "hiver\t_\tN\tN\trole=2.3#Time", ":15: .*another role than filler 2.3"),
+        ("roi\troi", " \troi", ":3: field 'FORM': no word"),
+        ("1\tFin\tfin\tN\tN\t", "1\tFin\tfin\tN\tN\tsentid=essai-1|", ":18: field 'sentid': sentence twice; got 'essai-1'"),
+    ],
+)  # fmt: skip
+def test_a_bad_table_is_refused_with_its_line(folder: Path, old: str, new: str, message: str):
+    assert old in GOOD
+    with pytest.raises(BadInput, match=rf"sequoia\.conll{message}"):
+        read_framenet_conll(write(folder, GOOD.replace(old, new, 1)))
+
+
+def test_no_sentence_is_an_error(folder: Path):
+    with pytest.raises(BadInput, match="no sentences"):
+        read_framenet_conll(write(folder, "\n\n"))
+    with pytest.raises(BadInput, match="no sentences"):
+        read_framenet_conll(folder / "nowhere")

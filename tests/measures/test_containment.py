@@ -1,0 +1,61 @@
+"""Texts made of other texts are found, whatever stands around them; texts about the same thing are not."""
+
+import pytest
+
+from trivium.complexity.prompting.prompts import draw_examples
+from trivium.errors import BadInput
+from trivium.formats.squad import SquadQuestion
+from trivium.measures.containment import SHARE, WORDS, KnownTexts
+
+
+def paragraph(name: str, count: int = 40) -> str:
+    return " ".join(f"{name}{number}" for number in range(count)) + "."
+
+
+KNOWN = KnownTexts([paragraph("a"), paragraph("b"), "Trois mots seulement."])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (paragraph("a"), True),
+        (f"{paragraph('a')}\n\n{paragraph('b')}", True),
+        (paragraph("a").upper().replace(" ", "\u00a0, "), True),  # case, spaces and punctuation do not count
+        (paragraph("a", 15), True),  # a part of a known text
+        (f"{paragraph('x', 300)} {paragraph('a')}", True),  # a known text in a much longer one
+        (f"{paragraph('x', 300)} {paragraph('a', 20)}", False),  # less than half of it
+        (f"{paragraph('x', 300)} {paragraph('a', 30)}", True),
+        ("TROIS mots, seulement", True),
+        ("Trois mots seulement, et puis bien d'autres mots qui suivent.", False),
+        (paragraph("c"), False),
+        (" ".join(word for pair in zip(paragraph("a").split(), paragraph("c").split(), strict=True) for word in pair), False),
+        ("", False),
+        ("!", False),
+    ],
+)  # fmt: skip
+def test_what_stands_in_known_texts_or_holds_one_is_found(text: str, found: bool):
+    assert KNOWN.overlap(text) is found
+
+
+def test_it_counts_as_a_naive_loop_does():
+    def runs(text: str) -> set[str]:
+        listed = text.lower().replace(".", "").split()
+        return {" ".join(listed[first : first + WORDS]) for first in range(len(listed) - WORDS + 1)}
+
+    known = [paragraph("a"), paragraph("b", 25)]
+    for own in range(0, 60, 4):
+        for taken in range(WORDS, 41, 4):
+            text = f"{paragraph('x', own)} {paragraph('a', taken)} {paragraph('b', taken // 2)}"
+            mine, theirs = runs(text), [runs(each) for each in known]
+            expected = len(mine & (theirs[0] | theirs[1])) >= SHARE * len(mine)
+            expected |= any(len(mine & each) >= SHARE * len(each) for each in theirs)
+            assert KnownTexts(known).overlap(text) is expected
+
+
+def test_no_example_is_drawn_that_a_text_asked_about_is_made_of():
+    contexts = [paragraph(name) for name in "abcdef"]
+    training = [SquadQuestion(text[:1], "", text, "Qui ?", ((text[:2], 0),)) for text in contexts]
+    evaluated = {f"{contexts[0]} {contexts[1]}", f"{contexts[2]} {paragraph('x', 200)} {contexts[3]}", contexts[5]}
+    assert [each.id for each in draw_examples(training, 1, 0, evaluated)] == ["e"]
+    with pytest.raises(BadInput, match="too few training contexts for the examples; got 1; expected 2"):
+        draw_examples(training, 2, 0, evaluated)
