@@ -36,8 +36,9 @@ from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
 from trivium.formats.framenet_xml import read_core_types, read_framenet
+from trivium.harness.arithmetic import PORTABLE
 from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import CPU_BF16, Context
+from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.measures.frames import SetScore, f1_interval, f1_randomization
 from trivium.nets.device import pick_device
@@ -261,7 +262,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise BadInput(problem, file=arguments.corpus / "lu", expected="set TRIVIUM_REAL, or give --corpus")
     stamp = committed(RESULTS)
     base = arguments.encoder if arguments.encoder.is_dir() else None
-    os.environ[CPU_BF16] = "1"  # as in params.yaml: where the processor has it
+    os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     texts, left = read_framenet(arguments.corpus / "lu", read_core_types(arguments.corpus / "frame"))
     with tempfile.TemporaryDirectory() as work:
         found = measure(texts, base, Path(work))
