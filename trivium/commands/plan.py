@@ -62,7 +62,7 @@ def plan(
         if row is None:
             yield Cost(stage, cells, known=False)
             continue
-        transfer = row.downloads / (machine.network_mb_a_second * 3.6)
+        transfer = row.downloads / (machine.network_mb_a_second * 3.6) + row.waiting
         busy = row.core_hours / cores
         beside_gpu = row.core_hours / min(cores, row.gpu_processes or cores)
         yield Cost(
