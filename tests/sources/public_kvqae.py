@@ -26,7 +26,7 @@ from transformers import (
 )
 
 from sample.kvqae.entity_world import build_world
-from sample.kvqae.write import write_world
+from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import Difficulty
 from tests.kvqae.tiny_encoders import write_onnx
 from tests.sources.loopback import Loopback
@@ -68,6 +68,7 @@ def serve_public(hub: Loopback, raw: Path, brought: Path) -> str:
     world = build_world(3, articles=90, imageless=20, sentences=10, viquae=QUESTIONS, triviaqa=TRIVIAQA)
     difficulty = Difficulty(**EASY, identity_spread=1.0)
     write_world(world, raw, LocalEngine(1), size=112, difficulty=difficulty)
+    write_triviaqa(world, raw / "triviaqa")
     files = _data(raw) | _models(raw)
     pins = yaml.safe_load(PINS.read_text())
     served = {}
