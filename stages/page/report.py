@@ -1,45 +1,39 @@
-"""Stage `report`. The page: metrics/report/index.html."""
+"""Stage `report`. The page: metrics/report/index.html, from the parts that exist."""
 
+import sys
 from pathlib import Path
 
-from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.assembly import page, thorough_html, weaker_html
-
-PIPELINES = ("kvqae", "decorrelation", "complexity")
+from trivium.page.contents import read_articles
 
 
 class PageParameters(Parameters):
     """Section `report`: the page has nothing to choose."""
 
 
-def _place(fragment: Path) -> tuple[int, str]:
-    """Pipelines stand in the order of the papers; any other after them, by name."""
-    known = fragment.stem in PIPELINES
-    return PIPELINES.index(fragment.stem) if known else len(PIPELINES), fragment.stem
+def main(parameters: PageParameters, context: Context, *, parts: Path, thorough: Path, out: Path) -> None:
+    """Assemble `index.html` from the parts that are there, and the dated results of `make thorough` and `make weaker`.
 
-
-def main(parameters: PageParameters, context: Context, *, fragments: Path, thorough: Path, out: Path) -> None:
-    """Assemble `index.html` from the fragments, and the dated results of `make thorough` and `make weaker`."""
-    found = []
-    for file in sorted(fragments.glob("*.json"), key=_place):
-        fragment = read_json(file)
-        missing = {"pipeline", "title", "world", "sections"} - set(fragment)
-        if missing:
-            raise BadInput("fragment lacks keys", file=file, got=sorted(missing))
+    A section whose part is not there names the stage that makes it.
+    """
+    articles = read_articles(parts)
+    for article in articles:
+        name = article["pipeline"]
         for title, html, dated in (
-            ("Weaker and other worlds", weaker_html, thorough / f"{file.stem}_weaker.json"),
-            ("Thorough", thorough_html, thorough / file.name),
+            ("Weaker and other worlds", weaker_html, thorough / f"{name}_weaker.json"),
+            ("Thorough", thorough_html, thorough / f"{name}.json"),
         ):
             if dated.exists():
-                name = f"{fragment['pipeline']}-{title.split()[0].lower()}"
-                fragment["sections"].append({"id": name, "title": title, "html": html(read_json(dated))})
-        found.append(fragment)
+                section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html(read_json(dated))}
+                article["sections"].append(section)
     with write_atomically(out) as beside:
-        beside.write_text(page(found), encoding="utf-8")
+        beside.write_text(page(articles), encoding="utf-8")
+    for missing in (stage for article in articles for stage in article["missing"]):
+        print(f"the page lacks what {missing} makes", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -95,14 +95,19 @@ def project(tmp_path, monkeypatch):
 
 
 def repro(*arguments):
-    """`make repro`'s exit code."""
+    """`make repro`, which succeeds."""
+    lanes.main(arguments)
+
+
+def fails(*arguments):
+    """`make repro`, which does not."""
     with pytest.raises(SystemExit) as ended:
         lanes.main(arguments)
-    return ended.value.code
+    assert ended.value.code == 1
 
 
 def test_the_lanes_run_to_their_ends(project, monkeypatch):
-    assert repro() == 0
+    repro()
     assert {path.stem for path in project.glob("*.txt")} == {*"abcde", "headline", "report"}
     assert set(yaml.safe_load((project / "dvc.lock").read_text())["stages"]) == set(
         yaml.safe_load((project / "dvc.yaml").read_text())["stages"]
@@ -110,7 +115,7 @@ def test_the_lanes_run_to_their_ends(project, monkeypatch):
 
 
 def test_where_nothing_has_changed_nothing_starts(project, monkeypatch, capsys):
-    assert repro() == 0
+    repro()
     monkeypatch.setattr(lanes, "run", None)
     monkeypatch.setattr(lanes, "finish", None)
     lanes.main([])
@@ -122,9 +127,13 @@ def test_where_nothing_has_changed_nothing_starts(project, monkeypatch, capsys):
 
 
 def test_with_a_gpu_stages_run_one_after_the_other(project, monkeypatch):
+    run, ran = lanes.run, []
     monkeypatch.setattr(lanes, "has_gpu", lambda: True)
-    monkeypatch.setattr(lanes, "run", None)
-    assert repro() == 0
+    monkeypatch.setattr(lanes, "run", lambda several: ran.append(several) or run(several))
+    repro()
+    ((stages,),) = ran
+    assert stages[-1] == "report"
+    assert stages.index("kvqae-a") < stages.index("kvqae-b")
     assert (project / "report.txt").exists()
 
 
@@ -144,9 +153,9 @@ def test_digests_are_written_before_a_lane_starts(project, monkeypatch):
     for name in ("ran", "code.yaml"):
         (project / name).unlink(missing_ok=True)
     finished = []
-    monkeypatch.setattr(lanes, "finish", lambda pipeline: finished.append(pipeline) or 0)
-    assert repro() == 0
-    assert finished == [""]
+    monkeypatch.setattr(lanes, "finish", lambda graph, failed: finished.append(set(graph)) or {})
+    repro()
+    assert finished == [set(graph["stages"])]
     assert {path.stem for path in project.glob("*.txt")} == set("abcde")
     assert not (project / "ran").exists()
 
@@ -157,7 +166,7 @@ def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch
     for name, each in graph["stages"].items():
         each["cmd"] += f" && echo {name} >> ran"
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    assert repro() == 0
+    repro()
     assert sorted((project / "ran").read_text().split()) == sorted(graph["stages"])
 
 
@@ -166,19 +175,167 @@ def test_stages_side_by_side_have_one_worker_each(project, monkeypatch):
     for name in ("kvqae-a", "complexity-e", "decorrelation-c"):
         graph["stages"][name]["cmd"] += f" && echo $STAGE_WORKERS > {name}.workers"
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    monkeypatch.setitem(STEPS, "kvqae", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
-    assert repro("kvqae") == 0
+    monkeypatch.setitem(STEPS, "", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
+    repro()
     workers = {file.stem: file.read_text().strip() for file in project.glob("*.workers")}
     assert workers == {"kvqae-a": "1", "complexity-e": "1", "decorrelation-c": ""}
 
 
-def test_a_step_that_fails_is_the_last_one(project, monkeypatch):
+def edited(project, **stages):
+    """Other fields of some stages, by name with `_` for `-`."""
     graph = yaml.safe_load((project / "dvc.yaml").read_text())
-    graph["stages"]["kvqae-a"]["cmd"] = "exit 3"
+    for name, fields in stages.items():
+        graph["stages"][name.replace("_", "-")] |= fields
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    monkeypatch.setitem(STEPS, "kvqae", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
-    assert repro("kvqae") != 0
-    assert {path.stem for path in project.glob("*.txt")} == {"e"}  # beside it, and nothing after
+
+
+def made(project):
+    return {path.stem for path in project.glob("*.txt")}
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_what_fails_stops_only_what_needs_it(project, monkeypatch, capfd, gpu):
+    monkeypatch.setattr(lanes, "has_gpu", lambda: gpu)
+    edited(
+        project,
+        kvqae_a={"cmd": "echo started && echo 'a.csv, row 3: not a number' >&2 && exit 3"},
+        complexity_e={"deps": ["b.txt"]},  # in another lane than what failed
+    )
+    fails()
+    assert made(project) == {"c", "d", "headline", "report"}
+    told = capfd.readouterr().err
+    summary = told[told.index("These stages failed:") :].splitlines()
+    assert summary[:3] == [
+        "These stages failed:",
+        "  kvqae-a: a.csv, row 3: not a number",
+        "These did not run, because they need one of them:",
+    ]
+    assert sorted(summary[3:5]) == ["  complexity-e (needs kvqae-a)", "  kvqae-b (needs kvqae-a)"]
+    assert set(yaml.safe_load((project / "dvc.lock").read_text())["stages"]) == {
+        *("decorrelation-c", "decorrelation-evaluate", "headline", "report"),
+    }
+    edited(project, kvqae_a=written("a"))
+    repro()  # goes on
+    assert made(project) == {*"abcde", "headline", "report"}
+
+
+def test_a_stage_that_says_nothing_fails_with_what_dvc_says(project, capfd):
+    edited(project, kvqae_a={"cmd": "exit 3"}, decorrelation_c={"deps": ["nowhere.txt"]})
+    fails()
+    summary = capfd.readouterr().err.rpartition("These stages failed:")[2]
+    assert "  kvqae-a: failed to run: exit 3, exited with 3\n" in summary
+    (line,) = (line for line in summary.splitlines() if line.startswith("  decorrelation-c: "))
+    assert "nowhere.txt" in line
+    assert "  decorrelation-evaluate (needs decorrelation-c)\n" in summary
+
+
+def test_an_earlier_result_of_what_cannot_run_is_no_input(project, capfd):
+    """Its own inputs may have changed: whoever needs it waits."""
+    repro()
+    edited(project, kvqae_a={"cmd": "exit 3"}, kvqae_b=written("b", needs="a") | {"desc": "later"})
+    edited(project, complexity_e=written("e", needs="b") | {"cmd": f"cp b.txt e.txt && echo {sys.executable}"})
+    before = (project / "e.txt").stat().st_mtime_ns
+    fails()
+    assert (project / "e.txt").stat().st_mtime_ns == before
+    assert "complexity-e (needs kvqae-a)" in capfd.readouterr().err
+
+
+def sections(project):
+    """Sections of a page as stages: KVQAE's retrieval needs kvqae-b, its sizes nothing; the page lists what there is."""
+    parts = {"retrieval": "b.txt", "sizes": "", "construction": "built.txt"}
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    for part, need in parts.items():
+        file = f"metrics/report/parts/kvqae/{part}.json"
+        graph["stages"][f"kvqae-page_{part}"] = {
+            "cmd": f"mkdir -p metrics/report/parts/kvqae && echo {part} > {file}",
+            "deps": [need] if need else [],
+            "outs": [file],
+        }
+    graph["stages"]["kvqae-rebuild"] = written("built", needs="a")
+    graph["stages"]["report"] = {
+        "cmd": "ls metrics/report/parts/kvqae > report.txt",
+        "deps": ["metrics/report/parts"],
+        "outs": ["report.txt"],
+    }
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+
+
+def page(project):
+    return sorted(name.removesuffix(".json") for name in (project / "report.txt").read_text().split())
+
+
+def test_the_page_is_made_of_the_sections_that_there_are(project):
+    sections(project)
+    repro()
+    assert page(project) == ["construction", "retrieval", "sizes"]
+    edited(project, kvqae_b={"cmd": "exit 3"})
+    fails()
+    assert page(project) == ["construction", "sizes"]  # and not the retrieval of the run before
+    assert "report" in yaml.safe_load((project / "dvc.lock").read_text())["stages"]
+    edited(project, kvqae_b=written("b", needs="a"))
+    repro()
+    assert page(project) == ["construction", "retrieval", "sizes"]
+
+
+def test_the_construction_is_a_pipeline_that_others_do_not_need(project, capsys):
+    sections(project)
+    (project / "params.yaml").write_text("world: {kvqae: hub}\n")
+    repro()
+    assert page(project) == ["retrieval", "sizes"]
+    assert not (project / "built.txt").exists()
+    assert "The construction was left out: `make repro P=construction` runs it." in capsys.readouterr().out
+    lanes.main([])
+    assert capsys.readouterr().out.endswith("Data and pipelines are up to date.\n")
+    repro("construction")
+    assert page(project) == ["construction", "retrieval", "sizes"]
+    (project / "params.yaml").write_text("world: {kvqae: sample}\n")
+    edited(project, kvqae_rebuild=written("built", needs="a") | {"cmd": "echo again > built.txt"})
+    repro("kvqae")
+    assert (project / "built.txt").read_text() == "built"
+    repro()
+    assert (project / "built.txt").read_text() == "again\n"
+
+
+def test_the_construction_of_another_world_goes_from_the_page(project):
+    sections(project)
+    repro()
+    edited(project, kvqae_rebuild=written("built", needs="a") | {"cmd": "echo again > built.txt"})
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    graph["stages"]["kvqae-page_construction"]["cmd"] += " && true"
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+    (project / "params.yaml").write_text("world: {kvqae: hub}\n")
+    repro()
+    assert page(project) == ["retrieval", "sizes"]
+
+
+def test_a_data_set_that_is_learnt_from_is_rebuilt_for_those_who_learn(project):
+    sections(project)
+    edited(project, kvqae_b=written("b", needs=["a", "built"]))  # kvqae.dataset: rebuilt
+    (project / "params.yaml").write_text("world: {kvqae: hub}\n")
+    repro("kvqae")
+    assert page(project) == ["retrieval", "sizes"]
+    assert (project / "built.txt").exists()
+
+
+def test_the_first_table_stands_before_what_only_later_ones_need(graph):
+    order = lanes.ordered(graph)
+    assert sorted(order) == sorted(graph)
+    assert order[-1] == "report"
+    for number, stage in enumerate(order):
+        assert nx.descendants(graph, stage) <= set(order[:number])
+    first = order[: order.index("kvqae-page_retrieval")]
+    assert set(first) == nx.descendants(graph, "kvqae-page_retrieval")
+    assert not {"kvqae-rrt", "kvqae-sources", "kvqae-reader_pretrain"} & set(first)
+
+
+def test_the_constructions_own_stages(graph):
+    own = {stage.removeprefix("kvqae-") for stage in lanes.apart(graph)}
+    assert own == {
+        *("sources", "mention_model", "mentions", "link", "subjects", "candidate_images", "generate"),
+        *("annotation_tasks", "annotations", "rebuild", "page_construction"),
+    }
+    assert not lanes.needed(graph, "kvqae", without=lanes.apart(graph)) & lanes.apart(graph)
+    assert lanes.apart(graph) <= lanes.needed(graph, "construction", without=set())
 
 
 @pytest.mark.parametrize("ending", lanes.ENDINGS)

@@ -79,7 +79,11 @@ def thorough(root: Path) -> None:
     chosen = {"co_occurrence": 1.0, "mention": 0.95, "measures": measures}
     worlds = [chosen, chosen, chosen | {"mention": 0.5, "measures": {}}]
     write_json(root / "metrics/thorough/decorrelation_weaker.json", about | {"worlds": worlds})
-    simulated = {"simulate.simulations": 200.0, "fragment.planted_weakest": -15.0, "fragment.planted_strongest": -20.0}
+    simulated = {
+        "simulate.simulations": 200.0,
+        "page_instrument.planted_weakest": -15.0,
+        "page_instrument.planted_strongest": -20.0,
+    }
     for name in ("power_found", "null_any_false_alarm_found"):
         simulated |= {f"simulate.{name}": 0.9, f"simulate.{name}_low": 0.8, f"simulate.{name}_high": 0.95}
     write_json(root / "metrics/thorough/complexity.json", about | {"seeds": {"3": simulated}})

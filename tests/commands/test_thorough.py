@@ -16,7 +16,7 @@ STAGE = """stages:
     deps: [echo.py]
     params: [kvqae.world, kvqae.read]
     outs:
-    - metrics/report/fragments/kvqae.json
+    - metrics/report/parts/kvqae/retrieval.json
     metrics:
     - metrics/kvqae/echo.json: {cache: false}
 """
@@ -27,10 +27,10 @@ folder.mkdir(parents=True, exist_ok=True)
 (folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], "grid": kvqae["read"]["grid"]}))
 (folder / "rows.json").write_text('[{"row": 1}]')  # a table beside the metrics, and one with names
 (folder / "table.json").write_text('{"rows": {"a": 1}, "published": 2}')
-fragments = pathlib.Path("metrics/report/fragments")
-fragments.mkdir(parents=True, exist_ok=True)
-sections = [{"id": f"kvqae-{name}", "title": name, "html": str(kvqae["world"]["seed"])} for name in ("gallery", "table-2")]
-(fragments / "kvqae.json").write_text(json.dumps({"sections": sections}))
+parts = pathlib.Path("metrics/report/parts/kvqae")
+parts.mkdir(parents=True, exist_ok=True)
+sections = dict.fromkeys(("table-2", "table-3", "table-4"), str(kvqae["world"]["seed"]))
+(parts / "retrieval.json").write_text(json.dumps({"world": "sample", "sections": sections}))
 """
 
 # A question is answered at a cost, which the metric counts; then it breaks off unless a file is there.
@@ -73,7 +73,8 @@ def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
     thorough.main(["--pipelines", "kvqae", "--seeds", "5", "4"])
     kept = json.loads((project / "metrics/thorough/kvqae.json").read_text())
     assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5")}
-    assert kept["sections"] == [{"id": "kvqae-table-2", "title": "table-2", "html": "4"}]
+    names = ("kvqae-table-2", "kvqae-table-3", "kvqae-table-4")  # those of other parts are not there
+    assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "4") for name in names]
     assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
     assert not (project / "dvc.lock").exists()
     assert (project / "params.yaml").read_text() == "kvqae: {world: {seed: 3}, read: {grid: 1}}\n"
@@ -88,7 +89,7 @@ def test_another_seed_joins_the_results_of_the_commit(project):
     for seed in ("4", "6"):  # results alone are no change to be committed
         thorough.main(["--pipelines", "kvqae", "--seeds", seed])
         kept = json.loads(file.read_text())
-        assert kept["sections"] == [{"id": "kvqae-table-2", "title": "table-2", "html": "4"}]  # of the first world
+        assert [section["html"] for section in kept["sections"]] == ["4", "4", "4"]  # of the first world
     assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5", "6")}
 
 

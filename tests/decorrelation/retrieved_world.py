@@ -53,13 +53,14 @@ PARAMETERS: dict[str, Any] = {
             "vse_frozen": {"steps": 22130, "margin": 0.2, "batch_size": 64},
         },
     },
-    "fragment": {
-        "examples": 8,
-        "image_side": 160,
-        "sentence_characters": 160,
+    "page": {
         "significance": 0.05,
-        "margin": 0.05,
-        "seed": 0,
+        "tables": {},
+        "findings": {"margin": 0.05},
+        "gallery": {"examples": 8, "image_side": 160, "sentence_characters": 160, "seed": 0},
+        "entities": {},
+        "corpus": {},
+        "sizes": {},
     },
 }
 
@@ -411,6 +412,7 @@ def evaluated(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> d
     )
     return {name: folder / name for name in ("raw", "phrases", "removals", "painted", "retrieved")} | {
         "evaluation": folder / "evaluation.parquet",
+        "evaluated": folder / "metrics" / "evaluate.json",
         "comparisons": folder / "metrics" / "comparisons.json",
         "classes": folder / "metrics" / "classes.csv",
         "entities": folder / "metrics" / "entities_table.json",

@@ -21,7 +21,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
-from trivium.page.kvqae.fragment import reranking_sections
+from trivium.page.kvqae.reranking import reranking_sections
 
 ROOT = Path(__file__).parents[2]
 PASSAGES = 100  # of `write_reranked`
@@ -147,8 +147,9 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     first, second = tables["article_face"]["rows"]
     assert first["values"] == second["values"]  # ArcFace alone
     published = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
-    sections = reranking_sections(tables, read_json(Path("choice.json")), "", parameters, published, sample=False)
-    assert [each["id"] for each in sections] == ["kvqae-table-5", "kvqae-table-6"]
-    for each in sections:
-        assert "RRT was left out (kvqae.rrt.use is false)" in each["html"]
-        assert "RRT (whole image)" not in each["html"]
+    choice = read_json(Path("choice.json"))
+    sections = reranking_sections(tables, choice, "", parameters, published, level=0.01, confidence=0.95, sample=False)
+    assert list(sections) == ["table-5", "table-6"]
+    for html in sections.values():
+        assert "RRT was left out (kvqae.rrt.use is false)" in html
+        assert "RRT (whole image)" not in html

@@ -75,14 +75,15 @@ PARAMETERS: dict[str, Any] = {
         },
     },
     "prompt": {"models": {"mixtral": {"label": "Mixtral"}, "gpt": {"label": "GPT-3.5"}}},
-    "fragment": {
-        "examples": 30,
-        "margin": 300,
-        "answer_characters": 200,
+    "page": {
         "weak_exact": 0.25,
-        "confidence": 0.95,
-        "resamples": 100,
-        "seed": 0,
+        "models": {"confidence": 0.95, "resamples": 100, "seed": 0},
+        "factors": {},
+        "instrument": {},
+        "parsers": {},
+        "partitions": {},
+        "examples": {"examples": 30, "margin": 300, "answer_characters": 200, "seed": 0},
+        "sizes": {},
     },
 }
 FRAME_PARSER = {
@@ -196,7 +197,7 @@ def answers(examples: list[Example], right: float, seed: int) -> dict[str, str]:
 
 
 def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
-    """Run everything before the report; returns the arguments of the fragment's `main` but `out`."""
+    """Run everything before the report; returns the arguments of its parts but `out`."""
     examples = make_examples(texts)
     annotated = list({each.text.id: each.text for each in examples}.values())
     asked = {"questions": folder / "questions.jsonl", "texts": folder / "texts.jsonl"}
@@ -292,6 +293,8 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         "frames": folder / "frames.csv",
         "judged": folder / "judged_frames.csv",
         "folder": folder / "metrics",
+        "frame_parser": folder / "metrics" / "frame_parser.json",
+        "syntax": folder / "metrics" / "syntax.json",
         "published": Path(__file__).parents[1] / "published" / "complexity.yaml",
         "used": folder / "params.yaml",
         "paper": folder / "paper.yaml",

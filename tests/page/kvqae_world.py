@@ -1,4 +1,4 @@
-"""Three questions with hostile texts, measured and read, in the files of the stages before KVQAE's fragment."""
+"""Three questions with hostile texts, measured and read, in the files of the stages before KVQAE's part of the page."""
 
 import io
 from pathlib import Path
@@ -14,6 +14,7 @@ from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json, write_json_lines, write_table
 from trivium.formats.trec import write_run
 from trivium.measures.runs import Run
+from trivium.page.contents import ARTICLES
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"
@@ -136,7 +137,7 @@ def answers(path: Path, lists: dict[str, list[int]], prediction: str) -> Path:
 
 
 def write_world(folder: Path) -> dict[str, Any]:
-    """The arguments of `stages.kvqae.fragment.main` but `out`."""
+    """The arguments of the article's parts but `out`."""
     questions = [
         {
             "id": name,
@@ -206,8 +207,10 @@ def write_world(folder: Path) -> dict[str, Any]:
         "rerankers": {"text": {"depth": 5}, "arcface": {"depth": 10}, "rrt": {"depth": 15}},
         "rrt": {"use": True},
         "difficulty": {},
+        "page": {part: {} for part in ARTICLES["kvqae"].parts} | {"gallery": PARAMETERS},
     }
-    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": {"kvqae": "sample"}}, sort_keys=False))
+    world = {"kvqae": "sample", "kvqae_annotations": "sample"}
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": world}, sort_keys=False))
     return {
         "construction": sorted((folder / "construction").glob("*.json")),
         "evaluation": folder / "tables.json",

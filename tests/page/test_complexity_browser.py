@@ -5,10 +5,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from stages.complexity.fragment import ComplexityFragmentParameters, main
 from tests.chromium import press_key, tab_to
-from tests.page.complexity_world import PARAMETERS, run_stages
-from trivium.files.tables import read_json
+from tests.page.complexity_world import run_stages
+from tests.page.parts import render
 from trivium.page.assembly import page
 
 pytestmark = pytest.mark.browser
@@ -17,9 +16,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    parameters = ComplexityFragmentParameters(**PARAMETERS["fragment"])
-    main(parameters, None, **run_stages(folder), out=folder / "complexity.json")
-    (folder / "index.html").write_text(page([read_json(folder / "complexity.json")]), encoding="utf-8")
+    article = render("complexity", run_stages(folder), folder / "parts")[1]
+    (folder / "index.html").write_text(page([article]), encoding="utf-8")
     return (folder / "index.html").as_uri()
 
 

@@ -4,10 +4,9 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from stages.decorrelation.fragment import DecorrelationFragmentParameters, main
 from tests.chromium import press_key, tab_to
 from tests.decorrelation import retrieved_world as world
-from trivium.files.tables import read_json
+from tests.page.parts import render
 from trivium.page.assembly import page
 
 pytestmark = pytest.mark.browser
@@ -16,9 +15,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    parameters = DecorrelationFragmentParameters(**world.PARAMETERS["fragment"])
-    main(parameters, None, **world.evaluated(folder), out=folder / "decorrelation.json")
-    (folder / "index.html").write_text(page([read_json(folder / "decorrelation.json")]), encoding="utf-8")
+    article = render("decorrelation", world.evaluated(folder), folder / "parts")[1]
+    (folder / "index.html").write_text(page([article]), encoding="utf-8")
     return (folder / "index.html").as_uri()
 
 

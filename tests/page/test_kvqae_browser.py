@@ -4,12 +4,10 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from stages.kvqae.fragment import main
 from tests.chromium import press_key, tab_to
-from tests.page.kvqae_world import HOSTILE, PARAMETERS, write_world
-from trivium.files.tables import read_json
+from tests.page.kvqae_world import HOSTILE, write_world
+from tests.page.parts import render
 from trivium.page.assembly import page
-from trivium.page.kvqae.fragment import KvqaeFragmentParameters
 
 pytestmark = pytest.mark.browser
 
@@ -17,8 +15,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    main(KvqaeFragmentParameters(**PARAMETERS), None, **write_world(folder), out=folder / "kvqae.json")
-    (folder / "index.html").write_text(page([read_json(folder / "kvqae.json")]), encoding="utf-8")
+    article = render("kvqae", write_world(folder), folder / "parts")[1]
+    (folder / "index.html").write_text(page([article]), encoding="utf-8")
     return (folder / "index.html").as_uri()
 
 

@@ -1,46 +1,57 @@
 """`trivium lanes [PIPELINE]`, `make repro`: run the graph, without a GPU with stages side by side.
 
 Nothing starts where nothing has changed. Much of each pipeline keeps one core busy, so that three lanes for all of
-them, or two for one, end earlier; a GPU's memory is for one stage at a time. Lanes come longest first, and later lanes
-run at lower priority: all are to end at about the same time. DVC locks what a stage reads and writes, also while it
-only looks whether anything changed; so the lanes get their stages by name and in order (`--single-item`), no stage is
-in two lanes, and the digests of the code are written before any of them starts.
+them, or two for one, end earlier; a GPU's memory is for one stage at a time, and so it has one lane. Lanes come longest
+first, and later lanes run at lower priority: all are to end at about the same time. DVC locks what a stage reads and
+writes, also while it only looks whether anything changed; so the lanes get their stages by name and in order
+(`--single-item`), no stage is in two lanes, and the digests of the code are written before any of them starts.
 One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
-depends on how many there are. One process each, too: every other would load its libraries once more. What fails here,
-and what is left, the `dvc repro` that follows shows and runs.
+depends on how many there are. One process each, too: every other would load its libraries once more.
+
+A stage that fails stops only what needs it. The rest runs, the page shows the sections that could be made, and at the
+end stands what failed, why, and what did not run. Where the questions are real, their construction, which asks
+Wikimedia for hours, runs only when it is asked for by name.
 """
 
 import argparse
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 import networkx as nx
 from dvc.repo import Repo
 
 from trivium.commands.in_dvc.parent import ENDS_WITH
+from trivium.commands.lane import FAILURES, SHELL, remove_parts
 from trivium.errors import BadInput
 from trivium.harness.code.command import OWN_STAGE, write_code
 from trivium.harness.code.digest import code_root
+from trivium.harness.parameters import used_values
+from trivium.page.contents import ARTICLES, OTHER_PIPELINES, stage_of
 
-DVC = (sys.executable, "-m", "dvc")
+DVC = (sys.executable, "-m", "trivium.commands.lane")
+CONSTRUCTION = stage_of("kvqae", "construction")  # the end of that pipeline
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Lane = Sequence[str]
 # By pipeline its steps, by step its lanes, by lane what it is to bring about; a step waits for the one before.
 STEPS: dict[str, Sequence[Sequence[Lane]]] = {
     "": [[["kvqae-*"], ["decorrelation-evaluate"], ["complexity-*"]]],
     "kvqae": [
-        [["kvqae-published_checkpoints@*", "kvqae-rerank_base"], ["kvqae-training_pairs@*", "kvqae-rebuild"]],
+        [["kvqae-published_checkpoints@*", "kvqae-rerank_base"], ["kvqae-training_pairs@*"]],
         [["kvqae-fuse", "kvqae-relevance"], ["kvqae-rerank_pretrain", "kvqae-reader_pretrain"]],
         [["kvqae-rerank_fuse"], ["kvqae-reader_finetune@*", "kvqae-evaluate", "kvqae-lexical_overlap"]],
     ],
+    "construction": [[[CONSTRUCTION]]],
     "decorrelation": [
         [["decorrelation-base_models"], ["decorrelation-removals@*", "kvqae-passages"]],
         [["decorrelation-pairs@coco_*"], ["decorrelation-pairs@flickr30k_*", "decorrelation-pairs@control_*"]],
@@ -59,6 +70,25 @@ STEPS: dict[str, Sequence[Sequence[Lane]]] = {
 }
 
 
+def ordered(graph: nx.DiGraph) -> list[str]:
+    """The stages, each after what it needs, those of one section of the page after the other, and the page last.
+
+    So the first table stands before anything runs, or is downloaded, that only later ones need.
+
+    Args:
+        graph: of stages' names; edges lead to what a stage needs.
+    """
+    any_order = list(nx.topological_sort(graph.reverse()))
+    parts = [(name, part) for name, article in ARTICLES.items() for part in article.parts]
+    sections = [stage_of(*part) for part in sorted(parts, key=OTHER_PIPELINES.__contains__)]
+    found: dict[str, None] = {}
+    for section in (section for section in sections if section in graph):
+        wanted = nx.descendants(graph, section) | {section}
+        found |= dict.fromkeys(stage for stage in any_order if stage in wanted)
+    found |= dict.fromkeys(stage for stage in any_order if stage != SHELL)
+    return [*found, *({SHELL} & set(graph))]
+
+
 def plan(graph: nx.DiGraph, steps: Sequence[Sequence[Lane]]) -> list[list[list[str]]]:
     """The stages of every lane, each once, after what it needs.
 
@@ -67,7 +97,7 @@ def plan(graph: nx.DiGraph, steps: Sequence[Sequence[Lane]]) -> list[list[list[s
         steps: see `STEPS`; a stage that several lanes of a step ask for by name is the first one's, and what several
             lanes need comes in a step of its own before.
     """
-    order = list(nx.topological_sort(graph.reverse()))
+    order = ordered(graph)
     done: set[str] = set()
     planned = []
     for step in steps:
@@ -99,37 +129,77 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def run(lanes: Sequence[Lane]) -> bool:
-    """Run the stages of each lane in order, the lanes side by side; whether all succeeded. An interruption ends all.
+def run(lanes: Sequence[Lane]) -> dict[str, str]:
+    """Run the stages of each lane in order, the lanes side by side; why those failed that did.
+
+    A lane leaves out what needs a stage of it that failed. An interruption ends all.
 
     Raises:
-        SystemExit: a lane was killed; the others were ended.
+        SystemExit: a lane was killed, and the others were ended; or DVC itself failed.
     """
     workers = {"STAGE_WORKERS": "1"} if len(lanes) > 1 else {}
     running: list[subprocess.Popen[bytes]] = []
     printing: list[subprocess.Popen[bytes]] = []
-    try:
-        with undisturbed():
-            for place, stages in enumerate(lanes):
-                lane = subprocess.Popen(
-                    [*DVC, "--wait-for-lock", "repro", "--single-item", *stages],
-                    env=os.environ | workers | {"STAGE_NICENESS": str(3 * place), ENDS_WITH: str(os.getpid())},
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    process_group=0,
-                )
-                running.append(lane)
-                name = f"{stages[-1].split('-')[0]} {place + 1}"
-                printing.append(subprocess.Popen(["sed", "-u", f"s/^/[{name}] /"], stdin=lane.stdout, process_group=0))
-        while any(process.poll() is None for process in (*running, *printing)):
-            if any((lane.returncode or 0) < 0 for lane in running):
-                raise SystemExit("a lane was killed, so all end; `make repro` goes on from what is done")
-            time.sleep(0.1)
-        return not any(process.returncode for process in (*running, *printing))
-    finally:
-        for lane in running:
-            if lane.poll() is None:
-                os.killpg(lane.pid, signal.SIGTERM)
+    told: list[tuple[IO[bytes], IO[bytes]]] = []
+    with ExitStack() as files:
+        try:
+            with undisturbed():
+                for place, stages in enumerate(lanes):
+                    failures, output = (files.enter_context(TemporaryFile()) for _ in range(2))
+                    own = {"STAGE_NICENESS": str(3 * place), ENDS_WITH: str(os.getpid())}
+                    lane = subprocess.Popen(
+                        [*DVC, "--wait-for-lock", "repro", "--single-item", "--keep-going", *stages],
+                        env=os.environ | workers | own | {FAILURES: str(failures.fileno())},
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT,
+                        process_group=0,
+                        pass_fds=[failures.fileno()],
+                    )
+                    running.append(lane)
+                    kept = f"/dev/fd/{output.fileno()}"
+                    name = f"[{stages[-1].split('-')[0]} {place + 1}] "
+                    show = ["sed", "-u", "-e", f"w {kept}", "-e", f"s/^/{name}/"] if len(lanes) > 1 else ["tee", kept]
+                    printing.append(
+                        subprocess.Popen(show, stdin=lane.stdout, process_group=0, pass_fds=[output.fileno()])
+                    )
+                    told.append((failures, output))
+            while any(process.poll() is None for process in (*running, *printing)):
+                if any((lane.returncode or 0) < 0 for lane in running):
+                    raise SystemExit("a lane was killed, so all end; `make repro` goes on from what is done")
+                time.sleep(0.1)
+        finally:
+            for lane in running:
+                if lane.poll() is None:
+                    os.killpg(lane.pid, signal.SIGTERM)
+        found: dict[str, str] = {}
+        for lane, (failures, output) in zip(running, told, strict=True):
+            failed = reasons(failures, output)
+            if lane.returncode and not failed:
+                raise SystemExit(f"DVC ended with {lane.returncode}, see above; `make repro` goes on from what is done")
+            found |= failed
+        return found
+
+
+def reasons(failures: IO[bytes], output: IO[bytes]) -> dict[str, str]:
+    """Why stages of a lane failed: the last line that each printed, else what DVC says.
+
+    Args:
+        failures: what the lane wrote, see `trivium.commands.lane`.
+        output: all that the lane and its stages printed.
+    """
+    for file in (failures, output):
+        file.seek(0)
+    printed = output.read().decode("utf-8", "replace")
+    found = {}
+    for line in failures.read().decode("utf-8").splitlines():
+        told = json.loads(line)
+        _, ran, rest = printed.partition(f"Running stage '{told['stage']}':\n")
+        own = (
+            rest.partition(f"stage '{told['stage']}' failed: ")[0].replace("\r", "\n").splitlines()[:-1] if ran else []
+        )
+        said = [text.strip() for text in own if text.strip() and not text.startswith("> ")]
+        found[told["stage"]] = said[-1] if said else told["error"].splitlines()[-1]
+    return found
 
 
 def has_gpu() -> bool:
@@ -139,20 +209,52 @@ def has_gpu() -> bool:
     )
 
 
-def finish(pipeline: str) -> int:
-    """Let DVC run what is left, and the page; its exit code."""
-    if not pipeline:
-        return dvc_repro()
-    return dvc_repro("--glob", f"{pipeline}-*") or dvc_repro("--single-item", "headline", "report")
+def finish(graph: nx.DiGraph, failed: Mapping[str, str]) -> dict[str, str]:
+    """Let DVC run what is left and needs nothing that failed, the page last; why those failed that did.
+
+    Args:
+        graph: of the stages that are wanted.
+        failed: those that did, and why.
+    """
+    out = left_out(graph, failed)
+    return {**failed, **run([[stage for stage in ordered(graph) if stage not in out]])}
 
 
-def dvc_repro(*arguments: str) -> int:
-    """Run `dvc repro`, which ends with this process; its exit code."""
-    return subprocess.run([*DVC, "repro", *arguments], env=os.environ | {ENDS_WITH: str(os.getpid())}).returncode
+def left_out(graph: nx.DiGraph, failed: Mapping[str, str]) -> dict[str, list[str]]:
+    """The stages that failed, and those that need them; which of them each needs."""
+    out: dict[str, list[str]] = {stage: [] for stage in failed}
+    for stage in failed:
+        for each in nx.ancestors(graph, stage) - {SHELL}:
+            out.setdefault(each, []).append(stage)
+    return out
+
+
+def apart(graph: nx.DiGraph) -> set[str]:
+    """The stages that only the construction's section of the page needs."""
+    if CONSTRUCTION not in graph:
+        return set()
+    own = nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}
+    return {stage for stage in own if nx.ancestors(graph, stage) <= own | {SHELL}}
+
+
+def needed(graph: nx.DiGraph, pipeline: str, *, without: set[str]) -> set[str]:
+    """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none.
+
+    Args:
+        graph: of stages' names; edges lead to what a stage needs.
+        pipeline: one of `STEPS`.
+        without: stages that only another pipeline needs.
+    """
+    if pipeline == "construction":
+        own = {CONSTRUCTION} & set(graph)
+    else:
+        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")} - without
+    own -= {SHELL}  # it needs every section, and does with those that there are
+    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", SHELL} & set(graph))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one pipeline, or all; a step of lanes that did not succeed is the last one."""
+    """Run one pipeline, or all; what fails is told at the end."""
     parser = argparse.ArgumentParser(prog="trivium lanes", description=__doc__)
     parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
     pipeline = parser.parse_args(argv).pipeline
@@ -166,20 +268,44 @@ def main(argv: Sequence[str] | None = None) -> None:
             except BadInput as error:
                 print(f"code: {error}", file=sys.stderr)
                 raise SystemExit(1) from None
-        if not needed(graph, pipeline) & set(repo.status()) - {OWN_STAGE}:
-            print("Data and pipelines are up to date.")
-            return
+        changed = set(repo.status()) - {OWN_STAGE}
+    without = set() if not pipeline and invented() else apart(graph)
+    if CONSTRUCTION in without & changed and not invented() and pipeline != "construction":
+        remove_parts({CONSTRUCTION})  # of another world
+        changed.add(SHELL)
+    graph = graph.subgraph(needed(graph, pipeline, without=without)).copy()
+    if not changed & set(graph):
+        print("Data and pipelines are up to date.")
+        return
+    failed: dict[str, str] = {}
     if not has_gpu():
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-        graph.remove_nodes_from([OWN_STAGE])
-        all(run(lanes) for lanes in plan(graph, STEPS[pipeline]))
-    raise SystemExit(finish(pipeline))
+        among = graph.subgraph(set(graph) - {OWN_STAGE})
+        for lanes in plan(among, STEPS[pipeline]):
+            out = left_out(graph, failed)
+            left = ([stage for stage in lane if stage not in out] for lane in lanes)
+            failed |= run([lane for lane in left if lane])
+    failed = finish(graph, failed)
+    if not pipeline and without & changed:
+        print(f"The construction was left out: `make repro P={OTHER_PIPELINES['kvqae', 'construction']}` runs it.")
+    if failed:
+        print(summary(graph, failed), file=sys.stderr)
+        raise SystemExit(1)
 
 
-def needed(graph: nx.DiGraph, pipeline: str) -> set[str]:
-    """The stages of a pipeline and all that they need; every stage of the graph without one."""
-    own = {stage for stage in graph if stage.startswith(f"{pipeline}-")} if pipeline else set(graph)
-    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", "report"} & set(graph))
+def invented() -> bool:
+    """Whether the questions are the sample's, whose construction costs minutes."""
+    return not Path("params.yaml").exists() or used_values(Path("params.yaml"), "world.kvqae") == "sample"
+
+
+def summary(graph: nx.DiGraph, failed: Mapping[str, str]) -> str:
+    """What failed, why, and what did not run because of it."""
+    lines = ["", "These stages failed:", *(f"  {stage}: {why}" for stage, why in failed.items())]
+    waiting = {stage: causes for stage, causes in left_out(graph, failed).items() if causes}
+    if waiting:
+        lines += ["These did not run, because they need one of them:"]
+        lines += [f"  {stage} (needs {', '.join(causes)})" for stage, causes in waiting.items()]
+    return "\n".join([*lines, "Everything else is done; `make repro` goes on from it."])
 
 
 if __name__ == "__main__":

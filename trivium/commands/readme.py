@@ -60,7 +60,7 @@ def _decorrelation_findings(found: dict[str, Any]) -> list[str]:
 
 def _complexity_findings(found: dict[str, Any]) -> list[str]:
     (metrics,) = found["seeds"].values()
-    weakest, strongest = (abs(metrics[f"fragment.planted_{which}"]) for which in ("weakest", "strongest"))
+    weakest, strongest = (abs(metrics[f"page_instrument.planted_{which}"]) for which in ("weakest", "strongest"))
     rows = []
     for key, said in COMPLEXITY_FINDINGS.items():
         share, low, high = (100 * metrics[f"simulate.{key}{end}"] for end in ("", "_low", "_high"))

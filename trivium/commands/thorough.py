@@ -25,6 +25,7 @@ from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
+from trivium.page.contents import ARTICLES, read_articles, stage_of
 
 SCALE = Path("scales/thorough.yaml")
 RESULTS = Path("metrics/thorough")
@@ -117,11 +118,12 @@ def minutes_of(spent: Path) -> float:
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
     """The page's sections `{id, title, html}` that show what was found; their HTML is escaped already."""
-    fragment = copy / "metrics" / "report" / "fragments" / f"{pipeline}.json"
-    wanted = {f"{pipeline}-{name}" for name in SECTIONS[pipeline]}
-    return (
-        [section for section in read_json(fragment)["sections"] if section["id"] in wanted] if fragment.exists() else []
-    )
+    found = {article["pipeline"]: article for article in read_articles(copy / "metrics" / "report" / "parts")}
+    if pipeline not in found:
+        return []
+    parts = {f"{pipeline}-{name}": ARTICLES[pipeline].sections[name][1] for name in SECTIONS[pipeline]}
+    made = {name for name, part in parts.items() if stage_of(pipeline, part) not in found[pipeline]["missing"]}
+    return [section for section in found[pipeline]["sections"] if section["id"] in made]
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The page: one self-contained file, assembled from a fragment a pipeline, showing what exists."""
+"""The page: one self-contained file, assembled from its parts, showing those that exist."""
 
 from collections.abc import Sequence
 from importlib import resources
@@ -11,19 +11,19 @@ from trivium.page.common import environment
 from trivium.page.worlds import compared
 
 
-def page(fragments: Sequence[dict[str, Any]]) -> str:
+def page(articles: Sequence[dict[str, Any]]) -> str:
     """Render the whole page.
 
     Args:
-        fragments: `{pipeline, title, world, sections: [{id, title, html}]}`; the HTML of a section was rendered, and
-            escaped, by its pipeline's own stage.
+        articles: as `read_articles` has them; the HTML of a section was rendered, and escaped, by the stage
+            of its part.
     """
     templates = resources.files("trivium.page") / "templates"
     return (
         environment()
         .get_template("page.html")
         .render(
-            fragments=fragments,
+            articles=articles,
             style=Markup((templates / "style.css").read_text(encoding="utf-8")),
             script=Markup((templates / "script.js").read_text(encoding="utf-8")),
         )

@@ -1,8 +1,12 @@
-"""What the fragments of all pipelines share: the templates, and the table of sizes."""
+"""What the parts of all pipelines share: the templates, the table of sizes, and the file of a part."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from trivium.files.tables import write_json
 
 
 def environment() -> Environment:
@@ -26,6 +30,11 @@ def signed(value: float, digits: int = 0) -> str:
 def probability(value: float) -> str:
     """`= 0.012`, or `< 0.001`."""
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:
+    """Write a part of the page (see `contents.py`): HTML by section, escaped already, and the source of its data."""
+    write_json(out, {"world": world, "sections": dict(sections)})
 
 
 def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> str:

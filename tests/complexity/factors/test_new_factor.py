@@ -11,6 +11,7 @@ import yaml
 from tests.page.complexity_world import PARAMETERS
 from trivium.complexity.effects.factor_table import read_factors, read_names
 from trivium.files.tables import read_json, read_table
+from trivium.page.contents import read_articles
 
 ROOT = Path(__file__).parents[3]
 FILE = '''
@@ -35,24 +36,23 @@ class LongText(Factor):
 RUN = """
 import sys
 from pathlib import Path
-from stages.complexity import fragment
 from tests.page.complexity_world import PARAMETERS, run_stages
+from tests.page.parts import render
 
 PARAMETERS["factors"]["f7"] = {}  # the line in params.yaml
 folder = Path(sys.argv[1])
-arguments = run_stages(folder)
-settings = fragment.ComplexityFragmentParameters(**PARAMETERS["fragment"])
-fragment.main(settings, None, **arguments, out=folder / "fragment.json")
+render("complexity", run_stages(folder), folder / "parts")
 """
 SHOWN = ("factors", "table-2", "findings", "forest", "partitions", "examples")  # sections with a row or column a factor
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """Outputs of every stage from the factors to the fragment, made by the copy."""
+    """Outputs of every stage from the factors to the page, made by the copy."""
     copy = tmp_path_factory.mktemp("copy")
     for name in ("trivium", "stages", "tests", "sample"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    shutil.copy(ROOT / "dvc.yaml", copy)
     (copy / "trivium/complexity/factors/members/f7.py").write_text(FILE.lstrip(), encoding="utf-8")
     (copy / "run.py").write_text(RUN, encoding="utf-8")
     folder = copy / "made"
@@ -87,15 +87,20 @@ def read_table_of_csv(path, column):
     return set(csv.read_csv(path)[column].to_pylist())
 
 
+def sections_of(world):
+    (article,) = read_articles(world / "parts")
+    return {each["id"]: each["html"] for each in article["sections"]}
+
+
 @pytest.mark.parametrize("section", SHOWN)
 def test_the_page_follows(world, section):
-    sections = {each["id"]: each["html"] for each in read_json(world / "fragment.json")["sections"]}
+    sections = sections_of(world)
     assert "f7" in sections[f"complexity-{section}"]
     assert "long <text>" not in sections[f"complexity-{section}"]
 
 
 def test_a_factor_that_the_paper_lacks_has_no_published_value(world):
-    sections = {each["id"]: each["html"] for each in read_json(world / "fragment.json")["sections"]}
+    sections = sections_of(world)
     row = sections["complexity-factors"].split("<b>f7</b> long &lt;text&gt;")[1].split("</tr>")[0]
     assert '<td class="published">–</td>' in row
     assert '<td class="published">42</td>' in sections["complexity-factors"]

@@ -1,47 +1,110 @@
+import re
+
 import pytest
 
 from stages.page.report import PageParameters, main
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
 from trivium.page.assembly import page
+from trivium.page.contents import ARTICLES
 
-FRAGMENT = {
+ARTICLE = {
     "pipeline": "toy",
     "title": "Toy <pipeline>",
     "world": "sample",
     "sections": [{"id": "toy-1", "title": "One & two", "html": "<p>rendered</p>"}],
+    "missing": [],
 }
 
 
-def test_fragments_are_assembled_in_order_of_name_and_text_is_escaped(tmp_path):
-    write_json(tmp_path / "fragments" / "b.json", FRAGMENT | {"pipeline": "b"})
-    write_json(tmp_path / "fragments" / "a.json", FRAGMENT | {"pipeline": "a"})
-    main(PageParameters(), None, fragments=tmp_path / "fragments", thorough=tmp_path, out=tmp_path / "index.html")
-    html = (tmp_path / "index.html").read_text()
-    assert html.index('id="a"') < html.index('id="b"')
-    assert "Toy &lt;pipeline&gt;" in html
-    assert "One &amp; two" in html
-    assert html.count("<p>rendered</p>") == 2
-    assert html.count("<strong>Sample world.</strong>") == 2
+def written(folder, pipeline, part, world="sample", **sections):
+    """A part of the page with these sections, else with all that it makes."""
+    wanted = [name for name, (_, by) in ARTICLES[pipeline].sections.items() if by == part]
+    html = sections or dict.fromkeys(wanted, f"<p>{pipeline}, {part}</p>")
+    write_json(folder / "parts" / pipeline / f"{part}.json", {"world": world, "sections": html})
 
 
-def test_pipelines_stand_in_the_order_of_the_papers(tmp_path):
-    for name in ("complexity", "another", "kvqae"):
-        write_json(tmp_path / "fragments" / f"{name}.json", FRAGMENT | {"pipeline": name})
-    main(PageParameters(), None, fragments=tmp_path / "fragments", thorough=tmp_path, out=tmp_path / "index.html")
-    html = (tmp_path / "index.html").read_text()
-    assert html.index('id="kvqae"') < html.index('id="complexity"') < html.index('id="another"')
+def whole(folder):
+    for pipeline, article in ARTICLES.items():
+        for part in article.parts:
+            written(folder, pipeline, part)
+
+
+def assembled(folder):
+    main(PageParameters(), None, parts=folder / "parts", thorough=folder / "thorough", out=folder / "index.html")
+    return (folder / "index.html").read_text()
+
+
+def test_every_section_stands_in_its_place_and_titles_are_escaped(tmp_path, capsys):
+    whole(tmp_path)
+    html = assembled(tmp_path)
+    ids = [f"{name}-{section}" for name, article in ARTICLES.items() for section in article.sections]
+    assert re.findall(r'<section id="([^"]+)"', html) == ids
+    for section in ids:
+        assert html.count(f'href="#{section}"') == 1
+    assert re.findall(r'<h2 id="([^"]+)"', html) == ["kvqae", "decorrelation", "complexity"]  # as the papers came
+    assert html.count("<strong>Sample world.</strong>") == 3
+    assert "is not there" not in html
+    assert capsys.readouterr().err == ""
+    assert "Toy &lt;pipeline&gt;" in page([ARTICLE])
+    assert "One &amp; two" in page([ARTICLE])
+
+
+def test_what_is_not_there_names_what_makes_it(tmp_path, capsys):
+    whole(tmp_path)
+    for part in ("reading", "construction"):
+        (tmp_path / f"parts/kvqae/{part}.json").unlink()
+    html = assembled(tmp_path)
+    sections = {each.split('"')[0]: each for each in html.split('<section id="')[1:]}
+    assert len(sections) == sum(len(article.sections) for article in ARTICLES.values())
+    assert "<code>dvc repro kvqae-page_reading</code>" in sections["kvqae-table-7"]
+    for section in ("kvqae-table-1", "kvqae-construction"):
+        assert "<code>make repro P=construction</code>" in sections[section]
+    assert sum("is not there" in each for each in sections.values()) == 3
+    told = [f"the page lacks what kvqae-page_{part} makes" for part in ("construction", "reading")]
+    assert capsys.readouterr().err.splitlines() == told
+
+
+def test_a_pipeline_that_has_not_run_is_not_on_the_page(tmp_path):
+    written(tmp_path, "complexity", "parsers")
+    html = assembled(tmp_path)
+    assert re.findall(r'<h2 id="([^"]+)"', html) == ["complexity"]
+    assert html.count("is not there") == len(ARTICLES["complexity"].sections) - 1
+
+
+def test_a_section_that_may_be_left_out_is_not_missing(tmp_path):
+    whole(tmp_path)
+    written(tmp_path, "kvqae", "reranking", **{"table-5": "5", "table-6": "6"})
+    assert 'id="kvqae-overlap"' not in assembled(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"world": "sample"}, "not a part of the page"),
+        ({"world": "sample", "sections": {"table-2": ""}}, r"lacks sections; got \['table-3', 'table-4'\]"),
+        (
+            {"world": "sample", "sections": dict.fromkeys(("table-2", "table-3", "table-4", "table-5"), "")},
+            r"no such section of this part; got \['table-5'\]",
+        ),
+    ],
+)
+def test_what_is_no_part_is_refused(tmp_path, content, problem):
+    write_json(tmp_path / "parts/kvqae/retrieval.json", content)
+    with pytest.raises(BadInput, match=problem):
+        assembled(tmp_path)
+    assert not (tmp_path / "index.html").exists()
 
 
 def test_self_contained():
-    html = page([FRAGMENT])
+    html = page([ARTICLE])
     for address in ("src=", "@import", "url(", "http"):
         assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
     assert '<meta name="viewport"' in html
 
 
 def test_other_worlds_carry_no_note():
-    assert "Sample world" not in page([FRAGMENT | {"world": "hub"}])
+    assert "Sample world" not in page([ARTICLE | {"world": "hub"}])
 
 
 def test_nothing_yet():
@@ -49,14 +112,12 @@ def test_nothing_yet():
 
 
 def test_thorough_results_are_dated_and_averaged(tmp_path):
-    write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
+    written(tmp_path, "kvqae", "sizes")
     seeds = {"3": {"evaluate.mrr": 0.25}, "4": {"evaluate.mrr": 0.75}}
     sections = [{"id": "toy-table-1", "title": "Table 1 <all seeds>", "html": "<b>rendered</b>"}]
-    result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds, "sections": sections}
-    write_json(tmp_path / "thorough" / "toy.json", result)
-    folders = {"fragments": tmp_path / "fragments", "thorough": tmp_path / "thorough"}
-    main(PageParameters(), None, **folders, out=tmp_path / "index.html")
-    html = (tmp_path / "index.html").read_text()
+    result = {"pipeline": "kvqae", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds, "sections": sections}
+    write_json(tmp_path / "thorough" / "kvqae.json", result)
+    html = assembled(tmp_path)
     made = "made at commit <code>abc123de</code> on 2030-01-02; world and settings may have changed since.\nWorld seeds 3, 4;"
     assert made in html
     assert "0.500 ± 0.354" in html  # sd of .25 and .75 is .5 / sqrt(2)
@@ -65,7 +126,7 @@ def test_thorough_results_are_dated_and_averaged(tmp_path):
 
 
 def test_thorough_results_of_one_world_are_their_sections(tmp_path):
-    write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
+    written(tmp_path, "kvqae", "sizes")
     sections = [{"id": "toy-table-1", "title": "Table 1", "html": "<b>rendered</b>"}]
     result = {
         "pipeline": "toy",
@@ -73,22 +134,15 @@ def test_thorough_results_of_one_world_are_their_sections(tmp_path):
         "date": "2030-01-02",
         "seeds": {"3": {"evaluate.one_training": 0.25}},
     }
-    write_json(tmp_path / "thorough" / "toy.json", result | {"sections": sections})
-    main(
-        PageParameters(),
-        None,
-        fragments=tmp_path / "fragments",
-        thorough=tmp_path / "thorough",
-        out=tmp_path / "page.html",
-    )
-    html = (tmp_path / "page.html").read_text()
+    write_json(tmp_path / "thorough" / "kvqae.json", result | {"sections": sections})
+    html = assembled(tmp_path)
     assert "<b>rendered</b>" in html
     assert "World seed 3." in html
     assert "evaluate.one_training" not in html
 
 
 def test_weaker_worlds_stand_before_thorough_results(tmp_path):
-    write_json(tmp_path / "fragments" / "toy.json", FRAGMENT)
+    written(tmp_path, "kvqae", "sizes")
     found = {
         "value": 0.64,
         "other_value": 0.565,
@@ -109,12 +163,10 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
         for planted, of in ((1.0, found), (0.5, less))
     ]
     dated = {"commit": "abc123def456", "date": "2030-01-02"}
-    write_json(tmp_path / "thorough" / "toy_weaker.json", dated | {"worlds": worlds})
-    write_json(tmp_path / "thorough" / "toy.json", dated | {"pipeline": "toy", "seeds": {"3": {}}, "sections": []})
-    folders = {"fragments": tmp_path / "fragments", "thorough": tmp_path / "thorough"}
-    main(PageParameters(), None, **folders, out=tmp_path / "index.html")
-    html = (tmp_path / "index.html").read_text()
-    assert html.index('id="toy-weaker"') < html.index('id="toy-thorough"')
+    write_json(tmp_path / "thorough" / "kvqae_weaker.json", dated | {"worlds": worlds})
+    write_json(tmp_path / "thorough" / "kvqae.json", dated | {"pipeline": "toy", "seeds": {"3": {}}, "sections": []})
+    html = assembled(tmp_path)
+    assert html.index('id="kvqae-weaker"') < html.index('id="kvqae-thorough"')
     assert (
         '<td>56.5</td><td>64.0</td>\n  <td>7.5<span class="interval">[5.0, 10.0]</span><span class="interval">p &lt; 0.001</span></td>'
         in html
@@ -122,10 +174,3 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
     assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span><span class="interval">p = 0.250</span></td>' in html
     assert "seed 3<small>partner there: 50 %, objects named: 95 %</small>" in html
     assert "at commit <code>abc123de</code> on 2030-01-02" in html
-
-
-def test_incomplete_fragment(tmp_path):
-    write_json(tmp_path / "a.json", {"pipeline": "a"})
-    with pytest.raises(BadInput, match=r"fragment lacks keys; got \['sections', 'title', 'world'\]"):
-        main(PageParameters(), None, fragments=tmp_path, thorough=tmp_path, out=tmp_path / "index.html")
-    assert not (tmp_path / "index.html").exists()

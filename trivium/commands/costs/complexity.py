@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from trivium.commands.costs.row import Row, chosen, known
 from trivium.commands.stage_models import Used
+from trivium.page.contents import ARTICLES, stage_of
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,5 @@ def complexity_costs(used: Used) -> dict[str, Row]:
             memory=2,
             core_hours=0.003,
         ),
-        "complexity-fragment": Row(
-            memory=1,
-        ),
+        **dict.fromkeys((stage_of("complexity", part) for part in ARTICLES["complexity"].parts), Row(memory=1)),
     }

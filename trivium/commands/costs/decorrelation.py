@@ -10,6 +10,7 @@ from trivium.commands.costs.row import Row, chosen
 from trivium.commands.stage_models import Used
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
+from trivium.page.contents import ARTICLES, stage_of
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             teraflop=images * 0.7 * 4 * _teraflop(models, "clip"),  # what is no person
             core_hours=images * 0.7 * 4 * 0.01 / 3600,
         ),
-        "decorrelation-fragment": Row(
+        **dict.fromkeys((stage_of("decorrelation", part) for part in ARTICLES["decorrelation"].parts), Row(memory=1)),
+        "decorrelation-page_gallery": Row(
             memory=2,
             core_hours=0.003,
         ),

@@ -10,6 +10,7 @@ from trivium.commands.costs.row import Row, chosen, known
 from trivium.commands.stage_models import Used
 from trivium.formats.questions import SPLITS
 from trivium.kvqae.retrieval.bm25_search import grid
+from trivium.page.contents import ARTICLES, stage_of
 from trivium.sources.kvqae.hub import INDEX_BYTES, PREVIEW_BYTES
 
 
@@ -488,9 +489,7 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             * world.text_parameters
             * 1e-12,
         ),
-        "kvqae-fragment": Row(
-            memory=1,
-        ),
+        **dict.fromkeys((stage_of("kvqae", part) for part in ARTICLES["kvqae"].parts), Row(memory=1)),
         "kvqae-difficulty": Row(
             memory=2,
             core_hours=0.003,

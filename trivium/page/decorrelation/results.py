@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trivium.decorrelation.matrix import Cell, groups
+from trivium.decorrelation.matrix import Cell, groups, parse_cells
 from trivium.decorrelation.models.kind import KINDS
+from trivium.files.tables import read_json
+from trivium.harness.parameters import used_values
 
 VARIANTS = {
     "zero_shot": "zero-shot",
@@ -27,6 +30,7 @@ MAIN = tuple(  # those that the paper does not print, of a frozen CNN, are shown
     )
     for variant in variants
 )
+MATRIX = "cells"  # of decorrelation's parameters; its rows are the tables, not sizes
 EVERY_CELL = "thorough"  # the scale whose matrix holds every row of tables 1 and 2
 
 
@@ -96,6 +100,12 @@ class Results:
         wanted = {"other_set": wanted["set"], "subset": "all"} | wanted
         found = [row for row in self.comparisons if all(row[name] == value for name, value in wanted.items())]
         return found[0] if found else None
+
+
+def read_results(used: Path, evaluated: Path, comparisons: Path | None = None) -> Results:
+    """What stage evaluate wrote, with the cells of a params.yaml; without comparisons where none are asked for."""
+    cells = parse_cells(used_values(used, f"decorrelation.{MATRIX}"), used)
+    return Results(cells, read_json(evaluated), read_json(comparisons) if comparisons else ())
 
 
 def recipe(cell: Cell) -> str | None:

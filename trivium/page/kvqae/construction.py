@@ -136,11 +136,24 @@ def _printed(value: float, kind: Kind) -> str:
     return f"{value:,}".replace(",", " ") + (" %" if kind == "percent" else "")
 
 
+RELEASED = "released_"  # metrics of the data set as published
+
+
+def without_annotations(rebuild: Mapping[str, float]) -> dict[str, float]:
+    """The metrics of stage `rebuild` without what its annotators decided: those of the released data set."""
+    return {name: value for name, value in rebuild.items() if name.startswith(RELEASED)}
+
+
+def nobody_annotated() -> str:
+    """What is said where annotators of real questions were simulated."""
+    return environment().get_template("kvqae_nobody_annotated.html").render()
+
+
 def statistics_html(rebuild: Mapping[str, float], published: Mapping[str, Any]) -> str:
     """Table 1: the released set, the rebuilt one, and what the paper's text says of its own."""
     rows = []
     for name, (label, kind, theirs) in STATISTICS.items():
-        ours = [cell(rebuild.get(prefix + name), kind) for prefix in ("released_", "")]
+        ours = [cell(rebuild.get(prefix + name), kind) for prefix in (RELEASED, "")]
         paper = ABSENT if theirs is None else _printed(published["table_1"]["values"][theirs], kind)
         rows.append({"label": label, "values": ours, "paper": paper})
     return environment().get_template("kvqae_statistics.html").render(rows=rows)

@@ -5,8 +5,15 @@ from typing import Any
 
 from trivium.kvqae.rerankers.reranker import RERANKERS
 from trivium.page.common import environment
-from trivium.page.kvqae.findings import findings_html, retrieval_findings, within
-from trivium.page.kvqae.retrieval import RERANKED_TABLES, Shown, retrieval_html
+from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings, within
+from trivium.page.kvqae.retrieval import (
+    RERANKED_TABLES,
+    WITHOUT_RRT,
+    Shown,
+    labels_of,
+    reranked_labels_of,
+    retrieval_html,
+)
 
 FUSIONS = {
     "image": "Image, for text + image",
@@ -22,6 +29,44 @@ LABELS = {
     "min_max": "min-max",
     "z_score": "z-score",
 }
+
+
+def reranking_sections(
+    blocks: dict[str, Any],
+    choice: Mapping[str, Any],
+    text_alone: str,
+    kvqae: Mapping[str, Any],
+    printed: dict[str, Any],
+    *,
+    level: float,
+    confidence: float,
+    sample: bool,
+) -> dict[str, str]:
+    """Tables 5 and 6, what they show, what was seen on validation, and the split by overlap: HTML by section.
+
+    Args:
+        blocks: as stage `evaluate_reranking` writes them.
+        choice: of stage `tune_reranking`.
+        text_alone: HTML, what the cross-encoder did on validation.
+        kvqae: of the parameters used `image_encoders`, `fuse.weights`, `rerankers` and `rrt.use`.
+        printed: the paper's numbers.
+        level: of the significance test.
+        confidence: of the intervals.
+        sample: our numbers are of a sample world.
+    """
+    other = {} if kvqae["rrt"]["use"] else WITHOUT_RRT
+    first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
+    labels = reranked_labels_of(first_stage, kvqae["rerankers"]) | other
+    made = {}
+    for name, wanted in RERANKED_TABLES.items():
+        asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT
+        found = retrieval_findings(blocks, asked, level)
+        tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=other)
+        made[name] = findings_html(found, depths_note(kvqae)) + tables
+    made["table-5"] += findings_html([], image_note(choice))
+    made["table-6"] += tuning_html(choice) + text_alone
+    overlap = overlap_blocks_html(blocks, printed, level, confidence, labels)
+    return made | ({"overlap": overlap} if overlap else {})
 
 
 def tuning_html(choice: Mapping[str, Any]) -> str:
@@ -109,7 +154,7 @@ def overlap_blocks_html(
     labels: Mapping[str, str],
 ) -> str:
     """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
-    shown = {each.block for _, wanted in RERANKED_TABLES.values() for each in wanted}
+    shown = {each.block for wanted in RERANKED_TABLES.values() for each in wanted}
     rest = [Shown(key) for key in blocks if key not in shown]
     if not rest:
         return ""

@@ -94,33 +94,24 @@ class Shown:
     names: dict[str, str] = field(default_factory=dict)
 
 
-# Section → its title and blocks.
-TABLES: dict[str, tuple[str, tuple[Shown, ...]]] = {
+# Section → its blocks.
+TABLES: dict[str, tuple[Shown, ...]] = {
     "table-2": (
-        "Table 2: first-stage retrieval, article level",
-        (
-            Shown("article_face", "table_2", {"arcface": "arcface_face"}),
-            Shown("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
-            Shown("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
-        ),
+        Shown("article_face", "table_2", {"arcface": "arcface_face"}),
+        Shown("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
+        Shown("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
     ),
-    "table-3": ("Table 3: first-stage retrieval, passage level", (Shown("passage", "table_3"),)),
+    "table-3": (Shown("passage", "table_3"),),
     "table-4": (
-        "Table 4: persons and non-persons",
-        (
-            Shown("passage_persons", "table_4_persons"),
-            Shown("passage_non_persons", "table_4_non_persons"),
-            Shown("passage_face"),
-            Shown("passage_no_face"),
-        ),
+        Shown("passage_persons", "table_4_persons"),
+        Shown("passage_non_persons", "table_4_non_persons"),
+        Shown("passage_face"),
+        Shown("passage_no_face"),
     ),
 }
-RERANKED_TABLES: dict[str, tuple[str, tuple[Shown, ...]]] = {
-    "table-5": (
-        "Table 5: re-ranking by the image, article level",
-        (Shown("article_face", "table_5_face"), Shown("article", "table_5")),
-    ),
-    "table-6": ("Table 6: re-ranking by text and image, passage level", (Shown("passage", "table_6"),)),
+RERANKED_TABLES: dict[str, tuple[Shown, ...]] = {
+    "table-5": (Shown("article_face", "table_5_face"), Shown("article", "table_5")),
+    "table-6": (Shown("passage", "table_6"),),
 }
 
 

@@ -2,14 +2,15 @@
 
 import re
 import shutil
-from html.parser import HTMLParser
 
 import pyarrow.compute as pc
 import pytest
 import yaml
 
-from stages.complexity.fragment import ComplexityFragmentParameters, main
-from tests.page.complexity_world import HOSTILE, PARAMETERS, run_stages
+from tests.page.complexity_world import HOSTILE, run_stages
+from tests.page.outline import Outline
+from tests.page.parts import render as render_parts
+from tests.page.parts import render_part
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_json, write_table
 from trivium.page.assembly import page
@@ -20,68 +21,33 @@ SECTIONS = (
 )
 
 
-class Outline(HTMLParser):
-    """Rows of tables as lists of texts, the tags that are open, and elements by tag."""
-
-    VOID = frozenset({"meta", "link", "img", "br", "input", "path", "use", "rect"})
-
-    def __init__(self, html):
-        super().__init__()
-        self.rows, self.tags, self.open, self.row = [], [], [], None
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-        if tag == "tr":
-            self.row = []
-        elif tag in ("td", "th") and self.row is not None:
-            self.row.append("")
-
-    def handle_startendtag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-        if tag == "tr":
-            self.rows.append([" ".join(cell.split()) for cell in self.row])
-            self.row = None
-
-    def handle_data(self, text):
-        if self.row:
-            self.row[-1] += text
-
-
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     return run_stages(tmp_path_factory.mktemp("complexity"))
 
 
 def render(world, folder, **changes):
-    parameters = ComplexityFragmentParameters(**PARAMETERS["fragment"] | {"examples": 1000} | changes)
-    metrics = main(parameters, None, **world, out=folder / "complexity.json")
-    return metrics, read_json(folder / "complexity.json")
+    return render_parts("complexity", world, folder / "parts", examples={"examples": 1000} | changes)
 
 
 @pytest.fixture(scope="module")
-def fragment(world, tmp_path_factory):
+def article(world, tmp_path_factory):
     return render(world, tmp_path_factory.mktemp("out"))[1]
 
 
 @pytest.fixture(scope="module")
-def sections(fragment):
-    return {each["id"].removeprefix("complexity-"): each["html"] for each in fragment["sections"]}
+def sections(article):
+    return {each["id"].removeprefix("complexity-"): each["html"] for each in article["sections"]}
 
 
-def test_every_section_is_there_and_well_formed(fragment, sections):
+def test_every_section_is_there_and_well_formed(article, sections):
     assert tuple(sections) == SECTIONS
-    assert (fragment["pipeline"], fragment["world"]) == ("complexity", "sample")
-    assert Outline(page([fragment])).open == []
+    assert (article["pipeline"], article["world"]) == ("complexity", "sample")
+    assert Outline(page([article])).open == []
 
 
-def test_the_page_is_one_file_below_three_megabytes(fragment):
-    html = page([fragment])
+def test_the_page_is_one_file_below_three_megabytes(article):
+    html = page([article])
     assert len(html.encode()) < 3_000_000
     addresses = [value for tag, given in Outline(html).tags for name, value in given.items() if name in ("src", "href")]
     assert all(value.startswith(("#", "data:")) for value in addresses)
@@ -175,8 +141,8 @@ def test_beneath_table_2_stands_how_often_nothing_is_marked(world, tmp_path):
     counted = {f"f{n}_{key}": 0.0 for n in range(7) for key in ("validated", "found")}
     counted |= {"f1_validated": 2.0, "f4_validated": 3.0, "f4_found": 2.0, "f5_found": 1.0}
     write_json(folder / "validate.json", read_json(folder / "validate.json") | counted)
-    metrics, fragment = render(world | {"folder": folder}, tmp_path)
-    html = " ".join(next(each["html"] for each in fragment["sections"] if each["id"].endswith("table-2")).split())
+    metrics, article = render(world | {"folder": folder}, tmp_path)
+    html = " ".join(next(each["html"] for each in article["sections"] if each["id"].endswith("table-2")).split())
     assert "on simulated scores of 2 models" in html
     assert "Holm’s correction over the table marks some cell in 28 % of the tables [16, 43]" in html
     assert (
@@ -234,7 +200,7 @@ def test_factors_of_other_questions_are_refused(world, tmp_path):
     table = read_table(world["factors"])
     write_table(tmp_path / "factors.parquet", table.slice(1).replace_schema_metadata(table.schema.metadata))
     with pytest.raises(BadInput, match="factors of other questions"):
-        render(world | {"factors": tmp_path / "factors.parquet"}, tmp_path)
+        render_part("complexity", "factors", world | {"factors": tmp_path / "factors.parquet"}, tmp_path)
 
 
 def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
@@ -243,8 +209,8 @@ def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
     folder = tmp_path / "metrics"
     shutil.copytree(world["folder"], folder)
     write_json(folder / "judgements.json", {"camembert_correct": 2 / 3, "camembert_judged": 6.0, "kappa": 0.61})
-    _, fragment = render(world | {"judged": judged, "folder": folder}, tmp_path)
-    html = {each["id"]: each["html"] for each in fragment["sections"]}
+    _, article = render(world | {"judged": judged, "folder": folder}, tmp_path)
+    html = {each["id"]: each["html"] for each in article["sections"]}
     camembert = next(row for row in Outline(html["complexity-table-1"]).rows if row[0].startswith("CamemBERT"))
     assert camembert[6] == "67of 6"
     assert "κ 0.61" in html["complexity-table-1"]
@@ -277,8 +243,8 @@ def test_the_page_says_what_is_held_out_what_leaks_and_what_was_searched(world, 
     tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
     tree["complexity"]["world"]["seed"] = 2
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
-    _, fragment = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
-    assert "one of those searched on" in fragment["sections"][0]["html"]
+    _, article = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
+    assert "one of those searched on" in article["sections"][0]["html"]
 
 
 def test_replies_of_prompted_models_that_ran_stand_beneath_table_1(world, tmp_path):
@@ -286,8 +252,8 @@ def test_replies_of_prompted_models_that_ran_stand_beneath_table_1(world, tmp_pa
     shutil.copytree(world["folder"], folder)
     counts = {"run": 1, "questions": 90, "unwrapped": 4, "talked": 3, "cut": 2, "empty": 1, "refused": 5}
     write_json(folder / "prompt.json", {"mixtral_run": 0.0} | {f"gpt_{name}": float(n) for name, n in counts.items()})
-    _, fragment = render(world | {"folder": folder}, tmp_path)
-    html = fragment["sections"][0]["html"]
+    _, article = render(world | {"folder": folder}, tmp_path)
+    html = article["sections"][0]["html"]
     assert "<strong>GPT-3.5</strong>, asked 90 questions: 4 taken out of" in html
     assert "3 not words of the text" in html
     assert "<strong>Mixtral</strong>" not in html
@@ -310,8 +276,8 @@ def test_the_measure_that_was_analysed_is_named(world, sections, tmp_path, measu
     for stage in ("validate", "partition"):
         tree["complexity"][stage]["measure"] = measure
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
-    _, fragment = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
-    html = {each["id"].removeprefix("complexity-"): " ".join(each["html"].split()) for each in fragment["sections"]}
+    _, article = render(world | {"used": tmp_path / "params.yaml"}, tmp_path)
+    html = {each["id"].removeprefix("complexity-"): " ".join(each["html"].split()) for each in article["sections"]}
     for section, ours in (
         ("table-1", f"analysed by {name}; Figure 2 is drawn by Unicode-aware ROUGE-L all the same"),
         ("table-2", f"in points of {name}, rounded"),
@@ -333,9 +299,9 @@ def test_other_worlds_are_not_explained_as_the_sample(world, tmp_path):
     used.write_text(
         world["used"].read_text(encoding="utf-8").replace("calor: sample", "calor: local"), encoding="utf-8"
     )
-    _, fragment = render(world | {"used": used}, tmp_path)
-    assert "What is held out" not in fragment["sections"][0]["html"]
-    assert "sample" not in "".join(each["html"] for each in fragment["sections"] if "sizes" not in each["id"])
+    _, article = render(world | {"used": used}, tmp_path)
+    assert "What is held out" not in article["sections"][0]["html"]
+    assert "sample" not in "".join(each["html"] for each in article["sections"] if "sizes" not in each["id"])
 
 
 def test_effects_of_other_models_are_refused(world, tmp_path):

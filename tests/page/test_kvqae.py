@@ -1,16 +1,14 @@
-"""KVQAE's fragment: what it computes from the stages' numbers, and how it shows them."""
+"""KVQAE's article: what it computes from the stages' numbers, and how it shows them."""
 
 import pyarrow as pa
 import pytest
 import yaml
 
-from stages.kvqae.fragment import main
 from tests.kvqae.fusion_world import IMAGE, weights
 from tests.page.kvqae_world import (
     CHOICE,
     HOSTILE,
     METRICS,
-    PARAMETERS,
     READ,
     REBUILD,
     RERANKED,
@@ -18,10 +16,11 @@ from tests.page.kvqae_world import (
     block,
     write_world,
 )
+from tests.page.outline import Outline
+from tests.page.parts import render, render_part
 from trivium.files.tables import read_json, write_json
 from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
 from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
-from trivium.page.kvqae.fragment import KvqaeFragmentParameters
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import RERANKED_TABLES, TABLES, Shown, labels_of, reranked_labels_of, retrieval_html
@@ -37,15 +36,14 @@ def text(html):
 
 
 @pytest.fixture(scope="module")
-def fragment(tmp_path_factory):
+def article(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kvqae")
-    arguments = write_world(folder)
-    metrics = main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=folder / "kvqae.json")
-    return metrics, {each["id"]: each["html"] for each in read_json(folder / "kvqae.json")["sections"]}
+    metrics, found = render("kvqae", write_world(folder), folder / "parts")
+    return metrics, {each["id"]: each["html"] for each in found["sections"]}
 
 
-def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(fragment):
-    metrics, sections = fragment
+def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(article):
+    metrics, sections = article
     assert [name.removeprefix("kvqae-") for name in sections] == [
         *("table-1", "construction", "table-2", "table-3", "table-4", "table-5", "table-6", "overlap"),
         *("table-7", "figure-4", "gallery", "difficulty", "sizes"),
@@ -58,8 +56,8 @@ def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(fragment)
     assert metrics == {"gallery_questions": 3.0, "gallery_right": 2.0, "gallery_pictures_missing": 11.0}
 
 
-def test_gallery_shows_both_rankings_with_the_answers_of_the_last(fragment):
-    gallery = fragment[1]["kvqae-gallery"]
+def test_gallery_shows_both_rankings_with_the_answers_of_the_last(article):
+    gallery = article[1]["kvqae-gallery"]
     assert gallery.count("<h4>Multimodal retrieval</h4>") == gallery.count("<h4>Re-ranked by text and image</h4>") == 3
     assert gallery.count("✓ right") == 2  # q0 and q1; the answer of the first seed on the re-ranked list
     assert gallery.count("<mark>Brno</mark>") == 3
@@ -122,10 +120,10 @@ def test_findings_come_from_the_blocks_and_metrics_that_exist():
 
 
 def test_reranking_stands_beside_the_paper_s_rows():
-    (shown,) = RERANKED_TABLES["table-6"][1]
+    (shown,) = RERANKED_TABLES["table-6"]
     html = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS))
     assert "Text + F·A + RRT 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 52.7 43.7" in html
-    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][1][0]], 0.01, 0.95, RERANKED_LABELS))
+    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][0]], 0.01, 0.95, RERANKED_LABELS))
     assert "52.4 43.0 13.3 77.4" in face
     assert "in brackets the 95 % bootstrap interval" in face
     other = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.975, RERANKED_LABELS))
@@ -176,19 +174,57 @@ def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
     assert verdicts(reading_html(read, PUBLISHED, READING_ROWS, 5, sample=True)) == []
 
 
+def rows_of(html):
+    """{first cell: the others} of all tables."""
+    return {row[0]: row[1:] for row in Outline(html).rows}
+
+
+@pytest.mark.parametrize(
+    ("world", "annotations", "shown"),
+    [("sample", "sample", True), ("hub", "sample", False), ("local", "sample", False), ("hub", "local", True)],
+)
+def test_simulated_annotators_of_real_questions_stand_beside_nothing_of_the_paper_s(
+    tmp_path, world, annotations, shown
+):
+    arguments = write_world(tmp_path)
+    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
+    worlds = {"kvqae": world, "kvqae_annotations": annotations}
+    arguments["used"].write_text(yaml.safe_dump(used | {"world": worlds}), encoding="utf-8")
+    render_part("kvqae", "construction", arguments, tmp_path / "parts")
+    made = read_json(tmp_path / "parts/kvqae/construction.json")["sections"]
+    statistics, steps = rows_of(made["table-1"]), rows_of(made["construction"])
+    of_annotators = {
+        "Questions": statistics["Questions"][1],
+        "κ": steps["Fleiss’ κ, discard"][0],
+        "κ known": steps["Fleiss’ κ, discard"][1],
+        "edited": steps["Kept questions that were edited"][0],
+        "in": steps["Questions kept by the annotators"][0],
+        "kept": steps["Questions kept by the annotators"][1],
+        "left out": steps["Questions kept by the annotators"][4],
+    }
+    told = ["195", "0.35", "0.33", "50.0 %", "300", "195"]
+    assert list(of_annotators.values())[:-1] == (told if shown else [ABSENT] * 6)
+    assert (of_annotators["left out"] == ABSENT) != shown
+    for html in made.values():
+        assert ("Nobody annotated these questions" in html) != shown
+    # What needs no annotator stands there all the same.
+    assert statistics["Questions"][0] == "1 700"
+    assert steps["Mentions linked to an article that holds the answer"][:2] == ["900", "495"]
+
+
 @pytest.mark.parametrize(("world", "given"), [("sample", False), ("hub", True), ("local", True)])
 def test_the_page_judges_every_world_but_the_sample(tmp_path, world, given):
     arguments = write_world(tmp_path)
     used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    arguments["used"].write_text(yaml.safe_dump(used | {"world": {"kvqae": world}}), encoding="utf-8")
-    main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=tmp_path / "kvqae.json")
-    sections = {each["id"]: each["html"] for each in read_json(tmp_path / "kvqae.json")["sections"]}
+    worlds = {"kvqae": world, "kvqae_annotations": "local"}
+    arguments["used"].write_text(yaml.safe_dump(used | {"world": worlds}), encoding="utf-8")
+    sections = {each["id"]: each["html"] for each in render("kvqae", arguments, tmp_path / "parts")[1]["sections"]}
     for table in ("table-2", "table-3", "table-4", "table-5", "table-6", "table-7"):
         assert bool(verdicts(sections[f"kvqae-{table}"])) == given
 
 
 def test_every_published_name_exists():
-    for _, wanted in (*TABLES.values(), *RERANKED_TABLES.values()):
+    for wanted in (*TABLES.values(), *RERANKED_TABLES.values()):
         for shown in wanted:
             if shown.published is not None:
                 assert set(shown.names.values()) <= PUBLISHED[shown.published]["rows"].keys()
@@ -246,7 +282,7 @@ def test_how_the_images_are_fused_alone():
 def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     arguments = write_world(tmp_path)
     used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    used["kvqae"]["rrt"], used["world"] = {"use": False}, {"kvqae": "hub"}
+    used["kvqae"]["rrt"], used["world"]["kvqae"] = {"use": False}, "hub"
     arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
     blocks = dict(RERANKED)
     blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})
@@ -256,8 +292,8 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     alone = CHOICE["image_alone"] | {"chosen": faces, "paper": faces}
     images = {"image": CHOICE["image"] | {"chosen": faces}, "image_alone": alone}
     write_json(arguments["reranking_choice"], CHOICE | images)
-    main(KvqaeFragmentParameters(**PARAMETERS), None, **arguments, out=tmp_path / "kvqae.json")
-    sections = {each["id"]: text(each["html"]) for each in read_json(tmp_path / "kvqae.json")["sections"]}
+    found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
+    sections = {each["id"]: text(each["html"]) for each in found}
     for number in (5, 6, 7):
         said = "the first 10 by ArcFace where a face is found. RRT was left out (kvqae.rrt.use is false)"
         assert said in sections[f"kvqae-table-{number}"]
@@ -273,14 +309,14 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     assert "ArcFace + RRT" not in table_5 + table_6
 
 
-def test_re_ranking_says_how_deep_it_goes(fragment):
+def test_re_ranking_says_how_deep_it_goes(article):
     depths = "new order: the first 5 by text, the first 10 by ArcFace, the first 15 by RRT."
-    assert all(depths in fragment[1][f"kvqae-table-{number}"] for number in (5, 6, 7))
-    assert "MRR 42.0 % against the paper’s 41.0 %" in fragment[1]["kvqae-table-5"]
+    assert all(depths in article[1][f"kvqae-table-{number}"] for number in (5, 6, 7))
+    assert "MRR 42.0 % against the paper’s 41.0 %" in article[1]["kvqae-table-5"]
 
 
-def test_the_cross_encoder_s_validation_stands_beside_table_6(fragment):
-    assert "lowers the MRR of the initial list: 42.3 % before, 27.6 % after" in text(fragment[1]["kvqae-table-6"])
+def test_the_cross_encoder_s_validation_stands_beside_table_6(article):
+    assert "lowers the MRR of the initial list: 42.3 % before, 27.6 % after" in text(article[1]["kvqae-table-6"])
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""KVQAE's fragment of the page: Tables 1 to 7, Figures 4 and 5, what was tuned, and what the numbers show."""
+"""What Figure 5 shows: questions drawn by a seed, with the first passages of each ranking and what the reader found."""
 
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,73 +17,18 @@ from trivium.formats.trec import read_run_over
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.measures.runs import PADDING
-from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings
 from trivium.page.kvqae.gallery import Ranking, Spans, face_boxes, gallery_items
-from trivium.page.kvqae.reranking import depths_note, image_note, overlap_blocks_html, tuning_html
-from trivium.page.kvqae.retrieval import (
-    RERANKED_TABLES,
-    WITHOUT_RRT,
-    labels_of,
-    reranked_labels_of,
-    retrieval_html,
-)
-
-Section = dict[str, str]
 
 
-class KvqaeFragmentParameters(Parameters):
-    """Section `kvqae.fragment`."""
+class GalleryParameters(Parameters):
+    """Section `kvqae.page.gallery`."""
 
+    elsewhere: ClassVar = {"world": "world.kvqae"}
+    world: str = Field(description="Where the data comes from")
     questions: int = Field(ge=1, description="Test questions shown in the gallery")
     passages: int = Field(ge=1, description="Passages of each ranking shown with each of them")
     image_side: int = Field(ge=32, description="Pixels of the gallery's images, stored at this size")
     seed: int = Field(default=0, ge=0, description="Of the draw of questions")
-
-
-def told(kvqae: Mapping[str, Any], stage: str, name: str, shared: str) -> Any:
-    """A value of a stage: its own, or what the section that it shares says."""
-    return kvqae[stage].get(name, kvqae[shared][name])
-
-
-def section(name: str, title: str, html: str) -> Section:
-    """A section of the page; `html` is escaped already."""
-    return {"id": f"kvqae-{name}", "title": title, "html": html}
-
-
-def reranking_sections(
-    blocks: dict[str, Any],
-    choice: Mapping[str, Any],
-    text_alone: str,
-    kvqae: Mapping[str, Any],
-    printed: dict[str, Any],
-    *,
-    sample: bool,
-) -> list[Section]:
-    """Tables 5 and 6, what they show, what was seen on validation, and the split by overlap.
-
-    Args:
-        blocks: as stage `evaluate_reranking` writes them.
-        choice: of stage `tune_reranking`.
-        text_alone: HTML, what the cross-encoder did on validation.
-        kvqae: the parameters used.
-        printed: the paper's numbers.
-        sample: our numbers are of a sample world.
-    """
-    names = ("significance", "confidence")
-    level, confidence = (told(kvqae, "evaluate_reranking", name, "statistics") for name in names)
-    other = {} if kvqae["rrt"]["use"] else WITHOUT_RRT
-    first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
-    labels = reranked_labels_of(first_stage, kvqae["rerankers"]) | other
-    made = []
-    for name, (title, wanted) in RERANKED_TABLES.items():
-        asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT
-        found = retrieval_findings(blocks, asked, level)
-        tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=other)
-        made.append(section(name, title, findings_html(found, depths_note(kvqae)) + tables))
-    made[0]["html"] += findings_html([], image_note(choice))
-    made[-1]["html"] += tuning_html(choice) + text_alone
-    overlap = overlap_blocks_html(blocks, printed, level, confidence, labels)
-    return [*made, section("overlap", "Overlap with the encoders’ pretraining", overlap)] if overlap else made
 
 
 def reader_of(answers: Path) -> tuple[dict[str, str], dict[str, Spans]]:
@@ -99,7 +44,7 @@ def reader_of(answers: Path) -> tuple[dict[str, str], dict[str, Spans]]:
 
 
 def gallery(
-    parameters: KvqaeFragmentParameters,
+    parameters: GalleryParameters,
     questions: Sequence[Question],
     rankings: Mapping[str, tuple[Path, Path]],
     articles: Path,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.decorrelation.fragment import DecorrelationFragmentParameters, main
 from tests.decorrelation import retrieved_world as world
-from tests.stages.complexity.test_fragment import Outline
+from tests.page.outline import Outline
+from tests.page.parts import render, render_part
 from trivium.decorrelation.evaluation.lists import ODMAP
 from trivium.decorrelation.matrix import parse_cells
 from trivium.errors import BadInput
@@ -23,14 +23,12 @@ SECTIONS = (
     *("table-1", "findings", "table-2", "gallery", "table-3", "figure-4", "appendix-b", "entities", "classes"),
     *("co-occurrence", "removals", "sizes"),
 )
-PARAMETERS = DecorrelationFragmentParameters(**world.PARAMETERS["fragment"])
 PUBLISHED = yaml.safe_load(Path("tests/published/decorrelation.yaml").read_text(encoding="utf-8"))
 
 
 def small_world(folder, cells):
     arguments = world.evaluated(folder, cells)
-    metrics = main(PARAMETERS, None, **arguments, out=folder / "fragment.json")
-    return arguments, metrics, read_json(folder / "fragment.json")
+    return arguments, *render("decorrelation", arguments, folder / "parts")
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +46,8 @@ def few(tmp_path_factory):
     """CLIP on COCO alone, without any grid."""
     names = ("coco_clip_finetune_0", "coco_clip_ours_0")
     cells = {name: fields for name, fields in world.default_cells().items() if name in names}
-    fragment = small_world(tmp_path_factory.mktemp("few"), cells)[2]
-    return {each["id"].removeprefix("decorrelation-"): each["html"] for each in fragment["sections"]}
+    article = small_world(tmp_path_factory.mktemp("few"), cells)[2]
+    return {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
 
 
 def rows(html):
@@ -78,7 +76,7 @@ def test_every_section_is_there_and_well_formed(full, sections):
     assert tuple(sections) == SECTIONS
     assert (full[2]["pipeline"], full[2]["world"]) == ("decorrelation", "sample")
     assert Outline(page([full[2]])).open == []
-    assert full[1]["examples"] == PARAMETERS.examples
+    assert full[1]["examples"] == world.PARAMETERS["page"]["gallery"]["examples"]
     assert full[1]["pictures_missing"] == 0
 
 
@@ -153,8 +151,8 @@ def test_own_rows_stand_beside_the_papers(tmp_path):
         ("coco", "clip", "grammatical_inpaint", 0, {"captions": "grammatical"}),
         *(("coco", model, "ours", 0, {}) for model in ("vse", "vse_frozen")),
     ])  # fmt: skip
-    fragment = small_world(tmp_path, cells)[2]
-    found = {each["id"].removeprefix("decorrelation-"): each["html"] for each in fragment["sections"]}
+    article = small_world(tmp_path, cells)[2]
+    found = {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
     for table in ("table-1", "table-2"):
         html = found[table]
         assert row_of(html, "VSE++ ", "ours")[-1] != "not in the paper"
@@ -249,16 +247,14 @@ def test_a_world_that_is_not_the_sample_is_held_against_the_paper(full, tmp_path
     used["world"]["coco"] = "hub"
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
     arguments = full[0] | {"used": tmp_path / "params.yaml"}
-    main(PARAMETERS, None, **arguments, out=tmp_path / "fragment.json")
-    fragment = read_json(tmp_path / "fragment.json")
-    assert fragment["world"] == "hub"
-    judgements = fragment["sections"][0]["html"].count("paper: off by up to")
+    article = render("decorrelation", arguments, tmp_path)[1]
+    assert article["world"] == "hub"
+    judgements = article["sections"][0]["html"].count("paper: off by up to")
     assert judgements
     assert "paper: off" not in full[2]["sections"][0]["html"]
     used["decorrelation"]["train"]["models"]["clip"]["steps"] = 10  # of 22 130
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
-    main(PARAMETERS, None, **arguments, out=tmp_path / "fragment.json")
-    fewer = read_json(tmp_path / "fragment.json")["sections"][0]["html"].count("paper: off by up to")
+    fewer = render("decorrelation", arguments, tmp_path)[1]["sections"][0]["html"].count("paper: off by up to")
     assert fewer < judgements
 
 
@@ -268,4 +264,4 @@ def test_cells_without_any_row_of_table_1_are_refused(full, tmp_path):
     used["decorrelation"]["cells"] = {"coco_clip_longer_0": cells["coco_clip_longer_0"]}
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
     with pytest.raises(BadInput, match="no row of table 1"):
-        main(PARAMETERS, None, **full[0] | {"used": tmp_path / "params.yaml"}, out=tmp_path / "fragment.json")
+        render_part("decorrelation", "gallery", full[0] | {"used": tmp_path / "params.yaml"}, tmp_path)

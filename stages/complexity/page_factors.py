@@ -1,0 +1,93 @@
+"""Stage `complexity-page_factors`. What factors are and what they cost, on the page: Table 2 and what it says."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from trivium.complexity.effects.factor_table import read_names
+from trivium.complexity.scoring.score_table import read_scores
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.complexity.factors import forest_html, shares_html, table_2_html
+from trivium.page.complexity.findings import findings_html
+from trivium.page.complexity.material import (
+    read_answered,
+    read_effects,
+    read_found,
+    read_published,
+    read_questions_with_factors,
+)
+from trivium.page.complexity.readers import MEASURES
+from trivium.page.complexity.reasons import corpus
+
+
+class FactorsPageParameters(Parameters):
+    """Section `complexity.page.factors`."""
+
+    elsewhere: ClassVar = {
+        "world": "world.calor",
+        "readers": "complexity.finetune.models",
+        "prompted": "complexity.prompt.models",
+        "measure": "complexity.validate.measure",
+        "risk": "complexity.validate.risk",
+        "confidence": "complexity.validate.confidence",
+        "majority": "complexity.partition.majority",
+        "simulated": "complexity.simulate.models",
+    }
+    world: str = Field(description="Where the evaluation texts come from")
+    readers: dict[str, dict[str, Any]] = Field(description="Models that are fine-tuned")
+    prompted: dict[str, dict[str, Any]] = Field(description="Models that are prompted")
+    measure: str = Field(description="That is analysed")
+    risk: float = Field(gt=0, lt=1, description="Of the analysis")
+    confidence: float = Field(gt=0, lt=1, description="Of its intervals")
+    majority: float = Field(ge=0, lt=1, description="Share of the models that a factor must exceed to count")
+    simulated: int = Field(ge=1, description="Models of a simulated table")
+
+
+def main(
+    parameters: FactorsPageParameters, context: Context, *, questions: Path, texts: Path, scores: Path, factors: Path,
+    effects: Path, found: Sequence[Path], published: Path, out: Path,
+) -> None:  # fmt: skip
+    """Render the factors, Table 2, what it says, and all factors together."""
+    printed, metrics = read_published(published), read_found(found)
+    known = read_answered(scores, printed, parameters.readers, parameters.prompted)
+    cells, names = read_effects(effects, known.models), read_names(factors)
+    examples, table = read_questions_with_factors(questions, texts, factors)
+    measure = MEASURES[parameters.measure]
+    levels = {"risk": parameters.risk, "confidence": parameters.confidence}
+    values = read_scores(scores, [each.id for each in examples], parameters.measure)
+    sections = {
+        "factors": shares_html(metrics["factors"], printed, names),
+        "table-2": table_2_html(
+            cells,
+            printed,
+            metrics["validate"],
+            metrics["simulate"],
+            parameters.simulated,
+            names,
+            known.labels,
+            measure=measure,
+            majority=parameters.majority,
+            **levels,
+        ),
+        "findings": findings_html(
+            cells,
+            printed,
+            metrics["factors"],
+            names,
+            known.labels,
+            corpus(examples, table, names, values),
+            measure=measure,
+            sample=parameters.world == "sample",
+            **levels,
+        ),
+        "forest": forest_html(cells, known.labels, measure=measure, confidence=parameters.confidence),
+    }
+    write_part(out, parameters.world, sections)
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.page.factors", FactorsPageParameters)

@@ -1,0 +1,50 @@
+"""Stage `complexity-page_instrument`. What the analysis rests on: simulations, and whether models agree."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pyarrow import csv
+from pydantic import Field
+
+from trivium.complexity.effects.factor_table import read_names
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.complexity.instrument import agreement_html, planted, simulation_html
+from trivium.page.complexity.material import read_answered, read_found, read_published
+
+
+class InstrumentPageParameters(Parameters):
+    """Section `complexity.page.instrument`."""
+
+    elsewhere: ClassVar = {
+        "world": "world.calor",
+        "readers": "complexity.finetune.models",
+        "prompted": "complexity.prompt.models",
+        "simulate": "complexity.simulate",
+    }
+    world: str = Field(description="Where the evaluation texts come from")
+    readers: dict[str, dict[str, Any]] = Field(description="Models that are fine-tuned")
+    prompted: dict[str, dict[str, Any]] = Field(description="Models that are prompted")
+    simulate: dict[str, Any] = Field(description="What was planted")
+
+
+def main(
+    parameters: InstrumentPageParameters, context: Context, *, scores: Path, factors: Path, agreement: Path,
+    found: Sequence[Path], published: Path, out: Path,
+) -> dict[str, float]:  # fmt: skip
+    """Render both; the metrics say how strong the planted effects are (see `planted`)."""
+    printed, metrics = read_published(published), read_found(found)
+    known = read_answered(scores, printed, parameters.readers, parameters.prompted)
+    pairs = csv.read_csv(agreement).to_pylist()
+    sections = {
+        "instrument": simulation_html(metrics["simulate"], parameters.simulate, read_names(factors), printed),
+        "agreement": agreement_html(pairs, known.models, metrics["validate"], known.labels),
+    }
+    write_part(out, parameters.world, sections)
+    return planted(parameters.simulate, printed)
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.page.instrument", InstrumentPageParameters)

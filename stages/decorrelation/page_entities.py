@@ -1,0 +1,35 @@
+"""Stage `decorrelation-page_entities`. KVQAE's entities before and after decorrelation, on the page."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from trivium.files.tables import read_json
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.decorrelation.entities import entities_html
+
+
+class EntitiesPageParameters(Parameters):
+    """Section `decorrelation.page.entities`."""
+
+    elsewhere: ClassVar = {
+        "coco": "world.coco",
+        "confidence": "decorrelation.entities.confidence",
+        "significance": "decorrelation.page.significance",
+    }
+    coco: str = Field(description="Where COCO's data comes from")
+    confidence: float = Field(gt=0, lt=1, description="Of intervals")
+    significance: float = Field(gt=0, lt=1, description="p up to which a difference counts as shown")
+
+
+def main(parameters: EntitiesPageParameters, context: Context, *, entities: Path, out: Path) -> None:
+    """Render the table of stage entities."""
+    html = entities_html(read_json(entities), level=parameters.significance, confidence=parameters.confidence)
+    write_part(out, parameters.coco, {"entities": html})
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.page.entities", EntitiesPageParameters)

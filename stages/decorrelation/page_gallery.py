@@ -1,0 +1,50 @@
+"""Stage `decorrelation-page_gallery`. Figure 3 on the page: pictures with and without an object, and who is fooled."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from trivium.files.tables import read_table
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.decorrelation.gallery import gallery_html
+from trivium.page.decorrelation.results import read_results
+
+
+class GalleryPageParameters(Parameters):
+    """Section `decorrelation.page.gallery`."""
+
+    elsewhere: ClassVar = {"coco": "world.coco"}
+    coco: str = Field(description="Where COCO's data comes from")
+    examples: int = Field(ge=1, description="Test queries in the gallery")
+    image_side: int = Field(default=192, ge=32, description="Pixels of the longer side of the gallery's pictures")
+    sentence_characters: int = Field(default=160, ge=20, description="Characters of a sentence that the gallery shows")
+    seed: int = Field(ge=0, description="Of the draw of queries")
+
+
+def main(
+    parameters: GalleryPageParameters, context: Context, *, evaluated: Path, evaluation: Path, raw: Path, phrases: Path,
+    removals: Path, painted: Path, retrieved: Path, used: Path, out: Path,
+) -> dict[str, float]:  # fmt: skip
+    """Render the gallery of the queries in `evaluation`; `evaluated` are the metrics of the same stage."""
+    html, shown = gallery_html(
+        read_results(used, evaluated),
+        read_table(evaluation, ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]),
+        raw=raw,
+        phrases=phrases,
+        removals=removals,
+        painted=painted,
+        retrieved=retrieved,
+        count=parameters.examples,
+        seed=parameters.seed,
+        side=parameters.image_side,
+        longest=parameters.sentence_characters,
+    )
+    write_part(out, parameters.coco, {"gallery": html})
+    return shown
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.page.gallery", GalleryPageParameters)

@@ -1,0 +1,39 @@
+"""Stage `kvqae-page_gallery`. Figure 5 on the page: questions and their first results."""
+
+from pathlib import Path
+
+from trivium.files.image_shards import Images
+from trivium.files.tables import read_table
+from trivium.formats.questions import read_questions
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.kvqae.drawn import GalleryParameters, gallery
+from trivium.page.kvqae.gallery import gallery_html, pictures_missing
+
+
+def main(
+    parameters: GalleryParameters, context: Context, *, questions: Path, run: Path, answers: Path, reranked_run: Path,
+    reranked_answers: Path, faces: Path, articles: Path, passages: Path, question_images: Path, kb_images: Path,
+    out: Path,
+) -> dict[str, float]:  # fmt: skip
+    """Render the gallery of both rankings; the last one's answers are those shown."""
+    items = gallery(
+        parameters,
+        read_questions(questions),
+        {"Multimodal retrieval": (run, answers), "Re-ranked by text and image": (reranked_run, reranked_answers)},
+        articles,
+        passages,
+        read_table(faces, ["name", "width", "height", "detected", "box"]),
+        Images(question_images),
+        Images(kb_images),
+    )
+    write_part(out, parameters.world, {"gallery": gallery_html(items, parameters.seed)})
+    return {
+        "gallery_questions": float(len(items)),
+        "gallery_right": float(sum(item["right"] for item in items)),
+        "gallery_pictures_missing": float(pictures_missing(items)),
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page.gallery", GalleryParameters)

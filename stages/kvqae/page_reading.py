@@ -1,0 +1,52 @@
+"""Stage `kvqae-page_reading`. Table 7 on the page, and the score by number of passages read."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pyarrow import csv
+from pydantic import Field
+
+from trivium.files.tables import read_json
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.kvqae.findings import findings_html, reading_findings
+from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
+from trivium.page.kvqae.reranking import depths_note
+
+
+class ReadingPageParameters(Parameters):
+    """Section `kvqae.page.reading`."""
+
+    elsewhere: ClassVar = {
+        "world": "world.kvqae",
+        "statistics": "kvqae.statistics",
+        "evaluate": "kvqae.evaluate",
+        "rerankers": "kvqae.rerankers",
+        "with_rrt": "kvqae.rrt.use",
+        "seeds": "kvqae.read.seeds",
+    }
+    world: str = Field(description="Where the data comes from")
+    statistics: dict[str, Any] = Field(description="What tables share")
+    evaluate: dict[str, Any] = Field(description="What Tables 2 to 4 have of their own, and this shares")
+    rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
+    with_rrt: bool = Field(description="Whether RRT is one of them")
+    seeds: list[int] = Field(description="Of the readers")
+
+
+def main(
+    parameters: ReadingPageParameters, context: Context, *, reading: Path, sweep: Path, published: Path, out: Path
+) -> None:
+    """Render the table of stage `read` and its curve."""
+    printed, metrics = yaml.safe_load(published.read_text(encoding="utf-8")), read_json(reading)
+    level = (parameters.statistics | parameters.evaluate)["significance"]
+    depths = depths_note({"rerankers": parameters.rerankers, "rrt": {"use": parameters.with_rrt}})
+    sample = parameters.world == "sample"
+    table = reading_html(metrics, printed, READING_ROWS, len(parameters.seeds), sample=sample)
+    found = findings_html(reading_findings(metrics, level), depths)
+    write_part(out, parameters.world, {"table-7": found + table + sweep_html(csv.read_csv(sweep))})
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page.reading", ReadingPageParameters)

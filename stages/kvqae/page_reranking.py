@@ -1,0 +1,69 @@
+"""Stage `kvqae-page_reranking`. Tables 5 and 6 on the page, and the split by overlap with pretraining."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pydantic import Field
+
+from trivium.files.tables import read_json
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.kvqae.reranking import cross_encoder_html, reranking_sections
+
+
+class RerankingPageParameters(Parameters):
+    """Section `kvqae.page.reranking`."""
+
+    elsewhere: ClassVar = {
+        "world": "world.kvqae",
+        "statistics": "kvqae.statistics",
+        "evaluate_reranking": "kvqae.evaluate_reranking",
+        "image_encoders": "kvqae.image_encoders",
+        "weights": "kvqae.fuse.weights",
+        "rerankers": "kvqae.rerankers",
+        "with_rrt": "kvqae.rrt.use",
+        "cross_encoder": "kvqae.cross_encoder",
+        "rerank_finetune": "kvqae.rerank_finetune",
+    }
+    world: str = Field(description="Where the data comes from")
+    statistics: dict[str, Any] = Field(description="What tables share")
+    evaluate_reranking: dict[str, Any] = Field(description="What these have of their own")
+    image_encoders: dict[str, Any] = Field(description="Those in use")
+    weights: dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems")
+    rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
+    with_rrt: bool = Field(description="Whether RRT is one of them")
+    cross_encoder: dict[str, Any] = Field(description="What its trainings share")
+    rerank_finetune: dict[str, Any] = Field(description="What the second has of its own")
+
+
+def main(
+    parameters: RerankingPageParameters, context: Context, *, reranking: Path, reranking_choice: Path,
+    cross_encoder: Path, published: Path, out: Path,
+) -> None:  # fmt: skip
+    """Render the tables of stage `evaluate_reranking`, what was tuned, and the cross-encoder's validation."""
+    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    told = parameters.statistics | parameters.evaluate_reranking
+    trained = parameters.cross_encoder | parameters.rerank_finetune
+    text_alone = cross_encoder_html(
+        read_json(cross_encoder),
+        questions=trained["validation_questions"],
+        passages=trained["validation_passages"],
+        depth=parameters.rerankers["text"]["depth"],
+    )
+    used = {
+        "image_encoders": parameters.image_encoders,
+        "fuse": {"weights": parameters.weights},
+        "rerankers": parameters.rerankers,
+        "rrt": {"use": parameters.with_rrt},
+    }
+    sections = reranking_sections(
+        read_json(reranking), read_json(reranking_choice), text_alone, used, printed,
+        level=told["significance"], confidence=told["confidence"], sample=parameters.world == "sample",
+    )  # fmt: skip
+    write_part(out, parameters.world, sections)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page.reranking", RerankingPageParameters)

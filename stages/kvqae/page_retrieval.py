@@ -1,0 +1,53 @@
+"""Stage `kvqae-page_retrieval`. Tables 2 to 4 on the page."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pydantic import Field
+
+from trivium.files.tables import read_json
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.kvqae.findings import RETRIEVAL, findings_html, retrieval_findings
+from trivium.page.kvqae.retrieval import TABLES, labels_of, retrieval_html
+
+
+class RetrievalPageParameters(Parameters):
+    """Section `kvqae.page.retrieval`."""
+
+    elsewhere: ClassVar = {
+        "world": "world.kvqae",
+        "statistics": "kvqae.statistics",
+        "evaluate": "kvqae.evaluate",
+        "image_encoders": "kvqae.image_encoders",
+        "weights": "kvqae.fuse.weights",
+    }
+    world: str = Field(description="Where the data comes from")
+    statistics: dict[str, Any] = Field(description="What tables share")
+    evaluate: dict[str, Any] = Field(description="What these have of their own")
+    image_encoders: dict[str, Any] = Field(description="Those in use")
+    weights: dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems")
+
+
+def main(
+    parameters: RetrievalPageParameters, context: Context, *, evaluation: Path, published: Path, out: Path
+) -> None:
+    """Render the tables of stage `evaluate` and what they show."""
+    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    told = parameters.statistics | parameters.evaluate
+    level, confidence = told["significance"], told["confidence"]
+    labels = labels_of(parameters.image_encoders, parameters.weights)
+    sample = parameters.world == "sample"
+    blocks = read_json(evaluation)
+    sections = {
+        name: findings_html(retrieval_findings(blocks, RETRIEVAL.get(name, ()), level))
+        + retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample)
+        for name, wanted in TABLES.items()
+    }
+    write_part(out, parameters.world, sections)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page.retrieval", RetrievalPageParameters)
