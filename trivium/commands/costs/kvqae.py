@@ -11,6 +11,7 @@ from trivium.commands.stage_models import Used
 from trivium.formats.questions import SPLITS
 from trivium.kvqae.retrieval.bm25_search import grid
 from trivium.page.contents import ARTICLES, stage_of
+from trivium.page.kvqae.smaller_base import PAPERS_ARTICLES
 from trivium.sources.kvqae.hub import INDEX_BYTES, PREVIEW_BYTES
 
 
@@ -104,15 +105,12 @@ def _sample(used: Used) -> KvqaeWorld:
     )
 
 
-HUB_ARTICLES = 1_495_352  # of ViQuAE: 506 237 + 35 736 + 953 379, 8 passages each
-
-
 def _hub(used: Used) -> KvqaeWorld:
     words, base = used("kvqae.passages.words"), used("kvqae.world.base")
     everything = KvqaeWorld(
         downloaded=1,
         articles=5_903_530,  # KILT
-        kb_articles=HUB_ARTICLES,
+        kb_articles=PAPERS_ARTICLES,  # ViQuAE: 506 237 + 35 736 + 953 379, 8 passages each
         words=words,
         passages=24_000_000 * 100 / words,  # a guess: as many again outside the KB, where articles are shorter
         kb_passages=12_000_000 * 100 / words,
@@ -144,7 +142,7 @@ def _hub(used: Used) -> KvqaeWorld:
             disk=3.2 + 0.8 + 2 * previews + INDEX_BYTES / 1e9 + articles * 7e-6,
             memory=6,  # Java's 4, and the ids of all articles
             # All articles are read twice, and indexed once: measured, 1800 a second.
-            core_hours=HUB_ARTICLES * (2 / 4000 + 1 / 1800) / 3600,
+            core_hours=PAPERS_ARTICLES * (2 / 4000 + 1 / 1800) / 3600,
             waiting=articles / 8 / 3600,  # Commons gives two connections, which begin anew for each preview
         ),
     )

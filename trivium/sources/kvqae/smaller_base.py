@@ -70,16 +70,16 @@ def write_smaller_base(
     shown = {pages[subject] for subject in subjects if subject in pages}
     negatives, drawn = choose(shown, _best_ranks(questions, base, index), pages.values(), base)
     counts: Counter[str] = Counter(base_subjects=len(shown), base_subjects_without_article=len(subjects) - len(shown))
-    counts.update(base_negatives=len(negatives), base_drawn=len(drawn), base_chosen_from=len(pages))
+    counts.update(base_negatives=len(negatives), base_drawn=len(drawn), base_chosen_from=len(pages), entities_twice=0)
     chosen = {*shown, *negatives, *drawn}
     entities: list[dict[str, Any]] = [human_type()]
 
     def articles() -> Iterator[dict[str, Any]]:
-        for part, human, page, path, row, record in _once(parts):
+        for part, page, entity, article in _once(parts, counts):
             if page in chosen:
-                entities.append(to_entity(record, human, path, row))
+                entities.append(entity)
                 counts[f"entities_{part}"] += 1
-                yield to_article(record, path, row)
+                yield article
 
     counts["articles"] = write_json_lines(raw / "articles.jsonl", articles())
     write_json_lines(raw / "wikidata.jsonl", entities)
@@ -130,22 +130,26 @@ def _best_ranks(questions: Sequence[Question], base: SmallerBaseParameters, inde
 
 def _documents(parts: Mapping[str, Path], pages: dict[str, int]) -> Iterator[tuple[int, str]]:
     """Stream (page, title and text); `pages` receives the page of each entity."""
-    for _, human, page, path, row, record in _once(parts):
-        article = to_article(record, path, row)
-        pages[to_entity(record, human, path, row)["id"]] = page
+    for _, page, entity, article in _once(parts, Counter()):
+        pages[entity["id"]] = page
         yield page, " ".join([article["wikipedia_title"], *clean_paragraphs(article["text"])])
 
 
-def _once(parts: Mapping[str, Path]) -> Iterator[tuple[str, bool, int, Path, int, dict[str, Any]]]:
-    """Stream (part, human, page, file, row, record) of each article; some stand in two parts."""
-    seen: set[int] = set()
+def _once(parts: Mapping[str, Path], counts: Counter[str]) -> Iterator[tuple[str, int, dict[str, Any], dict[str, Any]]]:
+    """Stream (part, page, entity, article); what stands in two parts, or has an entity of before, is counted."""
+    pages: set[int] = set()
+    entities: set[str] = set()
     for part, human in KB_PARTS.items():
         path = parts[f"{part}.jsonl.gz"]
         for row, record in read_records(path):
-            identifier = str(record.get("wikipedia_id"))
-            if not (identifier.isascii() and identifier.isdecimal()):
+            article, entity = to_article(record, path, row), to_entity(record, human, path, row)
+            page = article["wikipedia_id"]
+            if not (page.isascii() and page.isdecimal()):
                 problem, expected = "not a page's number", "digits, as Wikipedia numbers its pages"
-                raise BadInput(problem, file=path, row=row, field="wikipedia_id", got=identifier, expected=expected)
-            if int(identifier) not in seen:
-                seen.add(int(identifier))
-                yield part, human, int(identifier), path, row, record
+                raise BadInput(problem, file=path, row=row, field="wikipedia_id", got=page, expected=expected)
+            if int(page) in pages or entity["id"] in entities:
+                counts["entities_twice"] += 1
+                continue
+            pages.add(int(page))
+            entities.add(entity["id"])
+            yield part, int(page), entity, article
