@@ -45,9 +45,9 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_D
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
 
-PIPELINES := kvqae|decorrelation|complexity
+PIPELINES := kvqae|construction|decorrelation|complexity
 
-repro: $(BIN)/.ready  ## run the graph; P=kvqae for one pipeline
+repro: $(BIN)/.ready  ## run the graph, past what fails; P=kvqae, P=construction, ... for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
 	@TRIVIUM_ENDS_WITH=$$PPID python -m trivium lanes $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
@@ -76,7 +76,7 @@ check: $(BIN)/.ready  ## lint, format, types
 format: $(BIN)/.ready  ## let ruff format the code
 	@ruff check --fix . && ruff format .
 
-report: $(BIN)/.ready  ## rebuild the page from what is in metrics/ and say where it is
+report: $(BIN)/.ready  ## put the page together from the sections that there are, and say where it is
 	@python -m stages.code && dvc repro --single-item report && echo "open metrics/report/index.html"
 
 bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/

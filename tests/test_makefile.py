@@ -45,7 +45,7 @@ def make(folder, *arguments):
 def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
     done = make(project, "repro", f"P={name}")
     assert done.returncode != 0
-    assert f"no pipeline '{name}': P=kvqae|decorrelation|complexity" in done.stdout
+    assert f"no pipeline '{name}': P=kvqae|construction|decorrelation|complexity" in done.stdout
     assert not (project / "asked").exists()
 
 
@@ -54,6 +54,7 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
     [
         (["repro"], ["-m trivium lanes"]),
         (["repro", "P=kvqae"], ["-m trivium lanes kvqae"]),
+        (["repro", "P=construction"], ["-m trivium lanes construction"]),
         (["status"], ["-m stages.code", "dvc status"]),
         (["compare"], ["-m trivium compare"]),
     ],

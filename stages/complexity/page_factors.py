@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -40,7 +40,7 @@ class FactorsPageParameters(Parameters):
     world: str = Field(description="Where the evaluation texts come from")
     readers: dict[str, dict[str, Any]] = Field(description="Models that are fine-tuned")
     prompted: dict[str, dict[str, Any]] = Field(description="Models that are prompted")
-    measure: str = Field(description="That is analysed")
+    measure: Literal["rouge_l", "rouge_l_paper", "em", "f1"] = Field(description="That is analysed")
     risk: float = Field(gt=0, lt=1, description="Of the analysis")
     confidence: float = Field(gt=0, lt=1, description="Of its intervals")
     majority: float = Field(ge=0, lt=1, description="Share of the models that a factor must exceed to count")

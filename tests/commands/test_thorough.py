@@ -56,10 +56,10 @@ def project(tmp_path, monkeypatch):
     files = {
         "dvc.yaml": STAGE,
         "echo.py": ECHO,
-        "Makefile": "repro:\n\tdvc repro --glob '$(P)-*'\n",
+        "Makefile": "repro:\n\techo $(P) >> ran\n\t[ $(P) = construction ] || dvc repro --glob '$(P)-*'\n",
         "params.yaml": "kvqae: {world: {seed: 3}, read: {grid: 1}}\n",
         "scales/thorough.yaml": "kvqae: {read: {grid: 9}}\n",
-        ".gitignore": ".work\n/data/\n",
+        ".gitignore": ".work\n/data/\n/ran\n",
     }
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
@@ -73,6 +73,8 @@ def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
     thorough.main(["--pipelines", "kvqae", "--seeds", "5", "4"])
     kept = json.loads((project / "metrics/thorough/kvqae.json").read_text())
     assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5")}
+    (ran,) = (project / ".work/thorough").glob("*-kvqae/ran")
+    assert ran.read_text().split() == ["kvqae", "construction"] * 2  # its metrics are of each world, too
     names = ("kvqae-table-2", "kvqae-table-3", "kvqae-table-4")  # those of other parts are not there
     assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "4") for name in names]
     assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()

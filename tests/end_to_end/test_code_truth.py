@@ -256,7 +256,10 @@ def test_an_operator_in_modules_drawn_by_a_seed_changes_the_stages_that_ran_them
     assert wrong == {}
 
 
-DECORRELATION = {"decorrelation-base_models", "decorrelation-evaluate", "decorrelation-fragment"}  # reach all models
+DECORRELATION = {  # reach all models
+    *("decorrelation-base_models", "decorrelation-evaluate"),
+    *(f"decorrelation-page_{part}" for part in ("tables", "findings", "gallery", "corpus")),
+}
 
 
 @pytest.mark.parametrize(

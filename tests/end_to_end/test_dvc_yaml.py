@@ -12,9 +12,11 @@ import pytest
 import yaml
 from dvc.repo import Repo
 
+from tests.page.parts import undeclared
 from trivium.harness.code.digest import Code
 from trivium.harness.code.pipeline import Pipeline
 from trivium.harness.parameters import Parameters
+from trivium.page.contents import ARTICLES, stage_of
 
 ROOT = Path(__file__).parents[2]
 GRAPH = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
@@ -147,15 +149,25 @@ def test_one_name_everywhere(name):
     assert stage["desc"].strip()
     if "-" in name:
         pipeline, short = name.split("-")
-        # A cell of a matrix reads a part of its section, the page's fragment reads all of them; a stage on two folders of
+        # A cell of a matrix reads a part of its section, the page's sizes are all of them; a stage on two folders of
         # pictures is one module, with one section.
-        section = f"{pipeline}.{module_of(stage).rpartition('.')[2]}."
+        section = f"{pipeline}.{module_of(stage).rpartition('.')[2]}.".replace(".page_", ".page.")
         read = [f"{name}." for name in read_keys(stage)]
         assert any(name.startswith(section) or section.startswith(name) for name in read)
         for metric in stage.get("metrics", []):
             ((path, options),) = metric.items()
             assert path.startswith(f"metrics/{pipeline}/{short}")
             assert options["cache"] is False
+
+
+def test_every_part_of_the_page_is_a_stage_that_names_all_it_reads():
+    """But for metrics of cells, which the folder holds: what is listed comes after the stages that write them."""
+    parts = {stage_of(name, part): (name, part) for name, article in ARTICLES.items() for part in article.parts}
+    assert {name for name in STAGES if "-page_" in name} == set(parts)
+    for stage, (name, part) in parts.items():
+        assert STAGES[stage]["outs"] == [f"metrics/report/parts/{name}/{part}.json"]
+        assert set(undeclared(stage)) <= {f"metrics/{name}"}, stage
+    assert "metrics/report/parts" in STAGES["report"]["deps"]
 
 
 def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():

@@ -155,7 +155,7 @@ def test_a_weight_reruns_only_fusion_and_what_follows(clone):
         "kvqae-read",
         "kvqae-difficulty",
         "kvqae-evaluate",
-        "kvqae-fragment",
+        *(f"kvqae-page_{part}" for part in ("retrieval", "reranking", "reading", "gallery", "difficulty", "sizes")),
         "headline",
         "report",
     }
@@ -165,8 +165,15 @@ def test_a_threshold_reruns_only_the_analysis(clone):
     output = clone.run("dvc", "exp", "run", "-n", "more-elements", "-S", "complexity.factors.f5.elements=3")
     ran = set(stages_run(output))
     assert {"complexity-factors", "complexity-validate"} <= ran
-    after = {f"complexity-{name}" for name in ("factors", "validate", "simulate", "partition", "fragment")}
-    assert ran <= after | {"headline", "report"}
+    after = {f"complexity-{name}" for name in ("factors", "validate", "simulate", "partition")}
+    shown = ("models", "factors", "instrument", "partitions", "examples", "sizes")
+    assert ran <= after | {f"complexity-page_{part}" for part in shown} | {"headline", "report"}
+
+
+def test_what_only_sections_show_renders_these_sections_alone(clone):
+    output = clone.run("dvc", "exp", "run", "-n", "stricter", "-S", "decorrelation.page.significance=0.01")
+    shown = {f"decorrelation-page_{part}" for part in ("tables", "findings", "entities", "sizes")}
+    assert shown <= set(stages_run(output)) <= shown | {"report"}
 
 
 def test_nothing_writes_into_the_cache(clone):

@@ -11,12 +11,13 @@ from tests.sources.loopback import serve
 from tests.sources.public_kvqae import QUESTIONS, TRIVIAQA, serve_public
 from trivium.commands.scale import rescale
 from trivium.files.tables import read_json_lines, read_table
+from trivium.page.contents import ARTICLES, stage_of
 
 pytestmark = pytest.mark.slow
 
 SIZES = Path(__file__).with_name("tiny_hub.yaml")
-# With all that they need: every stage of KVQAE but ViQuAE's construction, which asks Wikidata and Commons.
-TARGETS = ("kvqae-lexical_overlap", "kvqae-evaluate", "kvqae-evaluate_reranking", "kvqae-read", "kvqae-difficulty")
+# With all that they need: every section of KVQAE's but the construction's, which asks Wikidata and Commons.
+TARGETS = tuple(stage_of("kvqae", part) for part in ARTICLES["kvqae"].parts if part != "construction")
 
 
 @pytest.fixture(scope="module", params=["paper", "workstation"])
@@ -34,7 +35,7 @@ def project(scale: str, tmp_path_factory: pytest.TempPathFactory) -> Project:
         pins = serve_public(hub, folder / "world", made.folder / "brought" / "kvqae_models")
         (made.folder / "trivium" / "sources" / "pins.yaml").write_text(pins)
         made.run("dvc", "repro", *TARGETS, HF_ENDPOINT=hub.url, NO_PROXY="*", OMP_NUM_THREADS="1")
-    made.run("dvc", "repro", "--single-item", "kvqae-fragment")  # the construction's numbers are those in git
+    made.run("dvc", "repro", "--single-item", "report")
     return made
 
 
@@ -56,7 +57,7 @@ def test_what_the_public_files_lack_is_counted_on_the_way(project: Project):
     assert metrics(project, "question_features_arcface")["unreadable_not_an_image"] == 1
     search = metrics(project, "image_search")
     assert (search["test_image_missing"], search["test_image_unreadable"], search["kb_image_unreadable"]) == (1, 1, 1)
-    assert metrics(project, "fragment")["gallery_pictures_missing"] >= 2
+    assert metrics(project, "page_gallery")["gallery_pictures_missing"] >= 2
 
 
 def test_no_question_behind_viquae_is_trained_on(project: Project, scale: str):
@@ -88,6 +89,15 @@ def test_each_scale_goes_its_own_way(project: Project, scale: str):
     """The workstation takes the authors' dual encoder and re-ranks without RRT."""
     taken = metrics(project, "dpr_pretrain")["steps"], metrics(project, "rrt").get("left_out", 0)
     assert taken == {"paper": (2, 0), "workstation": (0, 1)}[scale]
+
+
+def test_the_page_has_every_section_but_the_constructions(project: Project):
+    html = (project.folder / "metrics/report/index.html").read_text()
+    for name, (_, part) in ARTICLES["kvqae"].sections.items():
+        if f'<section id="kvqae-{name}"' in html:  # there may be no subset by overlap
+            section = html.split(f'<section id="kvqae-{name}"')[1].split("</section>")[0]
+            assert ("make repro P=construction" in section) == (part == "construction")
+    assert not (project.folder / "data/kvqae/sources").exists()
 
 
 def test_nothing_is_left_to_do(project: Project):

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Iterable
-from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -96,4 +95,4 @@ def undeclared(name: str) -> list[str]:
     stage = STAGES[name]
     mine = [*stage["deps"], *stage["outs"], *(path for each in stage.get("metrics", []) for path in each)]
     paths = [word for values in words_of(stage).values() for word in values if "/" in word]
-    return [path for path in paths if not any(fnmatch(path, f"{each}*") for each in mine)]
+    return [path for path in paths if not any(f"{path}/".startswith(f"{each}/") for each in mine)]

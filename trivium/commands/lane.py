@@ -26,7 +26,7 @@ def after_failure(graph: Any, on_error: str, problem: Exception, stage: Any) -> 
         problem: what DVC says.
         stage: which failed.
     """
-    from dvc.repo.reproduce import logger  # type: ignore[attr-defined]
+    from dvc.repo.reproduce import logger
     from networkx import ancestors
 
     logger.error("stage '%s' failed: %s", stage.addressing, problem)
@@ -37,13 +37,14 @@ def after_failure(graph: Any, on_error: str, problem: Exception, stage: Any) -> 
     return left_out
 
 
-def remove_parts(stages: Collection[str]) -> None:
-    """Take from the page what these stages made."""
+def remove_parts(stages: Collection[str]) -> bool:
+    """Take from the page what these stages made; whether there was anything."""
     from trivium.page.contents import stage_of
 
-    for file in PARTS.glob("*/*.json"):
-        if stage_of(file.parent.name, file.stem) in stages:
-            file.unlink()
+    found = [file for file in PARTS.glob("*/*.json") if stage_of(file.parent.name, file.stem) in stages]
+    for file in found:
+        file.unlink()
+    return bool(found)
 
 
 def main() -> NoReturn:

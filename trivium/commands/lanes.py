@@ -145,7 +145,8 @@ def run(lanes: Sequence[Lane]) -> dict[str, str]:
         try:
             with undisturbed():
                 for place, stages in enumerate(lanes):
-                    failures, output = (files.enter_context(TemporaryFile()) for _ in range(2))
+                    failures: IO[bytes] = files.enter_context(TemporaryFile())
+                    output: IO[bytes] = files.enter_context(TemporaryFile())
                     own = {"STAGE_NICENESS": str(3 * place), ENDS_WITH: str(os.getpid())}
                     lane = subprocess.Popen(
                         [*DVC, "--wait-for-lock", "repro", "--single-item", "--keep-going", *stages],
@@ -172,8 +173,8 @@ def run(lanes: Sequence[Lane]) -> dict[str, str]:
                 if lane.poll() is None:
                     os.killpg(lane.pid, signal.SIGTERM)
         found: dict[str, str] = {}
-        for lane, (failures, output) in zip(running, told, strict=True):
-            failed = reasons(failures, output)
+        for lane, kept_files in zip(running, told, strict=True):
+            failed = reasons(*kept_files)
             if lane.returncode and not failed:
                 raise SystemExit(f"DVC ended with {lane.returncode}, see above; `make repro` goes on from what is done")
             found |= failed
@@ -269,9 +270,8 @@ def main(argv: Sequence[str] | None = None) -> None:
                 print(f"code: {error}", file=sys.stderr)
                 raise SystemExit(1) from None
         changed = set(repo.status()) - {OWN_STAGE}
-    without = set() if not pipeline and invented() else apart(graph)
-    if CONSTRUCTION in without & changed and not invented() and pipeline != "construction":
-        remove_parts({CONSTRUCTION})  # of another world
+    without = set() if pipeline == "construction" or (not pipeline and invented()) else apart(graph)
+    if CONSTRUCTION in without & changed and not invented() and remove_parts({CONSTRUCTION}):  # of another world
         changed.add(SHELL)
     graph = graph.subgraph(needed(graph, pipeline, without=without)).copy()
     if not changed & set(graph):

@@ -1,4 +1,4 @@
 """The page that people look at: tables beside the published numbers, figures, galleries.
 
-Who comes in: the stages named `fragment`, and `report`. Read `assembly.py` first, then `kvqae/retrieval.py`.
+Who comes in: the stages named `page_*`, and `report`. Read `contents.py` first, then `kvqae/retrieval.py`.
 """

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.files.tables import read_json, write_json
 from trivium.sources.download import PATIENT, Patience, Request, download
 
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
@@ -74,10 +74,23 @@ class MediaWiki:
             following = {key: str(value) for key, value in answer["continue"].items()}
 
     def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
-        """Wikibase entities by id, those that exist, a few dozen at a time; texts in English and for all languages."""
-        for start in range(0, len(identifiers), TOGETHER):
-            ids = "|".join(identifiers[start : start + TOGETHER])
-            answer = self.ask({"action": "wbgetentities", "ids": ids, "props": properties, "languages": "en|mul"})
-            for entity in answer.get("entities", {}).values():
-                if "missing" not in entity:
-                    yield entity
+        """Wikibase entities by id, those that exist, in this order; texts in English and for all languages.
+
+        Each is kept by itself: a run that was killed, or that asks for some others besides, asks for these alone.
+        """
+        asked = hashlib.sha256(f"{self.url} {properties}".encode()).hexdigest()[:16]
+        kept = {each: self.folder / asked / f"{quote(each, safe='')}.json" for each in identifiers}
+        missing = [each for each, file in kept.items() if not file.exists()]
+        for start in range(0, len(missing), TOGETHER):
+            together = missing[start : start + TOGETHER]
+            parameters = {"action": "wbgetentities", "ids": "|".join(together), "props": properties}
+            answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
+            # One that was merged into another comes under the other's id, which may be asked for too.
+            named = {entity.get("redirects", {}).get("from", entity["id"]): entity for entity in answer}
+            found = {entity["id"]: entity for entity in answer} | named
+            for each in together:
+                write_json(kept[each], found.get(each, {"id": each, "missing": ""}))
+        for file in kept.values():
+            entity = read_json(file)
+            if "missing" not in entity:
+                yield entity

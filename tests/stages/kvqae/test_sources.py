@@ -52,6 +52,7 @@ ITEMS = [
     item("Q3", P31="Q70", P373="Velmor Bridge", P18="V.jpg"),
     item("Q4", P31="Q80", P373="Doria", P18="D.jpg"),
     item("Q5"),
+    item("Q6", P31="Q70", P373="Nowhere Bridge", P18="N.jpg"),
     item("Q9", P31="Q70", P373="No image"),
     item("Q70", P279="Q71"),
     item("Q71", P279="Q811979"),
@@ -60,7 +61,14 @@ ITEMS = [
     item("Q81", P279="Q80"),  # another
     item("Q82955"),
 ]
-TITLES = {"Q1": "Ada Lark", "Q2": "Bo Living", "Q3": "Velmor Bridge", "Q4": "Doria", "Q9": "No image"}
+TITLES = {
+    "Q1": "Ada Lark",
+    "Q2": "Bo Living",
+    "Q3": "Velmor Bridge",
+    "Q4": "Doria",
+    "Q6": "Nowhere Bridge",
+    "Q9": "No image",
+}
 
 
 def trivia(identifier, *links):
@@ -79,14 +87,20 @@ def archive(**members):
     return target.getvalue()
 
 
+def article(title, **more):
+    """An article, which holds the answer "x" unless it is that of Nowhere Bridge."""
+    text = ["There is nothing."] if title == "Nowhere Bridge" else [f"{title}.", "There is an x."]
+    return {"wikipedia_id": str(len(title)), "wikipedia_title": title, "text": text, **more}
+
+
 @pytest.fixture
 def raw(tmp_path):
     folder = tmp_path / "raw"
     write_json_lines(
         folder / "articles.jsonl",
         [
-            *({"wikipedia_title": title, "wikidata_info": {"wikidata_id": key}} for key, title in TITLES.items()),
-            {"wikipedia_title": "No item"},
+            *(article(title, wikidata_info={"wikidata_id": key}) for key, title in TITLES.items()),
+            article("No item"),
         ],
     )
     write_json_lines(folder / "wikidata.jsonl", (each for each in ITEMS if "P18" in each["claims"]))
@@ -102,7 +116,7 @@ def public(tmp_path):
         name = "triviaqa-unfiltered.tar.gz"
         pins.write_text(yaml.safe_dump({"triviaqa_original": source | {"files": {name: {"sha256": None}}}}))
         files.files[f"/data/{name}"] = archive(
-            train=[trivia("tc_1", "Ada Lark", "Doria"), trivia("tc_2")],
+            train=[trivia("tc_1", "Ada Lark", "Doria", "Nowhere Bridge"), trivia("tc_2")],
             dev=[trivia("tc_3", "velmor_Bridge", "No image", "No item", "No article")],
         )
         wiki.entities = {each["id"]: each for each in ITEMS}
@@ -111,6 +125,7 @@ def public(tmp_path):
             "Ada Lark": [wiki.page(1, "File:Ada 1.jpg", License="pd")],
             "Velmor Bridge": [wiki.page(2, "File:V 1.jpg"), wiki.page(1, "File:Ada 1.jpg", License="pd")],
             "Doria": [wiki.page(5, "File:Map.jpg")],
+            "Nowhere Bridge": [wiki.page(7, "File:N 1.jpg")],
             "No image": [wiki.page(6, "File:Beach.jpg")],
         }
         api = f"{wiki.url}/w/api.php"
@@ -123,8 +138,10 @@ def test_the_public_sources(public, raw, tmp_path):
     metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert [question.id for question in read_triviaqa(out / "triviaqa.json")] == ["tc_1", "tc_2", "tc_3"]
     entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
-    # Bo is linked nowhere; the hierarchy is followed to its end, circles or not.
-    assert set(entities) == {each["id"] for each in ITEMS} - {"Q2"} | {"Q333"}
+    # Bo is linked nowhere, and the article of Nowhere Bridge lacks the answer: neither is asked for.
+    # The hierarchy is followed to its end, circles or not.
+    assert set(entities) == {each["id"] for each in ITEMS} - {"Q2", "Q6"} | {"Q333"}
+    assert not {"Q2", "Q6"} & {each for asked in wiki.asked("wbgetentities") for each in asked["ids"].split("|")}
     assert {asked["languages"] for asked in wiki.asked("wbgetentities")} == {"en|mul"}
     claims = next(record["claims"] for _, record in read_json_lines(out / "wikidata.jsonl") if record["id"] == "Q1")
     assert set(claims) == {"P31", "P570", "P106", "P373", "P18"}
@@ -139,8 +156,9 @@ def test_the_public_sources(public, raw, tmp_path):
     ]  # fmt: skip
     assert dict(Images(out / "images").stream()) == {"Ada 1.jpg": b"picture 1", "V 1.jpg": b"picture 2"}
     assert metrics == {
-        "links": 6,
-        "linked": 4,
+        "links": 7,
+        "linked": 5,
+        "with_answer": 4,
         "illustrated": 3,
         "entities": 12,
         "subjects": 2,

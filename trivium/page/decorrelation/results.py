@@ -30,7 +30,6 @@ MAIN = tuple(  # those that the paper does not print, of a frozen CNN, are shown
     )
     for variant in variants
 )
-MATRIX = "cells"  # of decorrelation's parameters; its rows are the tables, not sizes
 EVERY_CELL = "thorough"  # the scale whose matrix holds every row of tables 1 and 2
 
 
@@ -104,7 +103,7 @@ class Results:
 
 def read_results(used: Path, evaluated: Path, comparisons: Path | None = None) -> Results:
     """What stage evaluate wrote, with the cells of a params.yaml; without comparisons where none are asked for."""
-    cells = parse_cells(used_values(used, f"decorrelation.{MATRIX}"), used)
+    cells = parse_cells(used_values(used, "decorrelation.cells"), used)
     return Results(cells, read_json(evaluated), read_json(comparisons) if comparisons else ())
 
 

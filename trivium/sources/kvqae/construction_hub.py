@@ -19,7 +19,7 @@ from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_trivia
 from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.handed_on import CommonsFile
-from trivium.kvqae.construction.linked_articles import page_title
+from trivium.kvqae.construction.linked_articles import page_title, read_linked_articles
 from trivium.kvqae.construction.subjects import read_concrete_types
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.kvqae.commons import COMMONS, category_files, fetch_picture
@@ -38,7 +38,9 @@ def fetch_sources(
     out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
     patience: Patience = PATIENT, wikidata: str = WIKIDATA, commons: str = COMMONS,
 ) -> dict[str, float]:  # fmt: skip
-    """Fetch the sources for the entities that TagMe's links name; pictures, for those that the knowledge base shows.
+    """Fetch the sources for the subjects at hand: entities that TagMe's links name, in whose article the answer stands.
+
+    Pictures only for those that the knowledge base shows.
 
     Args:
         out: the folder; complete or absent.
@@ -69,12 +71,14 @@ def fetch_sources(
             beside.mkdir(parents=True)
             shutil.copyfile(types, beside / "concrete_types.csv")
             write_triviaqa(beside / "triviaqa.json", archive)
-            questions = read_triviaqa(beside / "triviaqa.json")
-            links = {page_title(link) for question in questions for link in question.links}
-            linked = _linked(raw, links)
-            illustrated = linked & _illustrated(raw)
+            questions = list(read_triviaqa(beside / "triviaqa.json"))
+            articles = read_linked_articles(raw / "articles.jsonl", questions).values()
+            linked = {article.wikidata_id for article in articles if article.wikidata_id}
+            # A mention is linked to an article with the question's answer alone (construction/linking.py).
+            at_hand = {article.wikidata_id for article in articles if article.wikidata_id and article.answers_to}
+            illustrated = at_hand & _illustrated(raw)
             # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
-            entities = fetch_entities(wiki, sorted(linked))
+            entities = fetch_entities(wiki, sorted(at_hand))
             write_json_lines(beside / "wikidata.jsonl", entities.values())
             parsed = list(map(parse_entity, entities.values()))
             subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
@@ -85,8 +89,9 @@ def fetch_sources(
             (beside / "annotated.jsonl").touch()
             write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
         hub.drop("triviaqa_original", KEPT)
-    counts.update(links=len(links), linked=len(linked), illustrated=len(illustrated), entities=len(entities))
-    counts.update(subjects=len(subjects), commons_files=len(known))
+    links = {page_title(link) for question in questions for link in question.links}
+    counts.update(links=len(links), linked=len(linked), with_answer=len(at_hand), illustrated=len(illustrated))
+    counts.update(entities=len(entities), subjects=len(subjects), commons_files=len(known))
     return {name: float(count) for name, count in counts.items()}
 
 
@@ -116,16 +121,6 @@ def _trivia_record(question: TriviaQuestion) -> dict[str, Any]:
         "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
         "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
     }
-
-
-def _linked(raw: Path, titles: Collection[str]) -> set[str]:
-    """Wikidata ids of the articles that have one of these titles."""
-    found = (
-        (record.get("wikidata_info") or {}).get("wikidata_id")
-        for _, record in read_json_lines(raw / "articles.jsonl")
-        if record["wikipedia_title"] in titles
-    )
-    return set(filter(None, found))
 
 
 def _illustrated(raw: Path) -> set[str]:
