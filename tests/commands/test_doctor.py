@@ -33,7 +33,7 @@ def findings(monkeypatch):
 @pytest.fixture
 def project(tmp_path):
     """A folder with what `doctor` reads of the project, and no package needed."""
-    for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml"):
+    for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml", "scales/pilot.yaml", "scales/pilot_odmap.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")

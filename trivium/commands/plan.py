@@ -10,6 +10,7 @@ import math
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -110,11 +111,9 @@ FIRST = {"kvqae-evaluate": "Tables 2 to 4 of KVQAE", "decorrelation-evaluate": "
 
 def of_construction(needs: nx.DiGraph) -> set[str]:
     """The stages that only the construction's section of the page needs, of a graph as `needed_by` makes it."""
-    last = stage_of("kvqae", "construction")
-    if last not in needs:
-        return set()
-    own = nx.descendants(needs, last) | {last}
-    return {stage for stage in own if nx.ancestors(needs, stage) <= own | {"report"}}
+    last = {cell for cell in needs if cell[0] == stage_of("kvqae", "construction")}
+    own = last.union(*(nx.descendants(needs, cell) for cell in last))
+    return {cell[0] for cell in own if all(other in own or other[0] == "report" for other in nx.ancestors(needs, cell))}
 
 
 def first_tables(needs: nx.DiGraph, costs: Sequence[Cost]) -> Iterator[str]:
@@ -125,38 +124,38 @@ def first_tables(needs: nx.DiGraph, costs: Sequence[Cost]) -> Iterator[str]:
         costs: of its stages.
     """
     for stage, name in FIRST.items():
-        if stage in needs:
-            wanted = nx.descendants(needs, stage) | {stage}
-            parts = [cost for cost in costs if cost.stage in wanted]
-            downloads, disk = (sum(getattr(cost, column) for cost in parts) for column in ("downloads", "disk"))
-            hours = _hours(sum(cost.with_gpu for cost in parts))
-            yield f"{name}: after {downloads:.1f} GB of downloads, {disk:.1f} GB of disk and {hours} with a GPU."
+        if (stage, 0) in needs:
+            wanted = Counter(name for name, _ in nx.descendants(needs, (stage, 0)) | {(stage, 0)})
+            shares = [(cost, wanted[cost.stage] / cost.cells) for cost in costs if wanted[cost.stage]]
+            downloads, disk, hours = (
+                sum(share * getattr(cost, column) for cost, share in shares)
+                for column in ("downloads", "disk", "with_gpu")
+            )
+            so_much = f"{downloads:.1f} GB of downloads, {disk:.1f} GB of disk and {_hours(hours)} with a GPU"
+            yield f"{name}: after {so_much}."
 
 
 def needed_by(graph: Mapping[str, Any], used: Used) -> nx.DiGraph:
-    """Stages of `dvc.yaml`, cells of one together, with edges to those that write what they read.
+    """The cells (stage, number) of `dvc.yaml`, with edges to those that write what they read.
 
     Args:
         graph: `dvc.yaml`.
         used: the parameters, which paths may name.
     """
-    read: dict[str, set[str]] = {}
-    written: dict[str, set[str]] = {}
+    read: dict[tuple[str, int], set[str]] = {}
+    written: dict[tuple[str, int], set[str]] = {}
     for name, definition in graph["stages"].items():
         stage = definition.get("do", definition)
-        for cell in _cells(definition, used):
-            paths = [
-                {_path(entry, cell, used) for kind in kinds for entry in stage.get(kind, ())}
-                for kinds in (("deps",), ("outs", "metrics"))
-            ]
-            read.setdefault(name, set()).update(paths[0])
-            written.setdefault(name, set()).update(paths[1])
+        for number, cell in enumerate(_cells(definition, used)):
+            read[name, number] = {_path(entry, cell, used) for entry in stage.get("deps", ())}
+            made = (*stage.get("outs", ()), *stage.get("metrics", ()))
+            written[name, number] = {_path(entry, cell, used) for entry in made}
     found = nx.DiGraph()
-    found.add_nodes_from(graph["stages"])
-    for name, needed in read.items():
-        for other, made in written.items():
-            if name != other and any(_within(a, b) or _within(b, a) for a in needed for b in made):
-                found.add_edge(name, other)
+    found.add_nodes_from(read)
+    for reader, needed in read.items():
+        for writer, made in written.items():
+            if reader != writer and any(_within(one, other) or _within(other, one) for one in needed for other in made):
+                found.add_edge(reader, writer)
     return found
 
 
