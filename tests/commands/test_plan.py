@@ -86,9 +86,8 @@ def test_a_pilot_fits_an_evening():
     (tables,) = (line for line in first if line.startswith("Tables 2 to 4"))
     downloads, disk, hours = map(float, re.findall(r"[\d.]+(?= GB| h)", tables))
     assert hours < 6
-    assert downloads == pytest.approx(
-        3.6 + 60_000 * 1e-4 + 1.2 + 1.3, abs=0.2
-    )  # base, previews, encoders, DPR and reader
+    # the base, previews, encoders; of two published checkpoints the mean
+    assert downloads == pytest.approx(3.6 + 60_000 * 1e-4 + 1.2 + 0.66, abs=0.06)
     assert disk < 40
 
 

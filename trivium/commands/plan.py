@@ -148,8 +148,8 @@ def needed_by(graph: Mapping[str, Any], used: Used) -> nx.DiGraph:
         stage = definition.get("do", definition)
         for number, cell in enumerate(_cells(definition, used)):
             read[name, number] = {_path(entry, cell, used) for entry in stage.get("deps", ())}
-            made = (*stage.get("outs", ()), *stage.get("metrics", ()))
-            written[name, number] = {_path(entry, cell, used) for entry in made}
+            outs = (*stage.get("outs", ()), *stage.get("metrics", ()))
+            written[name, number] = {_path(entry, cell, used) for entry in outs}
     found = nx.DiGraph()
     found.add_nodes_from(read)
     for reader, needed in read.items():

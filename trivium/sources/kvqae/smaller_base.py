@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field
+from tqdm import tqdm
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
@@ -141,7 +142,7 @@ def _once(parts: Mapping[str, Path], counts: Counter[str]) -> Iterator[tuple[str
     entities: set[str] = set()
     for part, human in KB_PARTS.items():
         path = parts[f"{part}.jsonl.gz"]
-        for row, record in read_records(path):
+        for row, record in tqdm(read_records(path), desc=part, unit="article", mininterval=5, leave=False):
             article, entity = to_article(record, path, row), to_entity(record, human, path, row)
             page = article["wikipedia_id"]
             if not (page.isascii() and page.isdecimal()):
