@@ -28,16 +28,21 @@ class Picture:
 
 
 def write_world(world: World, out: Path, engine: Engine, *, size: int, difficulty: Difficulty) -> None:
-    """Write every raw file below `out`; the same bytes whatever the number of workers."""
+    """Write every raw file below `out`, but for TriviaQA; the same bytes whatever the number of workers."""
     write_json_lines(out / "articles.jsonl", world.articles)
     write_json_lines(out / "wikidata.jsonl", wikidata_items(world.entities))
     for split, questions in world.viquae.items():
         write_json_lines(out / "viquae" / f"{split}.jsonl", map(viquae_record, questions))
-        trivia = world.triviaqa_train if split == "train" else questions
-        write_json_lines(out / "triviaqa" / f"{split}.jsonl", map(triviaqa_record, trivia))
     for folder, pictures in (("kb", reference_pictures(world)), ("questions", question_pictures(world))):
         drawn = _draw(pictures, engine, size=size, difficulty=difficulty, description=f"images/{folder}")
         write_images(out / "images" / folder, drawn)
+
+
+def write_triviaqa(world: World, out: Path) -> None:
+    """Write TriviaQA: its own training questions, and those behind ViQuAE's of the other splits."""
+    for split, questions in world.viquae.items():
+        trivia = world.triviaqa_train if split == "train" else questions
+        write_json_lines(out / f"{split}.jsonl", map(triviaqa_record, trivia))
 
 
 def reference_pictures(world: World) -> list[Picture]:

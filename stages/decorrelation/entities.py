@@ -49,7 +49,7 @@ def main(
     shown = [image for _, image in asked.values()]
     read_base, read_question = Images(kb_images).read, Images(question_images).read
     values = {}
-    for row, folder in parameters.encoders.items():
+    for row, folder in parameters.rows().items():
         encoder = load_clip(folder, pick_device())
         base = encode(pictures, read_base, encoder, parameters)
         queries = encode(shown, read_question, encoder, parameters)

@@ -20,17 +20,17 @@ def main(
     removals: Path,
     out: Path,
     painted: Path | None = None,
-    captioner: Path | None = None,
+    base: Path | None = None,
 ) -> dict[str, float]:
-    """Write D' with captions by --captions; captioner reads --painted by the model in --captioner."""
+    """Write D' with captions by --captions; captioner reads --painted by the model of that name in --base."""
     del context
     if captions not in get_args(Captions):
         raise BadInput("no such way to caption", field="--captions", got=captions, choices=get_args(Captions))
     drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "train" and each.drawn]
     looks = captions == "captioner"
-    if looks and (painted is None or captioner is None):
-        raise BadInput("the captioner needs pictures and a model", expected="--painted and --captioner")
-    eye = _Painted(painted, captioner, parameters) if looks and painted and captioner else None
+    if looks and (painted is None or base is None):
+        raise BadInput("the captioner needs pictures and a model", expected="--painted and --base")
+    eye = _Painted(painted, base / "captioner", parameters) if looks and painted and base else None
     counts: Counter[str] = Counter(pairs=0, pictures=0, different_captions=0, dropped_unnamed=0, dropped_emptied=0)
     if captions == "none":
         write_table(out, SCHEMA.empty_table())

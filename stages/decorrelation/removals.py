@@ -27,7 +27,9 @@ class RemovalsParameters(Parameters):
     delta1: float = Field(gt=0, le=1, description="δ1: of a class that stays, less than this share is covered")
     delta2: float = Field(ge=0, le=1, description="δ2: a class of which more than this share is covered goes too")
     delta3: float = Field(gt=0, le=1, description="δ3: less than this share of the picture is covered")
-    training: Literal["one", "all"] = Field(description="Removals of a training picture that are used")
+    training: Literal["one", "all", "none"] = Field(
+        description="Removals of a training picture that are used; none where only test pictures are there"
+    )
     prefer_named: bool = Field(
         default=True, description="Of a training picture, draw a class that one of its captions names"
     )
@@ -43,7 +45,8 @@ def main(
     Writes `removals.parquet` and `empty.parquet` into `out`, and the counts by split and class to `out_classes`.
     """
     corpus = read_corpus(raw)
-    used = [picture for picture in corpus.pictures if picture.split in USED]
+    splits = [split for split in USED if split == "test" or parameters.training != "none"]
+    used = [picture for picture in corpus.pictures if picture.split in splits]
     test = [picture for picture in used if picture.split == "test"]
     named = read_named_classes(phrases, used)
     tally: Tally = Counter()
@@ -59,7 +62,7 @@ def main(
     with write_atomically(out) as folder:
         folder.mkdir()
         write_removals(folder / "removals.parquet", removals)
-        for split in USED:
+        for split in splits:
             if not total(tally, "removals", [split]):
                 counts = {column: int(total(tally, column, [split])) for column in _REJECTED}
                 reasons = {column: count for column, count in counts.items() if count}

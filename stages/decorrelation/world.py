@@ -11,6 +11,7 @@ from trivium.errors import BadInput, naming
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
+from trivium.formats.pictures import SPLITS, Split
 from trivium.harness.stage import Context, run_stage
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
 from trivium.sources.decorrelation.local import take_coco, take_flickr30k
@@ -31,6 +32,9 @@ class DecorrelationWorldParameters(ScenesParameters):
 
     source: str = Field(default="sample", description="Where the data set comes from; the control is always made here")
     local: str = Field(default="", description="Folder of your own files, for source local")
+    pictures: Literal["all", "test"] = Field(
+        default="all", description="COCO's images that source hub fetches; annotations and captions are there of all"
+    )
     entity_types: tuple[EntityType, ...] = Field(
         min_length=2, description="Flickr30k Entities' types that count as classes of objects"
     )
@@ -59,13 +63,14 @@ def main(
     """
     source, local = parameters.source, parameters.local
     _check(dataset, source, local)
+    pictured: tuple[Split, ...] = ("test",) if source == "hub" and parameters.pictures == "test" else SPLITS
     if source == "hub":
         from trivium.sources.decorrelation.hub import drop_coco, fetch_coco
     with write_atomically(out) as beside:
         if source == "sample":
             counts = _sample(dataset, parameters, beside)
         elif source == "hub":
-            counts = fetch_coco(beside, context.work, context.downloads)
+            counts = fetch_coco(beside, context.work, context.downloads, pictured=pictured)
         elif dataset == "coco":
             counts = take_coco(Path(local), beside, context.work)
         else:
@@ -74,7 +79,7 @@ def main(
             write_json(beside / CLASSES, list(parameters.entity_types))
         with naming(Path(local) if source == "local" else out, instead_of=beside):
             corpus = read_corpus(beside)
-            counts |= validate_decorrelation(beside, corpus)
+            counts |= validate_decorrelation(beside, corpus, pictured)
         if source == "sample":
             refuse_leaks(counts, out)
         found = count_co_occurrence(corpus)

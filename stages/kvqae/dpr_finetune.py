@@ -1,6 +1,9 @@
 """DPR fine-tuning: from the zero-shot encoders, on ViQuAE's training questions (kvqae.md §3)."""
 
 from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
 
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
@@ -10,12 +13,14 @@ from trivium.nets.dual_encoder import TOWERS
 class DprFinetuneParameters(DprParameters):
     """Section `kvqae.dpr_finetune`."""
 
+    elsewhere: ClassVar = {**DprParameters.elsewhere, "start": "kvqae.text_encoders.dpr_zero_shot.model"}
+    start: Path = Field(description="Folder of the zero-shot encoders: trained here, or published")
+
 
 def main(
     parameters: DprFinetuneParameters,
     context: Context,
     *,
-    start: Path,
     train: Path,
     validation: Path,
     passages: Path,
@@ -26,7 +31,7 @@ def main(
     return train_dual_encoder(
         parameters,
         context,
-        starts={tower: start / tower for tower in TOWERS},
+        starts={tower: parameters.start / tower for tower in TOWERS},
         train=train,
         validation=validation,
         passages=passages,
@@ -35,7 +40,7 @@ def main(
         card={
             "title": "Trivium DPR, few-shot",
             "description": "Dense passage retrieval by inner product of [CLS] vectors, fine-tuned on ViQuAE.",
-            "base": f"{start}",
+            "base": f"{parameters.start}",
             "data": f"{train} (ViQuAE, or the sample world's counterpart)",
         },
     )

@@ -22,11 +22,11 @@ def main(
 ) -> dict[str, float]:
     """Train question and passage encoder from the same text encoder; they share nothing afterwards.
 
-    Where --published holds `dpr`, that is taken instead.
+    Where --published holds both, they are taken instead.
     """
-    if (published / "dpr").is_dir():
+    if (published / "question").is_dir():
         return take_published(
-            parameters, published / "dpr", validation=validation, passages=passages, articles=articles, out=out
+            parameters, published, validation=validation, passages=passages, articles=articles, out=out
         )
     return train_dual_encoder(
         parameters,

@@ -14,6 +14,7 @@ from trivium.page.common import write_part
 from trivium.page.kvqae.findings import findings_html, reading_findings
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
 from trivium.page.kvqae.reranking import depths_note, rrt_re_ranks
+from trivium.page.kvqae.smaller_base import noted
 
 
 class ReadingPageParameters(Parameters):
@@ -21,12 +22,14 @@ class ReadingPageParameters(Parameters):
 
     elsewhere: ClassVar = {
         "world": "world.kvqae",
+        "base": "kvqae.world.base",
         "statistics": "kvqae.statistics",
         "evaluate": "kvqae.evaluate",
         "rerankers": "kvqae.rerankers",
         "seeds": "kvqae.read.seeds",
     }
     world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate: dict[str, Any] = Field(description="What Tables 2 to 4 have of their own, and this shares")
     rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
@@ -41,10 +44,11 @@ def main(
     printed, metrics = yaml.safe_load(published.read_text(encoding="utf-8")), read_json(reading)
     level = (parameters.statistics | parameters.evaluate)["significance"]
     depths = depths_note(parameters.rerankers, rrt_re_ranks(read_json(reranking)))
-    sample = parameters.world == "sample"
+    sample = parameters.world == "sample" or parameters.base is not None
     table = reading_html(metrics, printed, READING_ROWS, len(parameters.seeds), sample=sample)
     found = findings_html(reading_findings(metrics, level), depths)
-    write_part(out, parameters.world, {"table-7": found + table + sweep_html(csv.read_csv(sweep))})
+    sections = {"table-7": found + table + sweep_html(csv.read_csv(sweep))}
+    write_part(out, parameters.world, noted(sections, parameters.base))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.reranking import cross_encoder_html, reranking_sections
+from trivium.page.kvqae.smaller_base import noted
 
 
 class RerankingPageParameters(Parameters):
@@ -18,6 +19,7 @@ class RerankingPageParameters(Parameters):
 
     elsewhere: ClassVar = {
         "world": "world.kvqae",
+        "base": "kvqae.world.base",
         "statistics": "kvqae.statistics",
         "evaluate_reranking": "kvqae.evaluate_reranking",
         "image_encoders": "kvqae.image_encoders",
@@ -27,6 +29,7 @@ class RerankingPageParameters(Parameters):
         "rerank_finetune": "kvqae.rerank_finetune",
     }
     world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate_reranking: dict[str, Any] = Field(description="What these have of their own")
     image_encoders: dict[str, Any] = Field(description="Those in use")
@@ -57,9 +60,10 @@ def main(
     }
     sections = reranking_sections(
         read_json(reranking), read_json(reranking_choice), text_alone, used, printed,
-        level=told["significance"], confidence=told["confidence"], sample=parameters.world == "sample",
+        level=told["significance"], confidence=told["confidence"],
+        sample=parameters.world == "sample" or parameters.base is not None,
     )  # fmt: skip
-    write_part(out, parameters.world, sections)
+    write_part(out, parameters.world, noted(sections, parameters.base))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, retrieval_findings
 from trivium.page.kvqae.retrieval import TABLES, labels_of, retrieval_html
+from trivium.page.kvqae.smaller_base import noted
 
 
 class RetrievalPageParameters(Parameters):
@@ -19,12 +20,14 @@ class RetrievalPageParameters(Parameters):
 
     elsewhere: ClassVar = {
         "world": "world.kvqae",
+        "base": "kvqae.world.base",
         "statistics": "kvqae.statistics",
         "evaluate": "kvqae.evaluate",
         "image_encoders": "kvqae.image_encoders",
         "weights": "kvqae.fuse.weights",
     }
     world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate: dict[str, Any] = Field(description="What these have of their own")
     image_encoders: dict[str, Any] = Field(description="Those in use")
@@ -39,14 +42,14 @@ def main(
     told = parameters.statistics | parameters.evaluate
     level, confidence = told["significance"], told["confidence"]
     labels = labels_of(parameters.image_encoders, parameters.weights)
-    sample = parameters.world == "sample"
+    sample = parameters.world == "sample" or parameters.base is not None
     blocks = read_json(evaluation)
     sections = {
         name: findings_html(retrieval_findings(blocks, RETRIEVAL.get(name, ()), level))
         + retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample)
         for name, wanted in TABLES.items()
     }
-    write_part(out, parameters.world, sections)
+    write_part(out, parameters.world, noted(sections, parameters.base))
 
 
 if __name__ == "__main__":

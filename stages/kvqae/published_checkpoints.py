@@ -20,15 +20,21 @@ class PublishedCheckpointsParameters(Parameters):
     )
 
 
+SYSTEMS = ("dpr", "reader")
+
+
 def main(
-    parameters: PublishedCheckpointsParameters, context: Context, *, source: str, dataset: str, base: Path, out: Path
-) -> dict[str, float]:
-    """Write the published checkpoints to --out, or `provenance.json` alone where they are not used.
+    parameters: PublishedCheckpointsParameters, context: Context, *, system: str, source: str, dataset: str, base: Path,
+    out: Path,
+) -> dict[str, float]:  # fmt: skip
+    """Write the published checkpoints of --system to --out, or `provenance.json` alone where they are not used.
 
     Raises:
         BadInput: they are asked for in a world that is not --source hub, or with questions other than the released
             ones, --dataset raw, which they were trained without; or see `fetch_checkpoints`.
     """
+    if system not in SYSTEMS:
+        raise BadInput("no such system", field="--system", got=system, choices=SYSTEMS)
     if parameters.use and source != "hub":
         raise BadInput(
             "the published checkpoints go with the public data", field="kvqae.published_checkpoints.use", got=True,
@@ -41,7 +47,7 @@ def main(
             choices=["raw"],
         )  # fmt: skip
     if parameters.use:
-        return fetch_checkpoints(base, out, context.downloads)
+        return fetch_checkpoints(system, base, out, context.downloads)
     with write_atomically(out) as beside:
         write_json(beside / "provenance.json", {})
     return {}

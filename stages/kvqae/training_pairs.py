@@ -6,7 +6,6 @@ from typing import ClassVar
 from pydantic import Field
 
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
@@ -27,31 +26,26 @@ def main(
     parameters: TrainingPairsParameters,
     context: Context,
     *,
-    viquae: Path,
-    triviaqa: Path,
-    runs_viquae: Path,
-    runs_triviaqa: Path,
+    questions: Path,
+    runs: Path,
     passages: Path,
     articles: Path,
-    out: Path,
+    out_train: Path,
+    out_validation: Path,
 ) -> dict[str, float]:
-    """Make the pairs of both data sets, training and validation."""
+    """Make the pairs of a data set, training and validation."""
     metrics: dict[str, float] = {}
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        for name, folder, runs in (("triviaqa", triviaqa, runs_triviaqa), ("viquae", viquae, runs_viquae)):
-            for split in ("train", "validation"):
-                questions = read_questions(folder / f"{split}.jsonl")
-                run = read_run_over(runs / f"{split}.trec", [question.id for question in questions])
-                run = Run(run.queries, run.documents[:, : parameters.depth], run.scores[:, : parameters.depth])
-                own = own_passages(questions, passages, articles)
-                table, counts = make_pairs(questions, run, own, passages, articles)
-                if not len(table):
-                    raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
-                write_table(beside / f"{name}_{split}.parquet", table)
-                metrics |= {f"{name}_{split}_{count}": value for count, value in counts.items()}
-                if name == "viquae":
-                    metrics[f"{name}_{split}_without_own_article"] = sum(not len(ids) for ids in own)
+    for split, out in (("train", out_train), ("validation", out_validation)):
+        asked = read_questions(questions / f"{split}.jsonl")
+        run = read_run_over(runs / f"{split}.trec", [question.id for question in asked])
+        run = Run(run.queries, run.documents[:, : parameters.depth], run.scores[:, : parameters.depth])
+        own = own_passages(asked, passages, articles)
+        table, counts = make_pairs(asked, run, own, passages, articles)
+        if not len(table):
+            raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
+        write_table(out, table)
+        metrics |= {f"{split}_{count}": value for count, value in counts.items()}
+        metrics[f"{split}_without_own_article"] = sum(not len(ids) for ids in own)
     return metrics
 
 

@@ -5,30 +5,21 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from sample.kvqae.entity_world import build_world
+from sample.kvqae.sample_questions import SampleSizes, sample_world
 from sample.kvqae.world_statistics import statistics
 from sample.kvqae.write import write_world
 from sample.render.difficulty import DifficultyParameters
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.sources.kvqae.checks import validate_kvqae
-from trivium.sources.kvqae.training_questions import leave_out_sources
+from trivium.sources.kvqae.raw_parts import write_parts
+from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
 
 SOURCES = ("sample", "hub", "local")
 
 
-class Sizes(Parameters):
-    """Questions a split of ViQuAE."""
-
-    train: int = Field(ge=1, description="Training questions")
-    validation: int = Field(ge=1, description="Validation questions")
-    test: int = Field(ge=1, description="Test questions")
-
-
-class KvqaeWorldParameters(Parameters):
-    """The sample world; `hub` reads none of it, `local` only `local`."""
+class KvqaeWorldParameters(SampleSizes):
+    """The sample world; `hub` reads only `base`, `local` only `local`."""
 
     elsewhere: ClassVar = {
         "local": "world.local.kvqae",
@@ -36,57 +27,36 @@ class KvqaeWorldParameters(Parameters):
         "difficulty": "kvqae.sample.difficulty",
     }
     local: str = Field(default="", description="Folder of your own files, which source local reads")
-    seed: int = Field(ge=0, le=998, description="World seed: other seeds have other entities and other faces")
-    articles: int = Field(ge=50, description="Articles with an image: the knowledge base")
-    imageless: int = Field(ge=0, description="Articles without image: in Wikipedia, not in the knowledge base")
-    sentences: int = Field(ge=4, le=40, description="About how many sentences an article has")
-    questions: Sizes = Field(description="ViQuAE's questions a split")
-    triviaqa: int = Field(ge=1, description="Most TriviaQA training questions; none about a fact that ViQuAE asks for")
     picture_size: int = Field(ge=64, le=1024, description="Side of a photograph in pixels")
     difficulty: DifficultyParameters = Field(description="How far photographs differ from the reference")
+    base: SmallerBaseParameters | None = Field(
+        default=None, description="Source hub: a smaller knowledge base, with previews of Commons; null: all, from KILT"
+    )
 
 
 def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -> dict[str, float]:
-    """Make the sample world of a seed and write its raw files; returns its statistics and the validator's counts.
-
-    Raises:
-        BadInput: the articles hold too few facts for that many questions.
-    """
-    world = build_world(
-        parameters.seed,
-        articles=parameters.articles,
-        imageless=parameters.imageless,
-        sentences=parameters.sentences,
-        viquae=parameters.questions.model_dump(),
-        triviaqa=parameters.triviaqa,
-    )
-    for split, asked in world.viquae.items():
-        wanted = getattr(parameters.questions, split)
-        if len(asked) < wanted:
-            raise BadInput(
-                f"only {len(asked)} {split} questions can be asked about {parameters.articles} articles",
-                field=f"kvqae.world.questions.{split}",
-                got=wanted,
-                expected="fewer questions or more articles",
-            )
-    with write_atomically(out) as beside:
+    """Write the sample world's raw files; returns its statistics and the validator's counts."""
+    world = sample_world(parameters)
+    with write_parts(out) as beside:
         write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
         counts = validate_kvqae(beside)
-        counts |= leave_out_sources(beside, counts["triviaqa_train"])
     return counts | statistics(world)
 
 
 def main(parameters: KvqaeWorldParameters, context: Context, *, source: str, out: Path) -> dict[str, float]:
-    """Write `articles.jsonl`, `wikidata.jsonl`, `viquae/`, `triviaqa/` and `images/` to --out.
+    """Write `articles.jsonl`, `wikidata.jsonl`, `viquae/`, `images/` and `provenance/` to --out.
 
     --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
     """
+    if parameters.base and source != "hub":
+        field, expected = "kvqae.world.base", f"null where world.kvqae is {source}"
+        raise BadInput("a smaller base is chosen of the hub's", field=field, got=parameters.base, expected=expected)
     if source == "sample":
         return make_sample(parameters, context, out)
     if source == "hub":
         from trivium.sources.kvqae.hub import fetch_kvqae
 
-        return fetch_kvqae(out, context.downloads)
+        return fetch_kvqae(out, context.downloads, base=parameters.base)
     if source == "local":
         from trivium.sources.kvqae.local import check_kvqae
 

@@ -1,3 +1,4 @@
+import re
 import shutil
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_whether_the_bits_are_the_committed_ones(tmp_path, told, state):
 @pytest.fixture
 def project(tmp_path):
     """A folder with what `doctor` reads of the project, and no package needed."""
-    for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml"):
+    for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml", "scales/pilot.yaml", "scales/pilot_odmap.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
@@ -133,7 +134,8 @@ def test_memory_is_judged_by_scale(total, state, findings, monkeypatch):
 
 
 def test_needs_of_scale_paper_are_the_plans(findings, monkeypatch):
-    costs = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml", cores=2)
+    planned, _ = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml", cores=2)
+    costs = [cost for cost in planned if not cost.apart]
     disk, memory = sum(cost.disk for cost in costs), max(cost.memory for cost in costs)
     monkeypatch.setattr(doctor, "free_space", lambda _: (disk - 1) * 1e9)
     monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: namedtuple("Memory", "total")((memory - 1) * 2**30))
@@ -142,6 +144,20 @@ def test_needs_of_scale_paper_are_the_plans(findings, monkeypatch):
     assert f"needs about {memory:.0f} GiB" in found["memory"].meaning
     monkeypatch.setattr(doctor, "free_space", lambda _: (disk + 1) * 1e9)
     assert findings()["disk"].state == "has"
+
+
+@pytest.mark.parametrize("scale", doctor.PILOTS)
+def test_a_pilot_wants_a_gpu_and_room(scale, findings, monkeypatch):
+    monkeypatch.setattr(doctor, "_gpu", lambda: doctor.Finding("GPU", "has", "one"))
+    monkeypatch.setattr(doctor, "free_space", lambda _: 10e12)
+    found = findings()[f"S={scale}"]
+    assert (found.state, found.meaning) == ("has", "")
+    assert re.fullmatch(r"\d+ GB of downloads, \d+ GB of disk", found.found)
+    monkeypatch.setattr(doctor, "_gpu", lambda: doctor.Finding("GPU", "lacks", "none"))
+    monkeypatch.setattr(doctor, "free_space", lambda _: 10e9)
+    found = findings()[f"S={scale}"]
+    assert found.state == "lacks"
+    assert found.meaning.startswith(f"no GPU and too little disk: `make scale S={scale}`")
 
 
 def test_missing_program_and_package(findings, monkeypatch, project):

@@ -174,7 +174,10 @@ def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():
     """That check is BM25's: its lists of TriviaQA's questions are needed by all others that read the questions."""
     questions, lists = "data/kvqae/${kvqae.dataset}/triviaqa", "data/kvqae/runs/bm25_triviaqa"
     readers = {name for name, stage in STAGES.items() if questions in stage.get("deps", [])}
-    assert readers > {"kvqae-bm25_search", "kvqae-training_pairs", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
-    reached = Code(ROOT).parts(["stages.kvqae.bm25_search"]).paths
+    assert readers > {"kvqae-bm25_triviaqa", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
+    reached = Code(ROOT).parts(["stages.kvqae.bm25_triviaqa"]).paths
     assert "trivium/kvqae/source_questions.py" in reached
-    assert {name for name in readers if lists not in STAGES[name].get("deps", [])} == {"kvqae-bm25_search"}
+    assert {name for name in readers if lists not in STAGES[name].get("deps", [])} == {"kvqae-bm25_triviaqa"}
+    pairs = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["kvqae-training_pairs"]
+    assert pairs["foreach"]["triviaqa"] == lists
+    assert {"data/kvqae/${kvqae.dataset}/${key}", "${item}"} <= set(pairs["do"]["deps"])

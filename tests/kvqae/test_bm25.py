@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.kvqae import bm25_index, bm25_search, training_pairs
+from stages.kvqae import bm25_index, bm25_search, bm25_triviaqa, training_pairs
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
 from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines, read_table, write_json_lines
@@ -33,6 +33,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder,
         bm25_index={"analyzer": "standard", "threads": 1, "heap_gib": 1},
         bm25_search={"k1_step": 1.0, "b_step": 0.5, "depth": 5, "threads": 2, "heap_gib": 1},
+        bm25_triviaqa={"depth": 5, "threads": 2, "heap_gib": 1},
         training_pairs={"depth": 5},
     )
     paths = {"params": params} | write_wikipedia(folder) | write_questions(folder)
@@ -49,16 +50,21 @@ def metrics(world: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
         sizes = execute(bm25_index.main, "kvqae.bm25_index", bm25_index.Bm25IndexParameters, argv)
         argv = arguments(
             **base,
-            viquae=world["viquae"],
-            triviaqa=world["triviaqa"],
-            index_kb=world["kb"],
-            index_wikipedia=world["wikipedia"],
-            out_viquae=world["bm25"],
-            out_triviaqa=world["bm25_triviaqa"],
+            questions=world["viquae"],
+            index=world["kb"],
+            out=world["bm25"],
             out_grid=world["grid.csv"],
+            metrics=world["metrics.json"],
         )
         found = execute(bm25_search.main, "kvqae.bm25_search", bm25_search_library.Bm25SearchParameters, argv)
+        found |= search_triviaqa(world, world["triviaqa"], world["bm25_triviaqa"])
     return sizes | found
+
+
+def search_triviaqa(world: dict[str, Path], triviaqa: Path, out: Path) -> dict[str, float]:
+    paths = {"params": world["params"], "viquae": world["viquae"], "index": world["wikipedia"]}
+    argv = arguments(**paths, chosen=world["metrics.json"], triviaqa=triviaqa, out=out)
+    return execute(bm25_triviaqa.main, "kvqae.bm25_triviaqa", bm25_triviaqa.Bm25TriviaqaParameters, argv)
 
 
 def test_grid_excludes_its_end_and_accumulates_no_rounding() -> None:
@@ -125,9 +131,10 @@ def test_killed_grid_search_goes_on_where_it_was(world: dict[str, Path], tmp_pat
     assert run(tmp_path / "whole") == resumed
 
 
-def make_pairs(world: dict[str, Path], folder: Path, **changes: Path) -> dict[str, float]:
-    paths = {name: world[name] for name in ("params", "passages", "articles", "viquae", "triviaqa")}
-    paths |= {"runs_viquae": world["bm25"], "runs_triviaqa": world["bm25_triviaqa"], "out": folder / "pairs"} | changes
+def make_pairs(world: dict[str, Path], name: str, folder: Path, **changes: Path) -> dict[str, float]:
+    paths = {each: world[each] for each in ("params", "passages", "articles")} | {"questions": world[name]}
+    paths["runs"] = world["bm25" if name == "viquae" else "bm25_triviaqa"]
+    paths |= {f"out_{split}": folder / f"{name}_{split}.parquet" for split in ("train", "validation")} | changes
     parameters = training_pairs.TrainingPairsParameters
     return execute(training_pairs.main, "kvqae.training_pairs", parameters, arguments(**paths))
 
@@ -135,20 +142,20 @@ def make_pairs(world: dict[str, Path], folder: Path, **changes: Path) -> dict[st
 @pytest.mark.usefixtures("metrics")
 def test_pairs(world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    counts = make_pairs(world, tmp_path)
-    rows = {row["id"]: row for row in read_table(tmp_path / "pairs" / "viquae_train.parquet").to_pylist()}
+    counts, trivia_counts = (make_pairs(world, name, tmp_path) for name in ("viquae", "triviaqa"))
+    rows = {row["id"]: row for row in read_table(tmp_path / "viquae_train.parquet").to_pylist()}
     assert set(rows) == {"train-v1"}  # v2's answer is cut in two, v3's is nowhere
     run = read_run(world["bm25"] / "train.trec").documents[0].tolist()
     assert rows["train-v1"]["question"] == "Which river was crossed by this bridge of an engineer?"
     assert rows["train-v1"]["positives"] == [number for number in run if number in (0, 4)]
     assert rows["train-v1"]["negatives"] == [number for number in run if number not in (0, 4, -1)]
-    trivia = {row["id"]: row for row in read_table(tmp_path / "pairs" / "triviaqa_train.parquet").to_pylist()}
+    trivia = {row["id"]: row for row in read_table(tmp_path / "triviaqa_train.parquet").to_pylist()}
     assert trivia["train-t1"]["positives"][0] == 1
-    assert counts["viquae_train_questions"] == 1
-    assert counts["viquae_train_dropped_without_positive"] == 2
-    assert counts["viquae_train_without_own_article"] == 0
-    assert counts["triviaqa_train_dropped_without_positive"] == 1  # nothing was retrieved
-    assert counts["triviaqa_train_questions"] + counts["triviaqa_train_dropped_without_negative"] == 2
+    assert counts["train_questions"] == 1
+    assert counts["train_dropped_without_positive"] == 2
+    assert counts["train_without_own_article"] == 0
+    assert trivia_counts["train_dropped_without_positive"] == 1  # nothing was retrieved
+    assert trivia_counts["train_questions"] + trivia_counts["train_dropped_without_negative"] == 2
 
 
 @pytest.mark.usefixtures("metrics")
@@ -178,9 +185,6 @@ def test_leaking_training_question_is_refused_before_anything_is_searched(
     records = [record for _, record in read_json_lines(world["triviaqa"] / "train.jsonl")]
     records[1]["input"] = "which river does  an Iron Span cross"
     write_json_lines(tmp_path / "triviaqa" / "train.jsonl", records)
-    paths = {name: world[name] for name in ("params", "passages", "articles", "viquae")}
-    paths |= {"triviaqa": tmp_path / "triviaqa", "index_kb": world["kb"], "index_wikipedia": world["wikipedia"]}
-    paths |= {f"out_{name}": tmp_path / name for name in ("viquae", "triviaqa", "grid")}
     with pytest.raises(BadInput, match=r"train\.jsonl:2: field 'input': training question that a ViQuAE question"):
-        execute(bm25_search.main, "kvqae.bm25_search", bm25_search_library.Bm25SearchParameters, arguments(**paths))
+        search_triviaqa(world, tmp_path / "triviaqa", tmp_path / "out")
     assert not list(tmp_path.rglob("*.trec"))

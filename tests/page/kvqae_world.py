@@ -196,6 +196,7 @@ def write_world(folder: Path) -> dict[str, Any]:
     verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
     csv.write_csv(pa.Table.from_pylist([factor | verdicts]), folder / "difficulty.csv")
     used = {
+        "world": {},
         "statistics": {"significance": 0.01, "confidence": 0.95},
         "cross_encoder": {"validation_questions": 40, "validation_passages": 20},
         "image_encoders": {name: {} for name in IMAGE},

@@ -50,6 +50,14 @@ def few(tmp_path_factory):
     return {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
 
 
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """CLIP and BLIP as released, and nothing that was trained: scales/pilot_odmap.yaml."""
+    cells = {f"coco_{model}_zero_shot_0": world.cell("coco", model, "zero_shot") for model in ("clip", "blip")}
+    article = small_world(tmp_path_factory.mktemp("released"), cells)[2]
+    return {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
+
+
 def rows(html):
     return Outline(html).rows
 
@@ -57,6 +65,18 @@ def rows(html):
 def row_of(html, *words):
     (found,) = [row for row in rows(html) if all(word in row[0] for word in words)][:1]
     return found
+
+
+def test_released_models_alone_make_a_whole_article(released):
+    assert tuple(released) == SECTIONS
+    for model in ("CLIP", "BLIP"):
+        row = row_of(released["table-1"], model, "zero-shot")
+        assert re.match(r"\d+\.\d", row[1])
+    gallery = released["gallery"]
+    assert "where the first sentence of BLIP zero-shot is wrong" in gallery
+    assert "BLIP zero-shot right" in gallery
+    assert not re.search(r"\bours\b|Finetune names", gallery, re.IGNORECASE)
+    assert "Other models" not in gallery, "none of them is hidden"
 
 
 @pytest.mark.parametrize(

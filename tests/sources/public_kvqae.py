@@ -26,7 +26,7 @@ from transformers import (
 )
 
 from sample.kvqae.entity_world import build_world
-from sample.kvqae.write import write_world
+from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import Difficulty
 from tests.kvqae.tiny_encoders import write_onnx
 from tests.sources.loopback import Loopback
@@ -80,6 +80,7 @@ def make_world(raw: Path) -> dict[str, dict[str, bytes]]:
     """Make the sample world in a folder; returns it as the files of the public sources."""
     world = build_world(WORLD_SEED, **WORLD, sentences=10, viquae=QUESTIONS, triviaqa=TRIVIAQA)
     write_world(world, raw, LocalEngine(1), size=112, difficulty=DIFFICULTY)
+    write_triviaqa(world, raw / "triviaqa")
     return _data(raw)
 
 

@@ -20,7 +20,7 @@ def pins(tmp_path):
 
 def test_committed_pins_are_valid_and_complete():
     data = {"viquae_dataset", "viquae_wikipedia", "viquae_images", "viquae_all_images", "triviaqa", "triviaqa_original"}
-    data |= {"kilt", "coco_images", "coco_annotations", "karpathy"}
+    data |= {"kilt", "coco_train2014", "coco_val2014", "coco_annotations", "karpathy"}
     readers = {"camembert", "t5", "flan_t5", "mt5", "llama"}
     retrieval = {"decorrelation_clip", "vgg19", "blip_pretrained", "bert_tokenizer", "blip_captioner"}
     retrieval |= {"blip_itm_coco", "blip_itm_flickr", "big_lama"}

@@ -30,7 +30,9 @@ HITS = 20
 class EntitiesParameters(Parameters):
     """Section `decorrelation.entities`."""
 
-    encoders: dict[str, Path] = Field(min_length=2, description="CLIP folders in open_clip's format, by row")
+    encoders: dict[str, Path] = Field(
+        min_length=2, description="CLIP folders in open_clip's format, by row; a folder that stands twice is one row"
+    )
     batch_size: int = Field(
         default=64, ge=1, description="Images decoded and encoded together; halved when GPU memory runs out"
     )
@@ -41,6 +43,11 @@ class EntitiesParameters(Parameters):
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(default=2000, ge=100, description="Bootstrap samples of an interval")
     seed: int = Field(default=0, ge=0, description="Of the test's and the bootstrap's draws")
+
+    def rows(self) -> dict[str, Path]:
+        """The encoders, each once: where nothing was trained, later rows have the folder of an earlier one."""
+        folders = list(self.encoders.values())
+        return {row: path for place, (row, path) in enumerate(self.encoders.items()) if path not in folders[:place]}
 
 
 def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list[str], list[str]]:

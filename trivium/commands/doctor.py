@@ -27,7 +27,7 @@ import psutil
 from trivium.commands.audit import NotAuditedError, audit
 from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
 from trivium.commands.on_request import holdings
-from trivium.commands.plan import plan_files
+from trivium.commands.plan import Cost, plan_files
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -41,6 +41,7 @@ State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK = 10  # GB
 SAMPLE_MEMORY = 6  # GiB
+PILOTS = ("pilot", "pilot_odmap")
 PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
 # `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
 SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
@@ -70,7 +71,7 @@ def examine(root: Path) -> Iterator[Finding]:
         BadInput: see `plan_files`, `holdings` and `_brought_by_hand`.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    paper = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / "paper.yaml", cores)
+    paper, _ = _planned(root, "paper", cores)
     version = platform.python_version()
     yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
     yield _packages(root)
@@ -85,6 +86,8 @@ def examine(root: Path) -> Iterator[Finding]:
     yield _bits(Path("/proc/cpuinfo"))
     gpu = _gpu()
     yield gpu
+    for scale in PILOTS:
+        yield _pilot(root, scale, cores, gpu.state == "has")
     yield _torch_build(gpu.state == "has")
     if gpu.state == "has":
         yield _onnx_runtime()
@@ -97,6 +100,21 @@ def examine(root: Path) -> Iterator[Finding]:
     yield _remote(root)
     for program in ("chromium", "chromedriver"):
         yield _program(program, program, "the report's browser test is skipped")
+
+
+def _planned(root: Path, scale: str, cores: int) -> tuple[list[Cost], list[str]]:
+    costs, first = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / f"{scale}.yaml", cores)
+    return [cost for cost in costs if not cost.apart], first
+
+
+def _pilot(root: Path, scale: str, cores: int, gpu: bool) -> Finding:
+    """Whether this machine can have the first real figures in an evening."""
+    costs, _ = _planned(root, scale, cores)
+    downloads, disk = (sum(getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
+    lacks = ["no GPU"] * (not gpu) + ["too little disk"] * (disk > free_space(root) / 1e9)
+    wants = f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk"
+    meaning = f"{' and '.join(lacks)}: `make scale S={scale}` would not give its first figures in an evening"
+    return Finding(f"S={scale}", "lacks" if lacks else "has", wants, meaning if lacks else "")
 
 
 def _need(name: str, there: bool, found: str, meaning: str) -> Finding:

@@ -47,7 +47,7 @@ Lane = Sequence[str]
 STEPS: dict[str, Sequence[Sequence[Lane]]] = {
     "": [[["kvqae-*"], ["decorrelation-evaluate"], ["complexity-*"]]],
     "kvqae": [
-        [["kvqae-published_checkpoints", "kvqae-rerank_base"], ["kvqae-training_pairs"]],
+        [["kvqae-published_checkpoints@*", "kvqae-rerank_base"], ["kvqae-training_pairs@*"]],
         [["kvqae-fuse", "kvqae-relevance"], ["kvqae-rerank_pretrain", "kvqae-reader_pretrain"]],
         [["kvqae-rerank_fuse"], ["kvqae-reader_finetune@*", "kvqae-evaluate", "kvqae-lexical_overlap"]],
     ],

@@ -1,4 +1,4 @@
-"""`make plan S=paper`: what each stage downloads and costs at a scale, before anything starts.
+"""`make plan S=paper`: what each stage downloads and costs at a scale, and the first tables, before anything starts.
 
     trivium plan --scale scales/paper.yaml
 
@@ -8,11 +8,16 @@ The stages come from `dvc.yaml`, what one cell of each takes from `costs/` besid
 import argparse
 import math
 import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+import networkx as nx
 
 from trivium.commands.costs.project import stage_costs
 from trivium.commands.costs.row import MACHINE, Machine, Row
@@ -20,6 +25,7 @@ from trivium.commands.scale import merge
 from trivium.commands.stage_models import Used
 from trivium.errors import BadInput
 from trivium.harness.parameters import read_parameters
+from trivium.page.contents import stage_of
 from trivium.sources.disk import free_space
 
 
@@ -32,6 +38,7 @@ class Cost:
         memory: GiB at the most.
         with_gpu, without: hours.
         known: False when `costs/` has no row for the stage.
+        apart: it runs only when it is asked for by name: the construction, where the questions are real.
     """
 
     stage: str
@@ -42,6 +49,7 @@ class Cost:
     with_gpu: float = 0.0
     without: float = 0.0
     known: bool = True
+    apart: bool = False
 
 
 def plan(
@@ -62,7 +70,7 @@ def plan(
         if row is None:
             yield Cost(stage, cells, known=False)
             continue
-        transfer = row.downloads / (machine.network_mb_a_second * 3.6)
+        transfer = row.downloads / (machine.network_mb_a_second * 3.6) + row.waiting
         busy = row.core_hours / cores
         beside_gpu = row.core_hours / min(cores, row.gpu_processes or cores)
         yield Cost(
@@ -76,8 +84,8 @@ def plan(
         )
 
 
-def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> list[Cost]:
-    """Cost of each stage at a scale, from the project's files.
+def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> tuple[list[Cost], list[str]]:
+    """Cost of each stage at a scale, and of the first tables, from the project's files.
 
     Args:
         params: `params.yaml`.
@@ -91,8 +99,96 @@ def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> lis
     parameters = read_parameters(params)
     if scale:
         list(merge(parameters, read_parameters(scale), scale))
-    used = Used(parameters)
-    return list(plan(read_parameters(graph), stage_costs(used, cores), used, cores))
+    used, stages = Used(parameters), read_parameters(graph)
+    needs, real = needed_by(stages, used), used("world.kvqae") != "sample"
+    apart = of_construction(needs) if real else set()
+    costs = [replace(cost, apart=cost.stage in apart) for cost in plan(stages, stage_costs(used, cores), used, cores)]
+    return costs, list(first_tables(needs, costs))
+
+
+FIRST = {"kvqae-evaluate": "Tables 2 to 4 of KVQAE", "decorrelation-evaluate": "ODmAP and R@k of decorrelation"}
+
+
+def of_construction(needs: nx.DiGraph) -> set[str]:
+    """The stages that only the construction's section of the page needs, of a graph as `needed_by` makes it."""
+    last = {cell for cell in needs if cell[0] == stage_of("kvqae", "construction")}
+    own = last.union(*(nx.descendants(needs, cell) for cell in last))
+    return {cell[0] for cell in own if all(other in own or other[0] == "report" for other in nx.ancestors(needs, cell))}
+
+
+def first_tables(needs: nx.DiGraph, costs: Sequence[Cost]) -> Iterator[str]:
+    """A line for each of `FIRST`: what it costs with all that it needs, which is all that runs before it.
+
+    Args:
+        needs: as `needed_by` makes it.
+        costs: of its stages.
+    """
+    for stage, name in FIRST.items():
+        if (stage, 0) in needs:
+            wanted = Counter(name for name, _ in nx.descendants(needs, (stage, 0)) | {(stage, 0)})
+            shares = [(cost, wanted[cost.stage] / cost.cells) for cost in costs if wanted[cost.stage]]
+            downloads, disk, hours = (
+                sum(share * getattr(cost, column) for cost, share in shares)
+                for column in ("downloads", "disk", "with_gpu")
+            )
+            so_much = f"{downloads:.1f} GB of downloads, {disk:.1f} GB of disk and {_hours(hours)} with a GPU"
+            yield f"{name}: after {so_much}."
+
+
+def needed_by(graph: Mapping[str, Any], used: Used) -> nx.DiGraph:
+    """The cells (stage, number) of `dvc.yaml`, with edges to those that write what they read.
+
+    Args:
+        graph: `dvc.yaml`.
+        used: the parameters, which paths may name.
+    """
+    read: dict[tuple[str, int], set[str]] = {}
+    written: dict[tuple[str, int], set[str]] = {}
+    for name, definition in graph["stages"].items():
+        stage = definition.get("do", definition)
+        for number, cell in enumerate(_cells(definition, used)):
+            read[name, number] = {_path(entry, cell, used) for entry in stage.get("deps", ())}
+            outs = (*stage.get("outs", ()), *stage.get("metrics", ()))
+            written[name, number] = {_path(entry, cell, used) for entry in outs}
+    found = nx.DiGraph()
+    found.add_nodes_from(read)
+    for reader, needed in read.items():
+        for writer, made in written.items():
+            if reader != writer and any(_within(one, other) or _within(other, one) for one in needed for other in made):
+                found.add_edge(reader, writer)
+    return found
+
+
+def _within(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
+
+
+def _cells(definition: Mapping[str, Any], used: Used) -> list[dict[str, Any]]:
+    """What `item` and `key` stand for in each cell."""
+    if "foreach" in definition:
+        axis = _axis(definition["foreach"], used)
+        if isinstance(axis, Mapping):
+            return [{"key": key, "item": item} for key, item in axis.items()]
+        return [{"item": item} for item in axis]
+    matrix = {name: _axis(axis, used) for name, axis in definition.get("matrix", {}).items()}
+    return [{"item": dict(zip(matrix, values, strict=True))} for values in product(*matrix.values())]
+
+
+def _path(entry: Any, cell: Mapping[str, Any], used: Used) -> str:
+    """A path without variables."""
+
+    def value(match: re.Match[str]) -> str:
+        name, *places = re.findall(r"[^.\[\]]+", match[1])
+        if name not in cell:
+            dotted, *places = re.findall(r"[^\[\]]+", match[1])
+            node = used(dotted)
+        else:
+            node = cell[name]
+        for place in places:
+            node = node[int(place) if isinstance(node, list) else place]
+        return str(node)
+
+    return re.sub(r"\$\{([^}]*)\}", value, next(iter(entry)) if isinstance(entry, Mapping) else entry)
 
 
 def _axes(definition: Mapping[str, Any]) -> list[Any]:
@@ -111,18 +207,25 @@ def show(costs: list[Cost], free: float, cores: int) -> Iterator[str]:
     head = ("stage", "downloads", "disk", "memory", "with a GPU", f"{cores} cores only")
     yield "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format(*head)
     for cost in costs:
-        name = cost.stage + (f" × {cost.cells}" if cost.cells > 1 else "")
+        name = cost.stage + (f" × {cost.cells}" if cost.cells > 1 else "") + (" *" if cost.apart else "")
         cells = [f"{cost.downloads:.1f} GB", f"{cost.disk:.1f} GB", f"{cost.memory:.0f} GiB"]
         cells += [_hours(cost.with_gpu), _hours(cost.without)]
         yield f"{name:32}" + ("no estimate" if not cost.known else "{:>12}{:>12}{:>12}{:>14}{:>16}".format(*cells))
-    total = [f"{sum(cost.downloads for cost in costs):.1f} GB", f"{sum(cost.disk for cost in costs):.1f} GB"]
-    total += [f"{max(cost.memory for cost in costs):.0f} GiB"]
-    total += [_hours(sum(cost.with_gpu for cost in costs)), _hours(sum(cost.without for cost in costs))]
-    yield "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format("total (memory: the most)", *total)
-    needed = sum(cost.disk for cost in costs)
+    run = [cost for cost in costs if not cost.apart]
+    if len(run) < len(costs):
+        yield _sum("*: by make repro P=construction", [cost for cost in costs if cost.apart])
+    yield _sum("total (memory: the most)", run)
+    needed = sum(cost.disk for cost in run)
     yield f"free on this disk: {free:.0f} GB" + ("" if needed <= free else f", {needed - free:.0f} GB too few")
     yield "Outputs count once: DVC links them to its cache where the disk can (.dvc/config), elsewhere it copies them."
     yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/costs."
+
+
+def _sum(name: str, costs: Sequence[Cost]) -> str:
+    total = [f"{sum(cost.downloads for cost in costs):.1f} GB", f"{sum(cost.disk for cost in costs):.1f} GB"]
+    total += [f"{max(cost.memory for cost in costs):.0f} GiB"]
+    total += [_hours(sum(cost.with_gpu for cost in costs)), _hours(sum(cost.without for cost in costs))]
+    return "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format(name, *total)
 
 
 def _hours(hours: float) -> str:
@@ -138,11 +241,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     cores = os.cpu_count() or 1
     try:
-        costs = plan_files(arguments.params, arguments.graph, arguments.scale, cores)
+        costs, first = plan_files(arguments.params, arguments.graph, arguments.scale, cores)
     except BadInput as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None
-    print("\n".join(show(costs, free_space(Path.cwd()) / 1e9, cores)))
+    print("\n".join([*show(costs, free_space(Path.cwd()) / 1e9, cores), *first]))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,19 @@ def test_the_verdict_follows_the_test(difference, p, said):
     assert said in verdict({"difference": difference, "p": p}, level=0.05)
 
 
+def test_where_nothing_was_trained_the_released_model_stands_alone():
+    everything = found()
+    released = ("kvqae", "zero_shot")
+    few = everything | {
+        "rows": {row: everything["rows"][row] for row in released},
+        "tests": [each for each in everything["tests"] if {each["row"], each["against"]} == set(released)],
+    }
+    html = entities_html(few, level=0.05, confidence=0.95)
+    assert html.count("<tr>") == 1 + 2
+    assert "no such model was trained" in html
+    assert "one training" not in html
+
+
 def test_four_rows_and_every_pair():
     html = entities_html(found(), level=0.05, confidence=0.95)
     assert html.count("<tr>") == 1 + 4

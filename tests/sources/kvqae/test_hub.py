@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from stages.kvqae import world as kvqae
+from tests.sources.small_commons import serve_commons
 from tests.sources.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -20,7 +21,16 @@ from trivium.harness.stage import execute
 from trivium.kvqae.source_questions import check_no_leak
 from trivium.sources.download import Patience
 from trivium.sources.kvqae import hub as hub_world
-from trivium.sources.kvqae.hub import SOURCES, fetch_base_models, fetch_kvqae, pieces_key
+from trivium.sources.kvqae.hub import (
+    INDEX_BYTES,
+    PREVIEW_BYTES,
+    SOURCES,
+    fetch_base_models,
+    fetch_kvqae,
+    fetch_triviaqa,
+    pieces_key,
+)
+from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
@@ -36,7 +46,15 @@ def pins(hub, tmp_path):
 
 @pytest.fixture
 def fetch(pins, tmp_path):
-    return lambda: fetch_kvqae(tmp_path / "raw", tmp_path / "work", Pins(pins), QUICK)
+    return lambda **smaller: fetch_kvqae(tmp_path / "raw", tmp_path / "work", Pins(pins), QUICK, **smaller)
+
+
+@pytest.fixture
+def trivia(fetch, pins, tmp_path):
+    """Fetch TriviaQA for the questions that are there."""
+    fetch()
+    raw = tmp_path / "raw"
+    return lambda: fetch_triviaqa(raw / "triviaqa", raw / "viquae", tmp_path / "work", Pins(pins), QUICK)
 
 
 def rows(path):
@@ -61,14 +79,6 @@ def test_kvqae_end_to_end(fetch, tmp_path):
     (question,) = read_questions(raw / "viquae" / "train.jsonl")
     assert (question.image, question.wikidata_id, question.wikipedia_id) == ("512px-question-Q1.jpg", "Q1", "10")
     assert question.answers == ("1910", "the year 1910")
-    for split in ("train", "validation", "test"):
-        questions = rows(raw / "triviaqa" / f"{split}.jsonl")
-        assert [record["id"] for record in questions] == [f"{split}-{i}" for i in range(3)]
-        assert questions[0]["output"] == {
-            "original_answer": "Paris",
-            "answer": ["Paris", "City of Light"],
-            "provenance": [{"wikipedia_id": ["12"], "title": ["Bridge"]}],
-        }
 
     images = Images(raw / "images" / "kb")
     assert images.names == ["512px-Ada.jpg", "512px-Bridge.png"]
@@ -83,12 +93,75 @@ def test_kvqae_end_to_end(fetch, tmp_path):
     assert not list((tmp_path / "work").rglob("*.tar*")), "downloads are removed when they are used up"
 
 
-def test_question_asked_twice_is_not_trained_on(fetch, hub, tmp_path):
+def test_triviaqa_is_fetched_by_itself(hub, trivia, tmp_path):
+    asked = "/datasets/who/triviaqa/"
+    assert not [path for path, _ in hub.requests if path.startswith(asked)], "no table of retrieval waits for it"
+    counts = trivia()
+    assert counts == {f"triviaqa_{split}": 3 for split in ("train", "validation", "test")} | {
+        "triviaqa_train_seen_in_viquae": 0
+    }
+    for split in ("train", "validation", "test"):
+        questions = rows(tmp_path / "raw" / "triviaqa" / f"{split}.jsonl")
+        assert [record["id"] for record in questions] == [f"{split}-{i}" for i in range(3)]
+        assert questions[0]["output"] == {
+            "original_answer": "Paris",
+            "answer": ["Paris", "City of Light"],
+            "provenance": [{"wikipedia_id": ["12"], "title": ["Bridge"]}],
+        }
+    assert read_json(tmp_path / "raw" / "triviaqa" / "provenance.json")["triviaqa"]["from"] == "who/triviaqa"
+    assert not (tmp_path / "work" / "triviaqa").exists()
+
+
+def test_a_smaller_base_needs_neither_kilt_nor_the_archive_of_images(fetch, hub, tmp_path):
+    with serve_commons() as commons:
+        commons.files = {"Ada.jpg": jpeg("red"), "Bridge.png": jpeg("green")}
+        base = SmallerBaseParameters(articles=3, heap_gib=1, threads=1)
+        counts = fetch(base=base, commons=commons.api)
+    raw = tmp_path / "raw"
+    assert [article["wikipedia_title"] for article in rows(raw / "articles.jsonl")] == ["Ada", "Bob", "Bridge"]
+    assert {entity["id"] for entity in rows(raw / "wikidata.jsonl")} == {"Q5", "Q1", "Q2", "Q3"}
+    assert dict(Images(raw / "images" / "kb").stream()) == {
+        "512px-Ada.jpg": jpeg("red"), "512px-Bridge.png": jpeg("green")
+    }  # fmt: skip
+    expected = {
+        "base_chosen_from": 3, "base_subjects": 3, "base_negatives": 0, "kb_images": 2, "kb_images_missing": 1,
+        "kb_images_not_on_commons": 1, "questions_whose_article_is_missing": 0,
+    }  # fmt: skip
+    assert expected.items() <= counts.items()
+    fetched = {path.split("/resolve/")[0] for path, _ in hub.requests if not path.startswith("/api/")}
+    assert fetched == {"/datasets/who/kb", "/datasets/who/questions", "/datasets/who/images"}
+    assert [path for path in (tmp_path / "work").iterdir() if path.is_dir()] == []
+
+
+def test_another_choice_of_a_base_begins_anew(pins):
+    sources = [Pins(pins).source("viquae_wikipedia")]
+    keys = [
+        pieces_key(sources, (), base)
+        for base in (None, SmallerBaseParameters(articles=3), SmallerBaseParameters(articles=3, seed=1))
+    ]
+    assert len(set(keys)) == 3
+    assert pieces_key(sources, (), SmallerBaseParameters(articles=3, threads=9)) == keys[1]
+
+
+def test_a_killed_run_of_a_smaller_base_goes_on_with_the_images(fetch, hub, tmp_path):
+    base = SmallerBaseParameters(articles=3, heap_gib=1, threads=1)
+    with serve_commons() as commons:
+        commons.files = {"Ada.jpg": jpeg("red"), "Bridge.png": jpeg("green")}
+        commons.answers["api"] = [(500, "")] * QUICK.attempts
+        with pytest.raises(BadInput, match="gave up after 2 tries"):
+            fetch(base=base, commons=commons.api)
+        assert not (tmp_path / "raw").exists()
+        hub.requests.clear()
+        assert fetch(base=base, commons=commons.api)["kb_images"] == 2
+    assert hub.requests == []
+
+
+def test_question_asked_twice_is_not_trained_on(trivia, hub, tmp_path):
     questions = triviaqa("train")
     questions[1]["input"] = "When was BOB born"  # validation asks it, under another id
     files = {f"with_viquae_{split}.jsonl": lines(triviaqa(split)) for split in ("validation", "test")}
     hub.repository("who/triviaqa", {"without_viquae.parquet": parquet(questions), **files}, kind="dataset")
-    counts = fetch()
+    counts = trivia()
     assert (counts["triviaqa_train"], counts["triviaqa_train_seen_in_viquae"]) == (2, 1)
     assert [record["id"] for record in rows(tmp_path / "raw" / "triviaqa" / "train.jsonl")] == ["train-0", "train-2"]
     assert check_no_leak(tmp_path / "raw" / "viquae", tmp_path / "raw" / "triviaqa") == 0
@@ -188,7 +261,10 @@ NO_BUILDERS = {
     "trivium.sources.repositories",
     "trivium.sources.kvqae",
     "trivium.sources.kvqae.checks",
+    "trivium.sources.kvqae.commons",
+    "trivium.sources.kvqae.raw_parts",
     "trivium.sources.kvqae.training_questions",
+    "trivium.sources.mediawiki",
 }
 
 
@@ -267,12 +343,12 @@ def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
         Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("viquae_dataset")
 
 
-def test_missing_triviaqa_split_lists_what_there_is(fetch, hub):
+def test_missing_triviaqa_split_lists_what_there_is(trivia, hub):
     path = f"/api/datasets/who/triviaqa/tree/{'a' * 40}"
     tree = [entry for entry in json.loads(hub.files[path]) if "test" not in entry["path"]]
     hub.files[path] = json.dumps(tree).encode()
     with pytest.raises(BadInput, match=r"triviaqa test.*with_viquae_test.*choices: .*with_viquae_validation"):
-        fetch()
+        trivia()
 
 
 def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
@@ -284,10 +360,16 @@ def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
 
 
 def test_disk_for_everything_is_asked_before_the_first_byte(fetch, hub, monkeypatch):
-    # Six sources of 1 000 bytes, and one of them as archive and as result at once.
-    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 6_999)
+    # Five sources of 1 000 bytes, and one of them as archive and as result at once.
+    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 5_999)
     with pytest.raises(BadInput, match="not enough disk for the hub's viquae_wikipedia, kilt"):
         fetch()
+    # Three, one twice, and besides each preview twice and the index.
+    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 4_000 + 2 * 7 * PREVIEW_BYTES + INDEX_BYTES - 1)
+    with pytest.raises(
+        BadInput, match=r"viquae_wikipedia, viquae_images and previews of Commons; .*expected '3\.0 GB'|3\.0 GB"
+    ):
+        fetch(base=SmallerBaseParameters(articles=7))
     assert hub.requests == []
 
 

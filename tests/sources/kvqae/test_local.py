@@ -15,7 +15,7 @@ from trivium.formats.questions import SPLITS, read_questions
 from trivium.sources.disk import sha256_of
 from trivium.sources.kvqae.checks import validate_kvqae
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
-from trivium.sources.kvqae.local import check_kvqae
+from trivium.sources.kvqae.local import check_kvqae, check_triviaqa
 
 
 def png_of(width, height):
@@ -60,23 +60,50 @@ def change(path, row, **fields):
     path.write_bytes(lines(records))
 
 
+def check(mine, name, out):
+    if name == "triviaqa":
+        return check_triviaqa(mine / "triviaqa", mine / "viquae", out)
+    return check_kvqae(mine, out)
+
+
 def test_good_folder_is_brought_and_counted(mine, tmp_path):
     counts = check_kvqae(mine, tmp_path / "raw")
     expected = {
         "articles": 4, "articles_without_text": 0, "articles_without_entity": 1, "articles_without_image": 1,
         "entities": 4, "entities_without_image": 1, "entities_whose_image_is_missing": 0,
         "kb_images": 3, "questions_images": 3, "kb_images_tiny": 0, "kb_images_unreadable": 0,
-        "viquae_train": 1, "viquae_validation": 1, "viquae_test": 1, "triviaqa_train": 3,
-        "questions_whose_entity_has_no_image": 0, "triviaqa_train_seen_in_viquae": 0,
+        "viquae_train": 1, "viquae_validation": 1, "viquae_test": 1,
+        "questions_whose_entity_has_no_image": 0,
         "questions_whose_article_is_missing": 0, "questions_whose_image_is_missing": 0,
     }  # fmt: skip
     assert expected.items() <= counts.items()
     raw = tmp_path / "raw"
     assert validate_kvqae(raw).items() <= counts.items()
-    digests = read_json(raw / "provenance.json")
+    digests = read_json(raw / "provenance" / "local.json")
     assert digests["articles.jsonl"] == sha256_of(mine / "articles.jsonl")
-    assert len(digests) == 10
+    assert len(digests) == 7
     assert read_questions(raw / "viquae" / "test.jsonl")[0].wikidata_id == "Q3"
+
+
+def test_triviaqa_is_brought_by_itself_without_what_viquae_was_made_from(mine, tmp_path):
+    change(mine / "viquae/train.jsonl", 1, original_question="question 0")
+    counts = check_triviaqa(mine / "triviaqa", mine / "viquae", tmp_path / "triviaqa")
+    expected = {"triviaqa_train": 2, "triviaqa_train_seen_in_viquae": 1, "triviaqa_validation": 3, "triviaqa_test": 3}
+    assert counts == expected
+    train = tmp_path / "triviaqa" / "train.jsonl"
+    assert [question.id for question in read_questions(train)] == ["train-1", "train-2"]
+    assert len(read_questions(mine / "triviaqa" / "train.jsonl")) == 3
+    assert read_json(tmp_path / "triviaqa" / "provenance.json")["train.jsonl"] == sha256_of(train)
+
+
+def test_parts_take_their_places_beside_what_another_stage_wrote(mine, tmp_path):
+    (tmp_path / "raw" / "triviaqa").mkdir(parents=True)
+    (tmp_path / "raw" / "articles.jsonl").write_text("of an earlier run")
+    check_kvqae(mine, tmp_path / "raw")
+    parts = {"articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance", "triviaqa"}
+    assert {path.name for path in (tmp_path / "raw").iterdir()} == parts
+    assert (tmp_path / "raw" / "articles.jsonl").read_bytes() == (mine / "articles.jsonl").read_bytes()
+    assert [path.name for path in tmp_path.iterdir() if "raw" in path.name] == ["raw"]
 
 
 def test_what_is_brought_stays_the_users(mine, tmp_path):
@@ -117,7 +144,7 @@ def test_plain_image_files_are_packed(mine, tmp_path):
 def test_broken_record_names_file_row_and_field(file, row, fields, message, mine, tmp_path):
     change(mine / f"{file}.jsonl", row, **fields)
     with pytest.raises(BadInput, match=message):
-        check_kvqae(mine, tmp_path / "raw")
+        check(mine, file.partition("/")[0], tmp_path / "raw")
     assert not (tmp_path / "raw").exists()
     assert not list(tmp_path.glob(".raw*"))
 
@@ -131,9 +158,12 @@ def test_broken_json_names_the_row(mine, tmp_path):
 
 def test_all_missing_files_are_listed(mine, tmp_path):
     (mine / "wikidata.jsonl").unlink()
+    (mine / "viquae" / "test.jsonl").unlink()
     (mine / "triviaqa" / "test.jsonl").unlink()
-    with pytest.raises(BadInput, match=r"mine: files are missing; got 'wikidata.jsonl, triviaqa/test.jsonl'"):
+    with pytest.raises(BadInput, match=r"mine: files are missing; got 'wikidata.jsonl, viquae/test.jsonl'"):
         check_kvqae(mine, tmp_path / "raw")
+    with pytest.raises(BadInput, match=r"mine/triviaqa: files are missing; got 'test.jsonl'"):
+        check_triviaqa(mine / "triviaqa", mine / "viquae", tmp_path / "triviaqa")
 
 
 def test_missing_images_are_told(mine, tmp_path):
@@ -146,7 +176,7 @@ def test_missing_images_are_told(mine, tmp_path):
 def test_what_later_stages_do_without_is_counted(mine, tmp_path):
     change(mine / "articles.jsonl", 2, text=["Bob\n", "  \n"])
     change(mine / "wikidata.jsonl", 3, claims={"P569": []})  # Bob loses his image
-    change(mine / "viquae/train.jsonl", 1, original_question="question 0", kilt_id="999")
+    change(mine / "viquae/train.jsonl", 1, kilt_id="999")
     kb = [
         ("512px-Ada.jpg", b"no image"),
         ("512px-Bridge.png", png_of(1, 1)),
@@ -157,14 +187,10 @@ def test_what_later_stages_do_without_is_counted(mine, tmp_path):
     expected = {
         "articles_without_text": 1, "articles_without_image": 2, "entities_without_image": 2,
         "entity_properties_not_used": 1, "questions_whose_entity_has_no_image": 1,
-        "questions_whose_article_is_missing": 1, "triviaqa_train_seen_in_viquae": 1, "triviaqa_train": 2,
+        "questions_whose_article_is_missing": 1,
         "kb_images": 3, "kb_images_unreadable": 1, "kb_images_tiny": 1, "kb_images_huge": 1,
     }  # fmt: skip
     assert expected.items() <= counts.items()
-    raw = tmp_path / "raw"
-    assert [question.id for question in read_questions(raw / "triviaqa" / "train.jsonl")] == ["train-1", "train-2"]
-    assert len(read_questions(mine / "triviaqa" / "train.jsonl")) == 3
-    assert read_json(raw / "provenance.json")["triviaqa/train.jsonl"] == sha256_of(raw / "triviaqa" / "train.jsonl")
 
 
 def test_a_public_set_may_lack_images_of_questions(mine, tmp_path, capsys):
@@ -187,7 +213,7 @@ def test_a_question_id_of_another_split_is_refused(mine, tmp_path, name, first, 
     change(mine / name / f"{second}.jsonl", 1, id=shared)
     message = rf"mine/{name}/{second}\.jsonl:1: field 'id': question id also in {first}\.jsonl; got '{shared}'; expected every"
     with pytest.raises(BadInput, match=message):
-        check_kvqae(mine, tmp_path / "raw")
+        check(mine, name, tmp_path / "raw")
 
 
 def test_an_image_that_was_packed_here_is_named_where_the_user_has_it(mine, tmp_path):

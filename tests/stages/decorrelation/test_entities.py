@@ -131,6 +131,13 @@ def test_the_stage(world: Path) -> None:
     assert read_table(world / "per_query.parquet")["one_mrr"].to_pylist() == [1, 1, 0, 1]  # blue, green, grey, red
 
 
+def test_an_encoder_that_stands_twice_is_one_row(world: Path) -> None:
+    twice = {"one": "clip_one", "third": "clip_one", "two": "clip_two"}
+    metrics = run(world, encoders=twice)
+    assert {"one_mrr", "two_mrr"} <= metrics.keys()
+    assert "third_mrr" not in metrics
+
+
 def test_batch_size_changes_nothing(world: Path) -> None:
     assert run(world, batch_size=1) == run(world, batch_size=64)
 

@@ -67,7 +67,7 @@ DIFFERENT = {"different_captions": 3}
 
 def run(world: Path, out: Path, captions: str, **changes: object) -> tuple[dict[str, float], list[dict]]:
     context = Context(tracker=Tracker(), work=out, engine=LocalEngine(1))
-    looks = {"painted": world / "painted", "captioner": out / "captioner"} if captions == "captioner" else {}
+    looks = {"painted": world / "painted", "base": out} if captions == "captioner" else {}
     metrics = main(
         PARAMETERS.model_copy(update=changes), context, captions=captions, phrases=world / "phrases.parquet",
         removals=world / "removals", out=out / "pairs.parquet", **looks,
@@ -194,7 +194,7 @@ def test_bad_requests_are_refused(world, tmp_path):
         run(world, tmp_path, "poems")
     context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
     inputs = {"phrases": world / "phrases.parquet", "removals": world / "removals", "out": tmp_path / "x.parquet"}
-    with pytest.raises(BadInput, match="--painted and --captioner"):
+    with pytest.raises(BadInput, match="--painted and --base"):
         main(PARAMETERS, context, captions="captioner", **inputs)
     write_removals(tmp_path / "removals" / "removals.parquet", [removal(77, "dog", ("cat",))])
     with pytest.raises(BadInput, match="picture of a removal has no captions.*77"):

@@ -308,6 +308,17 @@ def run(raw, **changes):
     )  # fmt: skip
 
 
+def test_where_only_test_pictures_are_there_nothing_goes_from_others(raw, tmp_path):
+    metrics = run(raw, training="none")
+    found = read_removals(tmp_path / "out" / "removals.parquet")
+    assert {removal.split for removal in found} == {"test"}
+    assert metrics["pictures_train"] == metrics["removals_train"] == metrics["drawn_train"] == 0
+    whole = run(raw)
+    every = read_removals(tmp_path / "out" / "removals.parquet")
+    assert found == [removal for removal in every if removal.split == "test"]
+    assert metrics["removals_test"] == whole["removals_test"]
+
+
 def test_the_stage_writes_removals_boxes_and_counts(raw, tmp_path):
     metrics = run(raw)
     removals, empty = (read_removals(tmp_path / "out" / f"{name}.parquet") for name in ("removals", "empty"))

@@ -24,6 +24,7 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
 from trivium.harness.stage import execute
+from trivium.sources.decorrelation.checks import validate_decorrelation
 from trivium.sources.decorrelation.hub import fetch_coco
 from trivium.sources.decorrelation.local import merge_instances, take_coco, take_flickr30k
 from trivium.sources.disk import sha256_of
@@ -245,13 +246,14 @@ def served(hub, tmp_path):
         "/people/caption_datasets.zip": splits.getvalue(),
     }
     sources = {
-        "coco_images": {"url": f"{hub.url}/zips", "files": {"train2014.zip": {}, "val2014.zip": {}}},
+        "coco_train2014": {"url": f"{hub.url}/zips", "files": {"train2014.zip": {}}},
+        "coco_val2014": {"url": f"{hub.url}/zips", "files": {"val2014.zip": {}}},
         "coco_annotations": {"url": f"{hub.url}/annotations", "files": {"annotations_trainval2014.zip": {}}},
         "karpathy": {"url": f"{hub.url}/people", "files": {"caption_datasets.zip": {}}},
     }
     (tmp_path / "pins.yaml").write_text(pins_of(sources))
-    return lambda: fetch_coco(
-        tmp_path / "out", tmp_path / "work", tmp_path / "downloads", Pins(tmp_path / "pins.yaml"), QUICK
+    return lambda **pictured: fetch_coco(
+        tmp_path / "out", tmp_path / "work", tmp_path / "downloads", Pins(tmp_path / "pins.yaml"), QUICK, **pictured
     )
 
 
@@ -260,8 +262,43 @@ def test_hub_gives_the_same_folder_as_local(served, tmp_path):
     assert counts == take_coco(tmp_path / "made", tmp_path / "mine", tmp_path / "work")
     assert files(tmp_path / "out") == files(tmp_path / "mine") | {"sources.json"}
     assert read_corpus(tmp_path / "out") == read_corpus(tmp_path / "mine")
-    digests = read_json(tmp_path / "out" / "sources.json")["coco_images"]["sha256"]
+    digests = read_json(tmp_path / "out" / "sources.json")["coco_val2014"]["sha256"]
     assert digests["val2014.zip"] == sha256_of(tmp_path / "made" / "images" / "val2014.zip")
+
+
+def test_test_pictures_alone_leave_the_archive_of_training(served, hub, tmp_path):
+    counts = served(pictured=["test"])
+    assert hub.asked("/zips/train2014.zip") == []
+    take_coco(tmp_path / "made", tmp_path / "mine", tmp_path / "work")
+    corpus = read_corpus(tmp_path / "out")
+    assert corpus == read_corpus(tmp_path / "mine"), "captions and objects are there of all"
+    test = sorted(picture.name for picture in corpus.pictures if picture.split == "test")
+    assert sorted(Images(tmp_path / "out" / "images").names) == test
+    assert counts["images"] == len(test) == 4
+    held = sum("_val2014_" in picture_name(index) for index in range(len(SCENES)))
+    assert counts["images_not_wanted"] == held - len(test)
+    assert validate_decorrelation(tmp_path / "out", corpus, ["test"])["captions_train"] == 5 * 6
+    with pytest.raises(BadInput, match="8 pictures have no image"):
+        validate_decorrelation(tmp_path / "out", corpus)
+
+
+def test_a_missing_test_picture_is_named_though_others_may_be_missing(tmp_path):
+    mine = coco_as_published(tmp_path / "mine")
+    with zipfile.ZipFile(mine / "images" / "val2014.zip") as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()[:-1]}
+    with zipfile.ZipFile(mine / "images" / "val2014.zip", "w") as archive:
+        for name, data in kept.items():
+            archive.writestr(name, data)
+    with pytest.raises(BadInput, match="1 of 4 pictures of the split file are not there"):
+        take_coco(mine, tmp_path / "out", tmp_path / "work", ["test"])
+
+
+def test_the_stage_fetches_test_pictures_where_it_is_told(served, hub, monkeypatch):
+    monkeypatch.setattr("trivium.sources.decorrelation.hub.Pins", lambda: Pins(Path("pins.yaml")))
+    counts = run("coco", "hub", pictures="test")
+    assert (counts["images"], counts["pictures_train"], counts["pictures_test"]) == (4, 6, 4)
+    assert counts["partners"] > 0, "what stands together is known from the annotations"
+    assert hub.asked("/zips/train2014.zip") == []
 
 
 def test_broken_connection_is_resumed_and_nothing_asked_twice(served, hub, tmp_path):

@@ -77,9 +77,14 @@ def fetch(hub, tmp_path):
                 "list": "*.json *.bin *.safetensors",
             }
         (tmp_path / "pins.yaml").write_text(pins(sources))
-        return fetch_checkpoints(
-            tmp_path / "text", tmp_path / "out", tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK
-        )
+        return {
+            name: count
+            for system in ("dpr", "reader")
+            for name, count in fetch_checkpoints(
+                system, tmp_path / "text", tmp_path / "out" / system, tmp_path / "work",
+                Pins(tmp_path / "pins.yaml"), QUICK,
+            ).items()
+        }  # fmt: skip
 
     return fetched
 
@@ -95,8 +100,23 @@ def test_every_checkpoint_is_what_our_stages_load(fetch, tmp_path):
         name for name in theirs if "pooler" not in name and "position_ids" not in name
     }
     assert all(torch.equal(value, theirs[f"ctx_encoder.bert_model.{name}"]) for name, value in ours.items())
-    load_reader(tmp_path / "out" / "reader", 64)
-    assert read_json(tmp_path / "out" / "provenance.json").keys() == served.keys()
+    load_reader(tmp_path / "out" / "reader" / "reader", 64)
+    named = [read_json(tmp_path / "out" / system / "provenance.json").keys() for system in ("dpr", "reader")]
+    assert named == [{"dpr_question", "dpr_passage"}, {"multi_passage_bert"}]
+
+
+def test_the_reader_is_not_fetched_with_dpr(fetch, hub):
+    fetch()
+    paths = [path for path, _ in hub.requests if path.endswith((".bin", ".safetensors"))]
+    assert [path.split("/")[2] for path in paths] == ["dpr_question", "dpr_passage", "multi_passage_bert"]
+
+
+def test_an_unknown_system_lists_the_choices(tmp_path):
+    with pytest.raises(BadInput, match=r"--system.*got 'ranker'.*choices: dpr, reader"):
+        main(
+            PublishedCheckpointsParameters(use=False), None, system="ranker", source="hub", dataset="raw",
+            base=tmp_path, out=tmp_path / "out",
+        )  # fmt: skip
 
 
 def test_our_vector_is_the_one_that_dpr_gives(fetch, tmp_path):
@@ -134,14 +154,22 @@ BERT = BertModel(BertConfig(**SHAPE), add_pooling_layer=False).state_dict()
 def test_another_checkpoint_is_refused(fields, files, message, fetch, tmp_path, capsys):
     with pytest.raises(BadInput, match=message):
         fetch(dpr_passage=(fields, files))
-    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "out").iterdir())
     assert "unpickled" not in capsys.readouterr().out
 
 
 def test_without_use_nothing_is_fetched(tmp_path):
     out = tmp_path / "out"
     assert (
-        main(PublishedCheckpointsParameters(use=False), None, source="hub", dataset="rebuilt", base=tmp_path, out=out)
+        main(
+            PublishedCheckpointsParameters(use=False),
+            None,
+            system="dpr",
+            source="hub",
+            dataset="rebuilt",
+            base=tmp_path,
+            out=out,
+        )
         == {}
     )
     assert [path.name for path in out.iterdir()] == ["provenance.json"]
@@ -153,6 +181,7 @@ def test_only_the_hub_has_them(tmp_path, source):
         main(
             PublishedCheckpointsParameters(use=True),
             None,
+            system="dpr",
             source=source,
             dataset="raw",
             base=tmp_path,
@@ -164,6 +193,6 @@ def test_they_may_have_seen_rebuilt_questions(tmp_path):
     with pytest.raises(BadInput, match=r"kvqae.dataset.*not without rebuilt ones; got 'rebuilt'.*\(choices: raw\)"):
         main(
             PublishedCheckpointsParameters(use=True), None,
-            source="hub", dataset="rebuilt", base=tmp_path, out=tmp_path / "out",
+            system="dpr", source="hub", dataset="rebuilt", base=tmp_path, out=tmp_path / "out",
         )  # fmt: skip
     assert not (tmp_path / "out").exists()

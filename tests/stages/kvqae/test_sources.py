@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from sample.kvqae.entity_world import build_world
-from sample.kvqae.write import write_world
+from sample.kvqae.write import write_triviaqa, write_world
 from stages.kvqae.sources import KvqaeSourcesParameters, main
 from tests.sample.kvqae.test_construction import DIFFICULTY
 from tests.sources.loopback import serve
@@ -246,6 +246,7 @@ def sample(tmp_path_factory):
         1, articles=60, imageless=5, sentences=6, viquae={"train": 4, "validation": 2, "test": 2}, triviaqa=20
     )
     write_world(world, folder / "raw", LocalEngine(1), size=64, difficulty=DIFFICULTY)
+    write_triviaqa(world, folder / "raw" / "triviaqa")
     context = Context(Tracker(), folder / "work", LocalEngine(1))
     metrics = main(PARAMETERS, context, source="sample", raw=folder / "raw", **WORLD, out=folder / "sources")
     assert metrics["questions"] == 30

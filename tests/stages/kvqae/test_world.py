@@ -9,6 +9,7 @@ import yaml
 
 from sample.kvqae.entity_world import World
 from sample.kvqae.write import write_world
+from stages.kvqae import triviaqa
 from stages.kvqae.world import KvqaeWorldParameters, main
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -35,10 +36,18 @@ TINY = {
 def run(folder: Path, *, workers: int = 1, source: str = "sample", local: str = "", **changes: object) -> dict:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = folder / "params.yaml"
-    tree = {"run": {"workers": workers, "mlflow": False}, "kvqae": {"world": {**TINY, "local": local, **changes}}}
+    tree = {"run": {"workers": workers, "mlflow": False}, "world": {"local": {"kvqae": local}}}
+    tree["kvqae"] = {"world": {**TINY, "local": local, **changes}, "triviaqa": {}}
     parameters.write_text(yaml.safe_dump(tree))
     arguments = ["--params", str(parameters), "--source", source, "--out", str(folder / "raw")]
     return execute(main, "kvqae.world", KvqaeWorldParameters, arguments)
+
+
+def run_triviaqa(folder: Path, source: str = "sample") -> dict:
+    """TriviaQA beside the raw files that are there."""
+    arguments = ["--params", str(folder / "params.yaml"), "--source", source, "--viquae", str(folder / "raw/viquae")]
+    arguments += ["--out", str(folder / "raw" / "triviaqa")]
+    return execute(triviaqa.main, "kvqae.triviaqa", triviaqa.TriviaqaParameters, arguments)
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +61,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         run(folder)
+        run_triviaqa(folder)
     return folder / "raw"
 
 
@@ -67,6 +77,7 @@ def test_the_validator_of_any_world_accepts_it(raw: Path):
 
 def test_the_same_bytes_with_two_workers(raw: Path, tmp_path: Path):
     run(tmp_path, workers=2)
+    run_triviaqa(tmp_path)
     assert digests(tmp_path / "raw") == digests(raw)
 
 
@@ -143,17 +154,29 @@ def test_unknown_source_lists_the_choices(tmp_path: Path):
     with pytest.raises(BadInput, match="world.kvqae.*got 'moon'.*choices: sample, hub, local"):
         run(tmp_path, source="moon")
     assert not (tmp_path / "raw").exists()
+    run(tmp_path)
+    with pytest.raises(BadInput, match="world.kvqae.*got 'moon'.*choices: sample, hub, local"):
+        run_triviaqa(tmp_path, source="moon")
 
 
 def test_local_takes_a_sample_world_back(raw: Path, tmp_path: Path):
     run(tmp_path, source="local", local=str(raw))
-    for name in ("articles.jsonl", "viquae/test.jsonl"):
+    run_triviaqa(tmp_path, source="local")
+    for name in ("articles.jsonl", "viquae/test.jsonl", "triviaqa/train.jsonl"):
         assert (tmp_path / "raw" / name).read_bytes() == (raw / name).read_bytes()
 
 
-def test_local_needs_a_folder(tmp_path: Path):
+def test_local_needs_a_folder(tmp_path: Path, raw: Path):
     with pytest.raises(BadInput, match="world.local.kvqae"):
         run(tmp_path, source="local")
+    (tmp_path / "raw").symlink_to(raw)
+    with pytest.raises(BadInput, match="world.local.kvqae"):
+        run_triviaqa(tmp_path, source="local")
+
+
+def test_only_the_hubs_base_can_be_smaller(tmp_path: Path):
+    with pytest.raises(BadInput, match=r"kvqae.world.base.*expected null where world.kvqae is sample"):
+        run(tmp_path, base={"articles": 10})
 
 
 def test_too_many_questions_leave_nothing_behind(tmp_path: Path):

@@ -11,6 +11,8 @@ from trivium.commands.stage_models import Used
 from trivium.formats.questions import SPLITS
 from trivium.kvqae.retrieval.bm25_search import grid
 from trivium.page.contents import ARTICLES, stage_of
+from trivium.page.kvqae.smaller_base import PAPERS_ARTICLES
+from trivium.sources.kvqae.hub import INDEX_BYTES, PREVIEW_BYTES
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class KvqaeWorld:
 
     Attributes:
         downloaded: 1 where it comes from the network, else 0.
+        raw: what the stages that fetch or make it take.
     """
 
     downloaded: int
@@ -36,6 +39,17 @@ class KvqaeWorld:
     image_teraflop: float
     image_dimensions: float
     image_gib: float
+    raw: Row
+
+
+def _raw(articles: float, image_gb: float, downloads: float) -> Row:
+    """Of stage `world`: archive and images together, then articles of 3.5 kB."""
+    return Row(
+        downloads=downloads,
+        disk=2.2 * image_gb + articles * 4e-6,
+        memory=1 + articles * 2e-7,  # ids, to find what stands twice
+        core_hours=0.02 + articles / 5000 / 3600 + image_gb / 100 * 0.5,
+    )
 
 
 def _features(used: Used, world: KvqaeWorld, cores: int, images: float) -> Row:
@@ -101,15 +115,16 @@ def _sample(used: Used) -> KvqaeWorld:
         image_teraflop=0.002,  # the stand-ins
         image_dimensions=512,
         image_gib=1.5,  # measured: a process with all networks
+        raw=_raw(articles, images * 2e-5, 0),
     )
 
 
 def _hub(used: Used) -> KvqaeWorld:
-    words = used("kvqae.passages.words")
-    return KvqaeWorld(
+    words, base = used("kvqae.passages.words"), used("kvqae.world.base")
+    everything = KvqaeWorld(
         downloaded=1,
         articles=5_903_530,  # KILT
-        kb_articles=1_495_352,  # ViQuAE: 506 237 + 35 736 + 953 379
+        kb_articles=PAPERS_ARTICLES,  # ViQuAE: 506 237 + 35 736 + 953 379, 8 passages each
         words=words,
         passages=24_000_000 * 100 / words,  # a guess: as many again outside the KB, where articles are shorter
         kb_passages=12_000_000 * 100 / words,
@@ -122,6 +137,28 @@ def _hub(used: Used) -> KvqaeWorld:
         image_teraflop=0.033,  # ResNet-50 .008, CLIP RN50 .012, ArcFace .013
         image_dimensions=3584,  # 512 + 2048 + 1024
         image_gib=4,  # larger networks, their GPU's libraries, 256 pictures
+        raw=_raw(5_903_530, 106, 157),  # bytes as in trivium/sources/pins.yaml
+    )
+    if not base:
+        return everything
+    articles = base["articles"]
+    passages, previews = 8 * articles * 100 / words, articles * PREVIEW_BYTES / 1e9
+    return replace(
+        everything,
+        articles=articles,
+        kb_articles=articles,
+        passages=passages,
+        kb_passages=passages,
+        images=articles + 3300,
+        image_gb=previews + 0.4,
+        raw=Row(
+            downloads=3.2 + 0.4 + previews,
+            disk=3.2 + 0.8 + 2 * previews + INDEX_BYTES / 1e9 + articles * 7e-6,
+            memory=6,  # Java's 4, and the ids of all articles
+            # All articles are read twice, and indexed once: measured, 1800 a second.
+            core_hours=PAPERS_ARTICLES * (2 / 4000 + 1 / 1800) / 3600,
+            waiting=articles / 8 / 3600,  # Commons gives two connections, which begin anew for each preview
+        ),
     )
 
 
@@ -129,11 +166,13 @@ def _local(used: Used) -> KvqaeWorld:
     """What lies in the user's folder, with models as large as the hub's; as much as the hub's while it is not there."""
     folder = Path(used("world.local.kvqae"))
     if not (folder / "articles.jsonl").is_file():
-        return replace(_hub(used), downloaded=0)
+        there = _hub(used)
+        return replace(there, downloaded=0, raw=replace(there.raw, downloads=0))
     words = used("kvqae.passages.words")
     articles = _lines(folder / "articles.jsonl")
     passages = articles + (folder / "articles.jsonl").stat().st_size / 6 / words  # 6 bytes a word
     files = [path for path in (folder / "images").rglob("*") if path.is_file()]
+    image_gb = sum(path.stat().st_size for path in files) / 1e9
     return replace(
         _hub(used),
         downloaded=0,
@@ -144,7 +183,8 @@ def _local(used: Used) -> KvqaeWorld:
         viquae_questions=sum(_lines(folder / "viquae" / f"{split}.jsonl") for split in SPLITS),
         triviaqa_questions=sum(_lines(folder / "triviaqa" / f"{split}.jsonl") for split in SPLITS),
         images=_images(files),
-        image_gb=sum(path.stat().st_size for path in files) / 1e9,
+        image_gb=image_gb,
+        raw=_raw(articles, image_gb, 0),
     )
 
 
@@ -180,11 +220,12 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
     java = used("kvqae.lucene.heap_gib") + 2  # and Python beside it
     settings = len(grid(used("kvqae.bm25_search.k1_step"), used("kvqae.bm25_search.b_step")))
     return {
-        "kvqae-world": Row(
-            downloads=157 * world.downloaded,  # bytes as in trivium/sources/pins.yaml
-            disk=2.2 * world.image_gb + world.articles * 4e-6,  # archive and images together, then articles of 3.5 kB
-            memory=1 + world.articles * 2e-7,  # ids, to find what stands twice
-            core_hours=0.02 + world.articles / 5000 / 3600 + world.image_gb / 100 * 0.5,
+        "kvqae-world": world.raw,
+        "kvqae-triviaqa": Row(
+            downloads=0.06 * world.downloaded,
+            disk=0.01 + 0.12 * world.downloaded,
+            memory=1,
+            core_hours=0.002,
         ),
         "kvqae-base_models": Row(
             downloads=1.2 * world.downloaded,
@@ -262,25 +303,28 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
         # the grid asks validation, a third of the questions, anew for each setting
         "kvqae-bm25_search": Row(
             memory=java,
-            disk=(world.viquae_questions * (1 + settings / 3) + world.triviaqa_questions) * 5e-6,
-            core_hours=(
-                world.viquae_questions * (1 + settings / 3) * _bm25_seconds(world.kb_passages)
-                + world.triviaqa_questions * _bm25_seconds(world.passages)
-            )
-            / 3600,
+            disk=world.viquae_questions * (1 + settings / 3) * 5e-6,
+            core_hours=world.viquae_questions * (1 + settings / 3) * _bm25_seconds(world.kb_passages) / 3600,
         ),
+        "kvqae-bm25_triviaqa": Row(
+            memory=java,
+            disk=world.triviaqa_questions * 5e-6,
+            core_hours=world.triviaqa_questions * _bm25_seconds(world.passages) / 3600,
+        ),
+        # of two cells
         "kvqae-training_pairs": Row(
             memory=2 + world.passages * world.words * 6e-9,
-            disk=world.triviaqa_questions * 1e-6,
-            core_hours=world.triviaqa_questions * 100 / 20000 / 3600,
+            disk=world.triviaqa_questions / 2 * 1e-6,
+            core_hours=world.triviaqa_questions / 2 * 100 / 20000 / 3600,
         ),
         "kvqae-relevance": Row(
             memory=2 + world.kb_passages * world.words * 6e-9,
             core_hours=world.viquae_questions * 600 / 20000 / 3600,
         ),
         "kvqae-published_checkpoints": Row(
-            downloads=used("kvqae.published_checkpoints.use") * 1.3,
-            disk=used("kvqae.published_checkpoints.use") * 2.7,  # with the downloads, which stay until it is done
+            # the mean of two cells: DPR's encoders, and the reader; with the downloads, which stay until it is done
+            downloads=used("kvqae.published_checkpoints.use") * 0.66,
+            disk=used("kvqae.published_checkpoints.use") * 1.35,
             memory=2,
             core_hours=0.003,
         ),

@@ -26,6 +26,7 @@ class Row:
         teraflop: floating-point operations of neural networks, 10¹².
         core_hours: everything else, on one core; divided by the cores, with a GPU by `gpu_processes` at the most.
         gpu_processes: how many processes share a GPU; None: as many as there are cores.
+        waiting: hours in which servers answer no faster, whatever the machine.
     """
 
     downloads: float = 0.0
@@ -34,6 +35,7 @@ class Row:
     teraflop: float = 0.0
     core_hours: float = 0.0
     gpu_processes: float | None = None
+    waiting: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ class Drawing:
     """Which removals of a training picture are used; of other pictures all are.
 
     Attributes:
-        training: one, or all of them.
+        training: one, all, or none of them.
         named: by picture, the classes that its captions name.
         prefer_named: draw one of these where it can be removed.
         seed: of the draws.
     """
 
-    training: Literal["one", "all"]
+    training: Literal["one", "all", "none"]
     named: Mapping[int, Collection[str]]
     prefer_named: bool
     seed: int

@@ -23,19 +23,24 @@ from trivium.measures.runs import Run
 K1_END, B_END = 3.0, 1.0
 
 
-class Bm25SearchParameters(Parameters):
-    """Section `kvqae.bm25_search`."""
+class SearchParameters(Parameters):
+    """What each search is told."""
 
     elsewhere: ClassVar = {
         "depth": "kvqae.depth",
         "threads": "kvqae.lucene.threads",
         "heap_gib": "kvqae.lucene.heap_gib",
     }
-    k1_step: float = Field(gt=0, description="Step of the grid over k1 in [0, 3)")
-    b_step: float = Field(gt=0, description="Step of the grid over b in [0, 1)")
     depth: int = Field(ge=1, description="Passages a question")
     threads: int = Field(ge=1, description="Threads of a search")
     heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")
+
+
+class Bm25SearchParameters(SearchParameters):
+    """Section `kvqae.bm25_search`."""
+
+    k1_step: float = Field(gt=0, description="Step of the grid over k1 in [0, 3)")
+    b_step: float = Field(gt=0, description="Step of the grid over b in [0, 1)")
 
 
 @dataclass(frozen=True)
@@ -89,12 +94,12 @@ def grid_search(
     return [GridPoint(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
 
 
-def write_runs(out: Path, searcher: Searcher, folder: Path, best: GridPoint, depth: int) -> dict[str, int]:
+def write_runs(out: Path, searcher: Searcher, folder: Path, *, k1: float, b: float, depth: int) -> dict[str, int]:
     """Search every split of a folder of questions; returns how many questions have no result, by split."""
     unanswered = {}
     with write_atomically(out) as beside:
         for split in SPLITS:
-            run = search(searcher, read_questions(folder / f"{split}.jsonl"), best.k1, best.b, depth)
+            run = search(searcher, read_questions(folder / f"{split}.jsonl"), k1, b, depth)
             write_run(beside / f"{split}.trec", run)
             unanswered[split] = int((run.documents < 0).all(axis=1).sum())
     return unanswered

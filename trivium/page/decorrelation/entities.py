@@ -14,6 +14,7 @@ ROWS = {
 MEASURES = {"mrr": "MRR", "precision@1": "P@1", "hits@20": "Hits@20"}
 TRAINED = ("ours", "finetune")  # the question: these two differ in D' alone
 PRIMARY = "mrr"
+UNTRAINED = "At this scale no such model was trained: the released one stands alone."
 
 
 def verdict(test: Mapping[str, Any], level: float) -> str:
@@ -28,7 +29,8 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
     """The table of stage `entities`.
 
     Args:
-        found: questions, entities, questions about none of them, `rows` (row → measure → value, interval), `tests`.
+        found: questions, entities, questions about none of them, `rows` (row → measure → value, interval), `tests`; of
+            `ROWS` those in use.
         level: p up to which a difference counts as shown.
         confidence: of the intervals.
     """
@@ -38,15 +40,17 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
         for (row, other, measure), test in against.items()
         if measure == PRIMARY
     ]
-    later, earlier = TRAINED
+    trained = (*TRAINED, PRIMARY) in against
     return (
         environment()
         .get_template("decorrelation_entities.html")
         .render(
-            rows=[(label, name in TRAINED, found["rows"][name]) for name, label in ROWS.items()],
+            rows=[
+                (label, name in TRAINED, found["rows"][name]) for name, label in ROWS.items() if name in found["rows"]
+            ],
             measures=MEASURES,
             tests=tests,
-            verdict=verdict(against[later, earlier, PRIMARY], level),
+            verdict=verdict(against[*TRAINED, PRIMARY], level) if trained else UNTRAINED,
             questions=found["questions"],
             asked=found["entities_asked"],
             not_searched=found["questions_entity_not_searched"],

@@ -19,11 +19,11 @@ from trivium.page.decorrelation.outlined import small
 from trivium.page.decorrelation.results import DATASETS, MAIN, VARIANTS, Results, model_label
 
 SENTENCES = 2
-FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking
+FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking, where one of them was trained
 FILTERS = (
     ("all", "All"),
-    ("right", "Ours right"),
-    ("wrong", "Ours wrong"),
+    ("right", "{} right"),
+    ("wrong", "{} wrong"),
     ("fooled", "Finetune names what is gone"),
     ("partner", "Partner still there"),
 )
@@ -129,7 +129,8 @@ def gallery_html(
     """
     dataset = results.datasets[0]
     cells = shown_cells(results, dataset)
-    reference = cells.get(("clip", "ours")) or list(cells.values())[-1]
+    asked = _reference(cells)
+    reference, short = cells[asked], "Ours" if asked == FIRST[-1] else _name(*asked)
     chosen = draw(evaluated, reference, count, seed)
     columns = ["picture", "name", "class", "removed", "remaining", "mask", "height", "width"]
     of_query = rows_by(removals / dataset / "removals.parquet", "removal", chosen, columns)
@@ -165,8 +166,8 @@ def gallery_html(
         tags += ["partner"] * bool(facts[reference, query]["partner_remains"])
         models = [
             {
-                "name": f"{model_label(model)} {VARIANTS[variant]}",
-                "first": (model, variant) in FIRST,
+                "name": _name(model, variant),
+                "first": (model, variant) in FIRST or not set(FIRST) & set(cells),
                 "original": [
                     sentence(texts[each], set(), present | removed, longest) for each in found[cell][0][pictures[query]]
                 ],
@@ -187,10 +188,28 @@ def gallery_html(
     html = (
         environment()
         .get_template("decorrelation_gallery.html")
-        .render(items=items, filters=FILTERS, seed=seed, dataset=DATASETS[dataset], side=side)
+        .render(
+            items=items,
+            filters=[
+                (tag, label.format(short)) for tag, label in FILTERS if tag != "fooled" or ("clip", "finetune") in cells
+            ],
+            reference="ours (CLIP, first seed)" if asked == FIRST[-1] else short,
+            seed=seed,
+            dataset=DATASETS[dataset],
+            side=side,
+        )
     )
     missing = sum(item[name] is None for item in items for name in ("original", "painted"))
     return html, {"examples": float(len(items)), "pictures_missing": float(missing)}
+
+
+def _reference(cells: Mapping[tuple[str, str], str]) -> tuple[str, str]:
+    """The (model, variant) whose first sentences decide which queries are shown."""
+    return FIRST[-1] if FIRST[-1] in cells else list(cells)[-1]
+
+
+def _name(model: str, variant: str) -> str:
+    return f"{model_label(model)} {VARIANTS[variant]}"
 
 
 def shown_cells(results: Results, dataset: str) -> dict[tuple[str, str], str]:
@@ -200,5 +219,5 @@ def shown_cells(results: Results, dataset: str) -> dict[tuple[str, str], str]:
     there = {key: next(iter(members[group])) for key, group in named.items() if group in members}
     if not there:
         raise BadInput("no row of table 1 among the cells", field="decorrelation.cells", got=dataset)
-    queries = results.cells[there.get(("clip", "ours"), list(there.values())[-1])].queries
+    queries = results.cells[there[_reference(there)]].queries
     return {key: cell for key, cell in there.items() if results.cells[cell].queries == queries}

@@ -8,7 +8,7 @@ import hashlib
 import io
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tqdm import tqdm
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
-from trivium.formats.pictures import SPLITS, Corpus, Picture, removal_id
+from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
 from trivium.language.english.english import looks_english
 from trivium.sources.decorrelation.images import BROKEN
 from trivium.vision.decoding import exif_orientation
@@ -29,12 +29,13 @@ MOST_FOREIGN = 0.5  # of the captions; phrases, clean-up and word lists know Eng
 LEAST_JUDGED = 20  # captions; `looks_english` may be wrong about one, so a handful says nothing about a set
 
 
-def validate_decorrelation(folder: Path, corpus: Corpus) -> dict[str, float]:
+def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Check a raw folder against its corpus.
 
     Args:
         folder: the raw folder.
         corpus: what `read_corpus` read from it.
+        pictured: the splits whose images are there.
 
     Returns:
         Counts. `images_in_<one>_and_<other>` counts images (by their bytes) of two splits, `scenes_in_…` sets of two or
@@ -60,7 +61,7 @@ def validate_decorrelation(folder: Path, corpus: Corpus) -> dict[str, float]:
     counts["captions_not_english"] = _foreign_captions(folder / SPLIT_FILE, corpus)
     _count_classes(corpus, counts)
     _leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
-    _look(folder / IMAGES, corpus, counts)
+    _look(folder / IMAGES, [picture for picture in corpus.pictures if picture.split in pictured], counts)
     if (folder / RENDERED).exists():
         counts["rendered"] = _rendered(folder / RENDERED, corpus)
     return {name: float(counts[name]) for name in sorted(counts)}
@@ -121,8 +122,8 @@ def _leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[s
         counts[f"{what}_in_{one}_and_{other}"] = sum({one, other} <= found for found in splits.values())
 
 
-def _look(folder: Path, corpus: Corpus, counts: Counter[str]) -> None:
-    by_name = {picture.name: picture for picture in corpus.pictures}
+def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> None:
+    by_name = {picture.name: picture for picture in pictures}
     digests: dict[str, bytes] = {}
     stream = Images(folder).stream()  # refuses a name that stands twice
     for name, data in tqdm(stream, total=len(by_name), desc="checking", unit="image", mininterval=5, leave=False):

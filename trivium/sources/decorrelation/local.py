@@ -18,6 +18,7 @@ from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json, write_json
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
+from trivium.formats.pictures import SPLITS, Split
 from trivium.sources.brought import bring, digests, require_files
 from trivium.sources.decorrelation.images import find_images, fit_images
 from trivium.sources.disk import sha256_of
@@ -27,13 +28,14 @@ from trivium.sources.requested import REQUESTED
 COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
 
 
-def take_coco(source: Path, out: Path, work: Path) -> dict[str, float]:
+def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Take `karpathy.json`, `instances.json` (or COCO 2014's two files, merged) and `images/` of a user's folder.
 
     Args:
         source: the user's folder.
         out: the raw folder being written.
         work: where the two files are merged.
+        pictured: the splits whose images are taken; annotations and captions are there of all.
 
     Returns:
         What was done to the images and what had to be dropped, counted.
@@ -50,7 +52,7 @@ def take_coco(source: Path, out: Path, work: Path) -> dict[str, float]:
         (annotated / SPLIT_FILE).unlink(missing_ok=True)
         bring(source, annotated, [SPLIT_FILE])
     with naming(source / SPLIT_FILE, instead_of=annotated / SPLIT_FILE):
-        return _take(annotated, INSTANCES, source / IMAGES, out)
+        return _take(annotated, INSTANCES, source / IMAGES, out, pictured)
 
 
 def take_flickr30k(source: Path, out: Path, pins: Pins | None = None) -> dict[str, float]:
@@ -96,9 +98,12 @@ def _write_lines(stream: Any, records: Iterable[Any]) -> None:
         stream.write((",\n" if index else "") + json.dumps(record, ensure_ascii=False))
 
 
-def _take(annotated: Path, annotations: str, images: Path, out: Path) -> dict[str, float]:
+def _take(
+    annotated: Path, annotations: str, images: Path, out: Path, pictured: Sequence[Split] = SPLITS
+) -> dict[str, float]:
     corpus = read_corpus(annotated)
-    sizes = {picture.name: (picture.width, picture.height) for picture in corpus.pictures}
+    wanted = (picture for picture in corpus.pictures if picture.split in pictured)
+    sizes = {picture.name: (picture.width, picture.height) for picture in wanted}
     del corpus  # gigabytes for COCO, and the images take a while
     names = ("not_wanted", "made_rgb", "turned", "orientation_ignored", "broken_exif", "unreadable")
     counts, unreadable = Counter(dict.fromkeys((f"images_{name}" for name in names), 0)), list[str]()

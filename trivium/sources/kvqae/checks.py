@@ -6,7 +6,7 @@ The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images
 import io
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,17 +20,14 @@ from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.sources.brought import require_files
 
-TABLES = (
-    "articles.jsonl",
-    "wikidata.jsonl",
-    *(f"{name}/{split}.jsonl" for name in ("viquae", "triviaqa") for split in SPLITS),
-)
+QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
+TABLES = ("articles.jsonl", "wikidata.jsonl", *(f"viquae/{name}" for name in QUESTIONS))
 IMAGE_FOLDERS = ("kb", "questions")
 SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.md §3)
 
 
 def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bool = False) -> dict[str, float]:
-    """Check a raw folder.
+    """Check a raw folder, but for TriviaQA.
 
     Args:
         raw: the folder.
@@ -51,18 +48,32 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
     counts: Counter[str] = Counter()
     shown = _entities(raw / "wikidata.jsonl", kb, counts)
     known = _Known(asked, shown, _articles(raw / "articles.jsonl", shown, counts))
-    for name in ("viquae", "triviaqa"):
-        first: dict[str, str] = {}
-        for split in SPLITS:
-            path = raw / name / f"{split}.jsonl"
-            questions = read_questions(path)
-            _refuse_leaks(path, questions, first)
-            counts[f"{name}_{split}"] = len(questions)
-            if name == "viquae":
-                _check_questions(path, questions, known, counts, may_lack_images)
+    for path, questions in _splits(raw / "viquae"):
+        counts[f"viquae_{path.stem}"] = len(questions)
+        _check_questions(path, questions, known, counts, may_lack_images)
     for folder, shards in zip(IMAGE_FOLDERS, (kb, asked), strict=True):
         _look(folder, shards, counts)
     return {name: float(counts[name]) for name in sorted(counts)}
+
+
+def validate_triviaqa(folder: Path) -> dict[str, float]:
+    """Check a folder of TriviaQA's questions; returns how many a split has.
+
+    Raises:
+        BadInput: names file, row and field of: a file that is not there, a question without an answer, an id that
+            stands twice, be it in two splits.
+    """
+    require_files(folder, QUESTIONS)
+    return {f"triviaqa_{path.stem}": float(len(questions)) for path, questions in _splits(folder)}
+
+
+def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
+    """Each split's file and its questions, none of which an earlier one has."""
+    first: dict[str, str] = {}
+    for name in QUESTIONS:
+        questions = read_questions(folder / name)
+        _refuse_leaks(folder / name, questions, first)
+        yield folder / name, questions
 
 
 @dataclass(frozen=True)

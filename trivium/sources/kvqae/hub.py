@@ -1,5 +1,7 @@
 """The hub world: public data and weights, downloaded as pinned, converted to the raw files that every world writes.
 
+The knowledge base is ViQuAE's with KILT's articles, or a smaller one chosen of ViQuAE's with previews from Commons.
+
 Each piece is built once: a run that was killed goes on with the next piece, and inside a download with the next byte.
 It does so after any change of code or parameters that leaves alone the pins and the modules that build pieces.
 Archives are read as a stream, never unpacked to disk, and removed when their piece is built.
@@ -28,56 +30,103 @@ from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import bring_identities, link
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
-from trivium.sources.kvqae import kilt
-from trivium.sources.kvqae.checks import validate_kvqae
+from trivium.sources.kvqae import kilt, smaller_base, thumbnails
+from trivium.sources.kvqae.checks import validate_kvqae, validate_triviaqa
+from trivium.sources.kvqae.commons import COMMONS
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
+from trivium.sources.kvqae.raw_parts import write_parts
+from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, write_smaller_base
+from trivium.sources.kvqae.thumbnails import fetch_thumbnails
 from trivium.sources.kvqae.training_questions import leave_out_sources
+from trivium.sources.mediawiki import MediaWiki
 from trivium.sources.pins import Pins, Source
 from trivium.sources.repositories import Hub
 
-KB_PARTS = {"humans_with_faces": True, "humans_without_faces": True, "non_humans": False}
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
 SOURCES = {  # of each piece of the raw files, in the order in which they are built
     "entities": "viquae_wikipedia",
     "articles": "kilt",
     "viquae": "viquae_dataset",
-    "triviaqa": "triviaqa",
     "question_images": "viquae_images",
     "kb_images": "viquae_all_images",
 }
-PIECES = "kvqae_pieces"  # where they lie among the downloads, until all are there
-_BUILDERS = (sys.modules[__name__], archives, image_shards, kilt, tables)
+SMALLER_SOURCES = {  # likewise, of a smaller base; its images are previews from Commons, which nobody pins
+    "viquae": "viquae_dataset",
+    "base": "viquae_wikipedia",
+    "question_images": "viquae_images",
+    "previews": None,
+}
+PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # kept among the downloads, until used up
+PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
+_BUILDERS = (sys.modules[__name__], archives, image_shards, kilt, smaller_base, tables, thumbnails)
+Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
-def fetch_kvqae(out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT) -> dict[str, float]:
-    """Download ViQuAE, its knowledge base and images, TriviaQA and KILT's Wikipedia; write the raw files of KVQAE.
+def fetch_kvqae(
+    out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT,
+    base: SmallerBaseParameters | None = None, commons: str = COMMONS,
+) -> dict[str, float]:  # fmt: skip
+    """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE, but for TriviaQA.
 
     Args:
-        out: the raw folder; complete or absent. `provenance/` in it keeps revisions, digests and licences.
+        out: the raw folder, of which TriviaQA is another stage's; each part is complete or absent. `provenance/` in it
+            keeps revisions, digests and licences.
         downloads: where they and finished pieces lie until all are there, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
+        base: how many articles the knowledge base has, and which; None: all, with those of KILT.
+        commons: address of the API that a smaller base's images are asked from.
 
     Returns:
         Counts of what was written and of everything passed over.
 
     Raises:
-        BadInput: see `download` and `validate_kvqae`; or a record lacks a field.
+        BadInput: see `download`, `validate_kvqae`, `write_smaller_base` and `fetch_thumbnails`; or a record lacks a
+            field.
     """
     pins = pins or Pins()
     with Hub(downloads, pins, patience) as hub:
-        pieces, counts = _pieces(hub)
-        with write_atomically(out) as beside:
+        pieces, counts = _pieces(hub, base, commons)
+        with write_parts(out) as beside:
             link(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
-            counts |= leave_out_sources(beside, counts["triviaqa_train"])
             counts |= validate_kvqae(beside, may_lack_images=True)
         hub.drop(PIECES)
     return counts
 
 
-def pieces_key(sources: Iterable[Source], builders: Iterable[ModuleType]) -> str:
-    """What finished pieces depend on: the pins of their sources, and the code that builds them."""
-    digest = hashlib.sha256()
+def fetch_triviaqa(
+    out: Path, viquae: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> dict[str, float]:
+    """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from.
+
+    Args:
+        out: the folder; complete or absent.
+        viquae: the folder of ViQuAE's questions.
+        downloads, pins, patience: as `fetch_kvqae`.
+
+    Returns:
+        The counts of `validate_triviaqa` and `leave_out_sources`.
+
+    Raises:
+        BadInput: see `download` and `validate_triviaqa`; or no file is of a split.
+    """
+    pins = pins or Pins()
+    with Hub(downloads, pins, patience) as hub:
+        files = hub.fetch("triviaqa")
+        with write_atomically(out) as beside:
+            _triviaqa(beside, files)
+            counts = validate_triviaqa(beside)
+            counts |= leave_out_sources(beside, viquae, counts["triviaqa_train"])
+            write_json(beside / "provenance.json", pins.summary(["triviaqa"]))
+        hub.drop("triviaqa")
+    return counts
+
+
+def pieces_key(
+    sources: Iterable[Source], builders: Iterable[ModuleType], base: SmallerBaseParameters | None = None
+) -> str:
+    """What finished pieces depend on: the pins of their sources, the code that builds them, how a base is chosen."""
+    digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
         digest.update(source.model_dump_json(exclude={"description", "bytes", "page"}).encode())
     for module in builders:
@@ -85,32 +134,42 @@ def pieces_key(sources: Iterable[Source], builders: Iterable[ModuleType]) -> str
     return digest.hexdigest()[:16]
 
 
-def _pieces(hub: Hub) -> tuple[Path, dict[str, float]]:
+def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple[Path, dict[str, float]]:
     """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
     claimed = hub.claim(PIECES)
-    raw = claimed / pieces_key(map(hub.pins.source, SOURCES.values()), _BUILDERS)
+    sources: dict[str, str | None] = {**(SMALLER_SOURCES if base else SOURCES)}
+    pinned = [source for source in sources.values() if source]
+    key = pieces_key(map(hub.pins.source, pinned), _BUILDERS, base)
+    raw = claimed / key
     for other in sorted(claimed.glob("*")):
         if other != raw:
             print(f"{other}: finished with other pins or code, and not read; it may go", file=sys.stderr)
-    builds: dict[str, Callable[[dict[str, Path]], dict[str, float]]] = {
+    builds: dict[str, Build] = {
         "entities": partial(_entities, raw),
         "articles": partial(_articles, raw),
         "viquae": partial(_viquae, raw),
-        "triviaqa": partial(_triviaqa, raw),
         "question_images": partial(_images, raw, "questions"),
         "kb_images": partial(_images, raw, "kb"),
+        "previews": partial(_previews, raw, hub, commons),
     }
-    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in builds}
-    _require_room(hub, [SOURCES[piece] for piece, finished in markers.items() if not finished.exists()])
+    if base:
+        builds["base"] = partial(_base, raw, hub, base, key)
+    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in sources}
+    left = {piece: source for piece, source in sources.items() if not markers[piece].exists()}
+    _require_room(hub, [source for source in left.values() if source], base if "previews" in left else None)
     counts: dict[str, float] = {}
-    for piece, build in builds.items():
-        source, finished = SOURCES[piece], markers[piece]
-        if not finished.exists():
+    for piece, source in sources.items():
+        finished = markers[piece]
+        if piece in left:
             for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
                 shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-            write_json(finished, {"counts": build(hub.fetch(source)), "sources": hub.pins.summary([source])})
-        hub.drop(source)
+            found = builds[piece](hub.fetch(source) if source else {})
+            write_json(finished, {"counts": found, "sources": hub.pins.summary([source]) if source else commons})
+        if source:
+            hub.drop(source)
         counts |= read_json(finished)["counts"]
+    if base:
+        hub.drop(INDEX, PREVIEWS)
     return raw, counts
 
 
@@ -147,11 +206,14 @@ def fetch_base_models(
     return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
 
 
-def _require_room(hub: Hub, sources: list[str]) -> None:
+def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | None) -> None:
     """Before the first byte: results weigh about as much as downloads, one of which is there at a time."""
     sizes = [hub.pins.source(source).bytes for source in sources]
     there = sum(map(hub.bytes_there, sources))
-    require_space(hub.folder, sum(sizes) + max(sizes, default=0) - there, f"the hub's {', '.join(sources)}")
+    # Of a smaller base besides: previews, in files and in shards, and the index that it is chosen by.
+    smaller = 2 * base.articles * PREVIEW_BYTES + INDEX_BYTES if base else 0
+    needed = sum(sizes) + max(sizes, default=0) - there + smaller
+    require_space(hub.folder, needed, f"the hub's {', '.join(sources)}" + (" and previews of Commons" if base else ""))
 
 
 def _torchvision_weights(path: Path, architecture: str, folder: Path) -> None:
@@ -197,6 +259,10 @@ def _articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     return {"articles": float(count)}
 
 
+def _base(raw: Path, hub: Hub, base: SmallerBaseParameters, key: str, parts: dict[str, Path]) -> dict[str, float]:
+    return write_smaller_base(raw, parts, base, hub.claim(INDEX) / key)
+
+
 def _viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     return {
         f"viquae_{split}": _questions(raw / "viquae" / f"{split}.jsonl", [files[f"{split}.jsonl"]])
@@ -204,14 +270,12 @@ def _viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     }
 
 
-def _triviaqa(raw: Path, files: dict[str, Path]) -> dict[str, float]:
-    counts = {}
+def _triviaqa(out: Path, files: dict[str, Path]) -> None:
     for split, name in TRIVIAQA_SPLITS.items():
         chosen = [path for file, path in files.items() if name in file]
         if not chosen:
             raise BadInput("no file for this split", field=f"triviaqa {split}", expected=f"*{name}*", choices=files)
-        counts[f"triviaqa_{split}"] = _questions(raw / "triviaqa" / f"{split}.jsonl", chosen)
-    return counts
+        _questions(out / f"{split}.jsonl", chosen)
 
 
 def _questions(target: Path, paths: list[Path]) -> float:
@@ -221,10 +285,7 @@ def _questions(target: Path, paths: list[Path]) -> float:
 
 def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     if which == "kb":
-        entities = (record for _, record in read_json_lines(raw / "wikidata.jsonl"))
-        wanted = {
-            claim["mainsnak"]["datavalue"]["value"] for entity in entities for claim in entity["claims"].get("P18", ())
-        }
+        wanted = set(_kb_images(raw))
     else:
         splits = sorted((raw / "viquae").glob("*.jsonl"))
         wanted = {record["image"] for path in splits for _, record in read_json_lines(path) if record.get("image")}
@@ -232,3 +293,18 @@ def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     written = write_images(raw / "images" / which, images_in_tar(list(files.values()), wanted, counts))
     passed = {f"{which}_images_{why}": float(counts[why]) for why in ("not_wanted", "not_an_image", "twice")}
     return {f"{which}_images": float(written), f"{which}_images_missing": float(len(wanted) - written)} | passed
+
+
+def _previews(raw: Path, hub: Hub, commons: str, _: dict[str, Path]) -> dict[str, float]:
+    wanted, kept = sorted(_kb_images(raw)), hub.claim(PREVIEWS)
+    counts: Counter[str] = Counter()
+    shelf = MediaWiki(commons, kept / "answers", hub.patience)
+    fetched = fetch_thumbnails(wanted, shelf, kept / "pictures", hub.patience, counts)
+    written = write_images(raw / "images" / "kb", fetched)
+    counts.update(kb_images=written, kb_images_missing=len(wanted) - written)
+    return {name: float(count) for name, count in counts.items()}
+
+
+def _kb_images(raw: Path) -> set[str]:
+    entities = (record for _, record in read_json_lines(raw / "wikidata.jsonl"))
+    return {claim["mainsnak"]["datavalue"]["value"] for entity in entities for claim in entity["claims"].get("P18", ())}

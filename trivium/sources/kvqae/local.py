@@ -10,35 +10,56 @@ from trivium.files.tables import write_json
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.sources.brought import bring, bring_identities, digests, require_files
-from trivium.sources.kvqae.checks import IMAGE_FOLDERS, TABLES, validate_kvqae
+from trivium.sources.kvqae.checks import IMAGE_FOLDERS, QUESTIONS, TABLES, validate_kvqae, validate_triviaqa
+from trivium.sources.kvqae.raw_parts import write_parts
 from trivium.sources.kvqae.training_questions import leave_out_sources
 
 
 def check_kvqae(source: Path, out: Path) -> dict[str, float]:
-    """Check a folder laid out as `data/kvqae/raw` and bring it there.
+    """Check a folder laid out as `data/kvqae/raw` and bring it there, but for TriviaQA.
 
     Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
-    Training questions of TriviaQA that ViQuAE's were made from are left out. `provenance.json` in `out` keeps the
-    digests.
+    `provenance/local.json` in `out` keeps the digests.
 
     Args:
         source: the user's folder.
-        out: the raw folder; complete or absent.
+        out: the raw folder, each part of which is complete or absent.
 
     Returns:
-        The counts of `validate_kvqae` and `leave_out_sources`.
+        The counts of `validate_kvqae`.
 
     Raises:
         BadInput: see `validate_kvqae`; or there are no images.
     """
     require_files(source, TABLES)
-    with write_atomically(out) as beside:
+    with write_parts(out) as beside:
         for folder in IMAGE_FOLDERS:
             bring_images(source / "images" / folder, beside / "images" / folder)
         with naming(source, instead_of=beside):
             counts = validate_kvqae(source, beside / "images")
         bring(source, beside, TABLES)
-        counts |= leave_out_sources(beside, counts["triviaqa_train"])
+        write_json(beside / "provenance" / "local.json", digests(beside))
+    return counts
+
+
+def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
+    """Check the user's `triviaqa/` and bring it, without training questions that ViQuAE's were made from.
+
+    Args:
+        source: the user's folder of questions.
+        viquae: the folder of ViQuAE's questions.
+        out: the folder; complete or absent. `provenance.json` in it keeps the digests.
+
+    Returns:
+        The counts of `validate_triviaqa` and `leave_out_sources`.
+
+    Raises:
+        BadInput: see `validate_triviaqa`.
+    """
+    counts = validate_triviaqa(source)
+    with write_atomically(out) as beside:
+        bring(source, beside, QUESTIONS)
+        counts |= leave_out_sources(beside, viquae, counts["triviaqa_train"])
         write_json(beside / "provenance.json", digests(beside))
     return counts
 

@@ -1,7 +1,7 @@
 """The authors' own zero-shot DPR and reader, to start from instead of pretraining (kvqae.md §8).
 
-Its folder holds `dpr/question`, `dpr/passage` and `reader`, each as the stages that would train it write it; or nothing
-but `provenance.json` where pretraining is ours.
+DPR's folder holds `question` and `passage`, the reader's `reader`, each as the stages that would train it write it; or
+nothing but `provenance.json` where pretraining is ours.
 """
 
 from pathlib import Path
@@ -15,11 +15,12 @@ from trivium.sources.repositories import Hub
 
 
 def fetch_checkpoints(
-    base: Path, out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+    system: str, base: Path, out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
 ) -> dict[str, float]:
-    """Download, convert and check the three checkpoints.
+    """Download, convert and check the checkpoints of a system.
 
     Args:
+        system: dpr, or reader.
         base: folder of the text encoder, whose tokenizer they use.
         out: the folder; complete or absent.
         downloads: where they lie until everything is written, whatever interrupts the run.
@@ -34,15 +35,16 @@ def fetch_checkpoints(
     from trivium.sources.kvqae.published_weights import CHECKPOINTS, convert
 
     pins = pins or Pins()
-    size = sum(pins.source(name).bytes for name in CHECKPOINTS)
+    checkpoints = CHECKPOINTS[system]
+    size = sum(pins.source(name).bytes for name in checkpoints)
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
     with Hub(downloads, pins, patience) as hub:
-        require_space(downloads, 2 * size - sum(map(hub.bytes_there, CHECKPOINTS)), "the published DPR and reader")
+        require_space(downloads, 2 * size - sum(map(hub.bytes_there, checkpoints)), f"the published {system}")
         with write_atomically(out) as beside:
             counts = {
                 f"{name}_weights": convert(each, hub.fetch(name), tokenizer, beside / each.folder)
-                for name, each in CHECKPOINTS.items()
+                for name, each in checkpoints.items()
             }
-            write_json(beside / "provenance.json", pins.summary(CHECKPOINTS))
-        hub.drop(*CHECKPOINTS)
+            write_json(beside / "provenance.json", pins.summary(checkpoints))
+        hub.drop(*checkpoints)
     return counts

@@ -23,17 +23,19 @@ SHAPE = (
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A published one: its folder here, and what its encoder's tensors begin with (a reader's have heads beside)."""
+    """A published one: its folder, and what its encoder's tensors begin with (a reader's have heads beside)."""
 
     folder: str
     prefix: str
     reader: bool = False
 
 
-CHECKPOINTS = {  # by source in pins.yaml
-    "dpr_question": Checkpoint("dpr/question", "question_encoder.bert_model."),
-    "dpr_passage": Checkpoint("dpr/passage", "ctx_encoder.bert_model."),
-    "multi_passage_bert": Checkpoint("reader", "", reader=True),
+CHECKPOINTS = {  # of each system, by source in pins.yaml
+    "dpr": {
+        "dpr_question": Checkpoint("question", "question_encoder.bert_model."),
+        "dpr_passage": Checkpoint("passage", "ctx_encoder.bert_model."),
+    },
+    "reader": {"multi_passage_bert": Checkpoint("reader", "", reader=True)},
 }
 
 

@@ -11,12 +11,13 @@ from trivium.formats.questions import read_questions
 from trivium.kvqae.source_questions import SourceQuestions
 
 
-def leave_out_sources(raw: Path, questions: float) -> dict[str, float]:
-    """Take those questions out of `triviaqa/train.jsonl` that a question of ViQuAE, of any split, was made from.
+def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[str, float]:
+    """Take those questions out of `train.jsonl` that a question of ViQuAE, of any split, was made from.
 
     Args:
-        raw: the raw folder, with `viquae/` and `triviaqa/`. Where nothing is left out its files stay as they are; else
-            the file is written anew, and what it was linked to stays as it is.
+        triviaqa: the folder of TriviaQA's questions. Where nothing is left out its files stay as they are; else the
+            file is written anew, and what it was linked to stays as it is.
+        viquae: the folder of ViQuAE's questions.
         questions: how many there were at first; an earlier call may have been killed after it had left some out.
 
     Returns:
@@ -25,8 +26,8 @@ def leave_out_sources(raw: Path, questions: float) -> dict[str, float]:
     Raises:
         BadInput: see `read_questions`.
     """
-    train = raw / "triviaqa" / "train.jsonl"
-    sources = SourceQuestions.of(raw / "viquae")
+    train = triviaqa / "train.jsonl"
+    sources = SourceQuestions.of(viquae)
     kept = {question.id for question in read_questions(train) if question.text not in sources}
     records = [record for _, record in read_json_lines(train)]
     if len(kept) < len(records):

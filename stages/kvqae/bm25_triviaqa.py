@@ -1,0 +1,34 @@
+"""Stage `kvqae-bm25_triviaqa`. TriviaQA's questions searched in all articles, with ViQuAE's k1 and b."""
+
+from pathlib import Path
+
+from trivium.files.tables import read_json
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.retrieval.bm25_search import SearchParameters, write_runs
+from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.source_questions import check_no_leak
+
+
+class Bm25TriviaqaParameters(SearchParameters):
+    """Section `kvqae.bm25_triviaqa`."""
+
+
+def main(
+    parameters: Bm25TriviaqaParameters, context: Context, *, viquae: Path, triviaqa: Path, index: Path, chosen: Path,
+    out: Path,
+) -> dict[str, float]:  # fmt: skip
+    """Search with the `k1` and `b` of --chosen, the metrics of stage bm25_search.
+
+    Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
+    """
+    without_original = check_no_leak(viquae, triviaqa)
+    searcher, best = Searcher(index, threads=parameters.threads, heap_gib=parameters.heap_gib), read_json(chosen)
+    unanswered = write_runs(out, searcher, triviaqa, k1=best["k1"], b=best["b"], depth=parameters.depth)
+    return {
+        "viquae_without_original_question": without_original,
+        **{f"triviaqa_{split}_without_result": count for split, count in unanswered.items()},
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.bm25_triviaqa", Bm25TriviaqaParameters)

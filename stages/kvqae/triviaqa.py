@@ -1,0 +1,54 @@
+"""TriviaQA without ViQuAE's questions: made here, from the hub, or your own. No table of retrieval needs it."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from sample.kvqae.sample_questions import SampleSizes, sample_world
+from sample.kvqae.write import write_triviaqa
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.harness.stage import Context, run_stage
+from trivium.sources.kvqae.checks import validate_triviaqa
+from trivium.sources.kvqae.training_questions import leave_out_sources
+
+SOURCES = ("sample", "hub", "local")
+
+
+class TriviaqaParameters(SampleSizes):
+    """The sample world's sizes; `hub` reads none of it, `local` only `local`."""
+
+    elsewhere: ClassVar = {
+        **{name: f"kvqae.world.{name}" for name in SampleSizes.model_fields},
+        "local": "world.local.kvqae",
+    }
+    local: str = Field(default="", description="Folder of your own files, whose triviaqa/ source local reads")
+
+
+def main(parameters: TriviaqaParameters, context: Context, *, source: str, viquae: Path, out: Path) -> dict[str, float]:
+    """Write `train.jsonl`, `validation.jsonl`, `test.jsonl` to --out, without what ViQuAE's (--viquae) were made from.
+
+    --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
+    """
+    if source == "sample":
+        with write_atomically(out) as beside:
+            write_triviaqa(sample_world(parameters), beside)
+            counts = validate_triviaqa(beside)
+            return counts | leave_out_sources(beside, viquae, counts["triviaqa_train"])
+    if source == "hub":
+        from trivium.sources.kvqae.hub import fetch_triviaqa
+
+        return fetch_triviaqa(out, viquae, context.downloads)
+    if source == "local":
+        from trivium.sources.kvqae.local import check_triviaqa
+
+        if not parameters.local:
+            expected = "a folder laid out as data/kvqae/raw"
+            raise BadInput("no folder given", field="world.local.kvqae", expected=expected)
+        return check_triviaqa(Path(parameters.local) / "triviaqa", viquae, out)
+    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.triviaqa", TriviaqaParameters)
