@@ -2,9 +2,13 @@
 
 import sys
 from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
 
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
+from trivium.harness.arithmetic import Portable
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.assembly import page, thorough_html, weaker_html
@@ -12,7 +16,10 @@ from trivium.page.contents import read_articles
 
 
 class PageParameters(Parameters):
-    """Section `report`: the page has nothing to choose."""
+    """Section `report`: the page has nothing of its own to choose."""
+
+    elsewhere: ClassVar = {"portable": "run.portable"}
+    portable: Portable = Field(description="How the numbers were computed")
 
 
 def main(parameters: PageParameters, context: Context, *, parts: Path, thorough: Path, out: Path) -> None:
@@ -31,7 +38,7 @@ def main(parameters: PageParameters, context: Context, *, parts: Path, thorough:
                 section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html(read_json(dated))}
                 article["sections"].append(section)
     with write_atomically(out) as beside:
-        beside.write_text(page(articles), encoding="utf-8")
+        beside.write_text(page(articles, parameters.portable), encoding="utf-8")
     for missing in (stage for article in articles for stage in article["missing"]):
         print(f"the page lacks what {missing} makes", file=sys.stderr)
 

@@ -7,16 +7,25 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from trivium.harness.arithmetic import Portable
 from trivium.page.common import environment
 from trivium.page.worlds import compared
 
+# What `run.portable` means for whoever compares the page with another.
+ARITHMETIC: dict[Portable, str] = {
+    "intel": "On processors these numbers are the same to the bit wherever an Intel processor has AVX2.",
+    "x86": "On processors these numbers are the same to the bit wherever an Intel or AMD processor has AVX2.",
+    False: "They were computed as fast as their machine can, and differ in their last digits on another.",
+}
 
-def page(articles: Sequence[dict[str, Any]]) -> str:
+
+def page(articles: Sequence[dict[str, Any]], portable: Portable = "intel") -> str:
     """Render the whole page.
 
     Args:
         articles: as `read_articles` has them; the HTML of a section was rendered, and escaped, by the stage
             of its part.
+        portable: `run.portable`, with which they were computed.
     """
     templates = resources.files("trivium.page") / "templates"
     return (
@@ -24,6 +33,7 @@ def page(articles: Sequence[dict[str, Any]]) -> str:
         .get_template("page.html")
         .render(
             articles=articles,
+            arithmetic=f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}",
             style=Markup((templates / "style.css").read_text(encoding="utf-8")),
             script=Markup((templates / "script.js").read_text(encoding="utf-8")),
         )

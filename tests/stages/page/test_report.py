@@ -31,7 +31,13 @@ def whole(folder):
 
 
 def assembled(folder):
-    main(PageParameters(), None, parts=folder / "parts", thorough=folder / "thorough", out=folder / "index.html")
+    main(
+        PageParameters(portable="intel"),
+        None,
+        parts=folder / "parts",
+        thorough=folder / "thorough",
+        out=folder / "index.html",
+    )
     return (folder / "index.html").read_text()
 
 
@@ -174,3 +180,10 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
     assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span><span class="interval">p = 0.250</span></td>' in html
     assert "seed 3<small>partner there: 50 %, objects named: 95 %</small>" in html
     assert "at commit <code>abc123de</code> on 2030-01-02" in html
+
+
+@pytest.mark.parametrize(
+    ("portable", "said"), [("intel", "wherever an Intel processor has AVX2"), (False, "false. They")]
+)
+def test_the_page_says_how_its_numbers_were_computed(portable, said):
+    assert said in page([ARTICLE], portable)
