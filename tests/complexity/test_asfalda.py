@@ -10,12 +10,17 @@ import pytest
 import torch
 
 from bench.real import frames
+from stages.complexity.frame_parser import main as stage
 from tests.complexity.frame_world import find, make_texts, write_encoder
+from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.scores import triggers_in
 from trivium.errors import BadInput
 from trivium.formats.frame_corpora import read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit
 from trivium.formats.framenet_xml import read_core_types, read_framenet
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 from trivium.measures.frames import SetScore
 
 NAMESPACE = "{http://framenet.icsi.berkeley.edu}"
@@ -62,6 +67,32 @@ def test_every_annotation_is_read(real: Callable[[str], Path], tmp_path: Path):
     assert set(ours) == set(sets)
     assert counts["elements_not_expressed"] == null == 970
     assert (counts["triggers_in_several_parts"], counts["elements_overlapping"]) == (16, 838)
+
+
+@pytest.mark.real
+def test_the_stage_trains_on_it_and_measures(real: Callable[[str], Path], tmp_path: Path):
+    """Forms that stand only inside longer ones once ended a training here; elements overlap."""
+    folder = real("asfalda_sequoia")
+    texts, _ = read_framenet(folder / "lu", read_core_types(folder / "frame"))
+    split = {"train": texts[:1000], "validation": texts[1000:1010], "test": texts[1010:1060]}
+    for name, part in split.items():
+        write_texts(tmp_path / f"{name}.jsonl", part)
+    alone = collect_labels(split["train"])
+    assert set(alone.forms) - set(alone.occurrences)
+    torch.manual_seed(0)
+    parameters = frames.TRAINING.model_copy(update={"steps": 2, "permutations": 20})
+    metrics = stage(
+        parameters,
+        Context(Tracker(), tmp_path, LocalEngine(1)),
+        base=write_encoder(tmp_path / "base", width=16, layers=1, positions=300),
+        texts=tmp_path,
+        out=tmp_path / "parser",
+        out_frames=tmp_path / "frames.csv",
+    )
+    assert metrics["train_elements_overlapping"] > 200
+    assert metrics["true_frames"] == sum(len(text.frames) for text in split["test"])
+    assert 0 < metrics["baseline_frame_f1"] < 1
+    assert (tmp_path / "frames.csv").is_file()
 
 
 @pytest.mark.real

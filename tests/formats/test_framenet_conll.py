@@ -11,7 +11,7 @@ from trivium.formats.framenet_conll import read_framenet_conll
 # (form, lemma, coarse tag, features); frame 2 has a trigger and a filler in two parts, frame 3 one of several words.
 ROWS = [
     ("Hier", "hier", "ADV", "sentid=essai-1|sentrk=7|s=c"),
-    ("le", "le", "D", "role=1.2#Speaker#flags=FULLANTECEDENT,2.1#Agent|s=def"),
+    ("le", "le", "D", "role=1.2#Speaker#flags=FULLANTECEDENT|s=def|role=2.1#Agent|s=sg"),
     ("roi", "roi", "N", "role=1.2#Speaker#synthead=y,2.1#Agent"),
     ("dit", "dire", "V", "frame=1#FR_Statement-manner-noise#flags=REFTOPARTICIPANT#Topic=ENI#Addressee=UNI|n=s|p=3"),
     ("qu'", "que", "C", "_"),

@@ -239,7 +239,7 @@ def test_the_page_says_what_is_held_out_what_leaks_and_what_was_searched(world, 
     html = " ".join(sections["table-1"].split())
     assert "texts are held out, and combinations: nobody does the same to the same thing in both." in html
     assert "searched, on world seeds 0–2; this is seed 3." in html
-    assert "3 evaluation texts are also contexts of the adaptation corpus; 2 are also among the frame parser" in html
+    assert "3 evaluation texts overlap with contexts of the adaptation corpus; 2 with the frame parser" in html
     tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
     tree["complexity"]["world"]["seed"] = 2
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")

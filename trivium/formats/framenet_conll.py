@@ -3,7 +3,7 @@
 A sentence is a text: its tokens joined by spaces, its id the feature `sentid` of a token, else the file's name and a
 number. Columns are ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS and any number of others, of which none is read. In FEATS,
 separated by `|`, `frame` says which frame instances a token evokes, `role` which fillers it belongs to, each a list
-separated by commas:
+separated by commas (a feature given twice is one list):
 
     frame=3#FR_Expectation#flags=HEADGAP#Phenomenon=ENI     instance 3, a null instantiation
     role=2.1#Message,3.2#Speaker#flags=ANAPH#synthead=y     filler 1 of instance 2, filler 2 of instance 3
@@ -98,7 +98,9 @@ def _sentences(path: Path) -> Iterator[list[_Token]]:
         if not form.strip():
             raise BadInput("no word", file=path, row=row, field="FORM", got=form)
         start = tokens[-1].span.end + 1 if tokens else 0
-        named = dict(part.partition("=")[::2] for part in features.split("|") if part != "_")
+        named: dict[str, str] = {}
+        for name, _, value in (part.partition("=") for part in features.split("|")):
+            named[name] = f"{named[name]},{value}" if name in named else value
         tokens.append(_Token(row, form, lemma, tag, Span(start, start + len(form)), named))
     if tokens:
         yield tokens

@@ -35,10 +35,13 @@ _CUTS = (
     ("not_ended", "answers cut at the longest answer"),
 )
 _LEAKS = (
-    ("calor_test_texts_in_fquad", "evaluation texts are also contexts of the adaptation corpus"),
-    ("calor_texts_in_train_and_test", "are also among the frame parser’s training texts"),
-    ("calor_texts_in_validation_and_test", "among its validation texts"),
-    ("fquad_contexts_in_train_and_validation", "contexts stand in training and validation of the adaptation corpus"),
+    ("calor_test_texts_in_fquad", "evaluation texts overlap with contexts of the adaptation corpus"),
+    ("calor_texts_in_train_and_test", "with the frame parser’s training texts"),
+    ("calor_texts_in_validation_and_test", "with its validation texts"),
+    (
+        "fquad_contexts_in_train_and_validation",
+        "validation contexts of the adaptation corpus overlap with training ones",
+    ),
 )
 
 

@@ -35,8 +35,7 @@ class LinearFrameParser:
 
     def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
         """Frames of each sentence with their elements, as the parser finds them."""
-        found = [self._triggers.find(text, Words.of(text)) for text in texts]
-        return self.with_elements(texts, found)
+        return self.with_elements(texts, [self._triggers.find(Words.of(text)) for text in texts])
 
     def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
         """The frame of each given trigger; its lexical unit is told, its frame is not looked at."""

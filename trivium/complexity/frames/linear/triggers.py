@@ -74,7 +74,7 @@ class Triggers:
         right = np.array([option in each.right for each, option in asked])
         self._model = Logistic(PENALTY, seed).fit(matrix(self._rows(asked, own=1)), right)
 
-    def find(self, text: str, words: Words) -> list[FrameInstance]:
+    def find(self, words: Words) -> list[FrameInstance]:
         """Triggers with their most likely frames, where a frame is likelier than none; the longest at each place."""
         asked = [(each, option) for each in self._candidates(words) for option in self._options(each)]
         best: dict[tuple[int, int], tuple[float, Option]] = {}
