@@ -95,7 +95,7 @@ def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(projec
     other = served.checkout(tmp_path / "trivium")
     served.wiki.weather = None
     other.run("dvc", "repro", "kvqae-world", **served.environment)
-    whole = sum(map(len, served.wiki.pictures.values()))
+    whole, before = sum(map(len, served.wiki.pictures.values())), len(served.wiki.requests)
     served.wiki.weather = Weather(SEED + 1, share=0.1)
     kills = [
         kill_on_the_way(
@@ -106,6 +106,6 @@ def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(projec
     assert sum(kills) >= KILLS - 1
     other.run("dvc", "repro", DOWNLOADING, **served.environment)
     assert outputs(other, DOWNLOADING) == outputs(project, DOWNLOADING)
-    # What had come before a kill was not asked for again.
-    pictures = [parameters["path"] for parameters, _ in served.wiki.requests if "path" in parameters]
-    assert len(pictures) < 2 * KILLS * len(served.wiki.pictures)
+    # What had come before a kill is not asked for again; faults alone make it a tenth more.
+    pictures = [parameters for parameters, _ in served.wiki.requests[before:] if "path" in parameters]
+    assert len(pictures) < 1.5 * len(served.wiki.pictures)
