@@ -174,9 +174,11 @@ def test_the_sources_of_worlds_are_read_by_the_graph():
 
 def test_the_section_of_the_harness():
     for scale in SCALES:
-        run = parameters(scale)["run"]
+        merged = parameters(scale)
+        run = merged["run"]
         assert set(run) == set(RunParameters.model_fields)
         validate(RunParameters, run, "run", PARAMS)
+        assert (run["portable"] is False) == ("hub" in merged["world"].values())  # real sizes want the whole machine
 
 
 @pytest.mark.parametrize("section", STAGES)
