@@ -68,8 +68,10 @@ def _coco() -> dict[str, dict[str, bytes]]:
         parts[f"annotations/instances_{part}2014.json"] = json.dumps(own).encode()
         parts[f"annotations/captions_{part}2014.json"] = b"{}"
     splits = {f"dataset_{name}.json": json.dumps(karpathy_tree(name)).encode() for name in ("coco", "flickr30k")}
-    return {
-        "coco_images": {f"{part}2014.zip": _zip({f"{part}2014/": b""} | held) for part, held in pictures.items()},
+    archives = {
+        f"coco_{part}2014": {f"{part}2014.zip": _zip({f"{part}2014/": b""} | held)} for part, held in pictures.items()
+    }
+    return archives | {
         "coco_annotations": {"annotations_trainval2014.zip": _zip(parts)},
         "karpathy": {"caption_datasets.zip": _zip({"dataset_flickr8k.json": b"{}"} | splits)},
     }
