@@ -97,7 +97,7 @@ def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
         "endpoint": arguments.endpoint,
         "model": arguments.judge_model,
         "examples": 0,
-        "max_tokens": 8,
+        "max_tokens": 512,  # one word is asked for; some models think first
         "requests_per_minute": arguments.requests_per_minute,
         "parallel": arguments.parallel,
         "timeout_s": 120.0,
