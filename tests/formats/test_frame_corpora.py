@@ -159,6 +159,8 @@ def test_answer_beside_its_element_is_counted(texts: Path, tmp_path: Path):
 BAD_TEXTS = [
     ("frames.0.lexical_unit", ..., r"frames\[0\]': frame without trigger"),
     ("frames.0.lexical_unit", None, r"frames\[0\]': frame without trigger"),
+    ("frames.0.frame", "", r"frames\[0\]\.frame': empty"),
+    ("frames.0.elements.0.name", "", r"frames\[0\]\.elements\[0\]\.name': empty"),
     ("frames.0.lexical_unit.lemma", "", r"frames\[0\]\.lexical_unit\.lemma': empty"),
     ("frames.0.lexical_unit.part_of_speech", "verbe", "unknown; got 'verbe'.*choices: verb, noun"),
     ("frames.0.lexical_unit.end", 19, r"frames\[0\]\.lexical_unit': empty span"),

@@ -200,6 +200,7 @@ def test_cramers_v_without_its_bias():
     assert np.mean([cramers_v_corrected(*pair) for pair in pairs]) < 0.05
     assert cramers_v_corrected("aaa", "abc") is None
     assert cramers_v_corrected("ab", "ab") is None
+    assert cramers_v_corrected("a", "b") is None
     with pytest.raises(ValueError, match="one length"):
         cramers_v_corrected("ab", "a")
 
