@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 OURS = ("trivium", "stages", "sample", "tests")
-APART = ("end_to_end", "kill", "mutation")
-"""Folders of tests that build whole graphs, or that are this one."""
+APART = ("end_to_end", "fuzz", "kill", "mutation")
+"""Folders of tests that build whole graphs or draw many cases, and this one."""
 
 
 @cache

@@ -23,6 +23,8 @@ READ = {
     "dvc.dvcfile:Lockfile": "f3be351658e7",
     "dvc.rwlock:_edit_rwlock": "a0139e850b63",
     "dvc.repo.reproduce:collect_stages": "b0e1483d82f2",
+    "dvc.repo.experiments.queue.workspace:WorkspaceQueue": "6dbc1ac2907a",
+    "dvc.repo.experiments.queue.tempdir:TempDirQueue.get": "3f8a590e3d6e",
     "dvc.stage.run:prepare_kwargs": "32e356aebbe4",
     "dvc_data.hashfile.cache:Cache": "72e439c263de",
     "diskcache.core:Cache._sql": "e4fa9bbca304",
@@ -63,7 +65,7 @@ def test_the_installed_package_is_this_one():
 def test_it_waits_for_dvc_and_is_all_there_after():
     code = (
         "import sys; assert 'trivium_in_dvc' in sys.modules; assert not any(n.startswith('dvc') for n in sys.modules);"
-        "import dvc.cli, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local;"
+        "import dvc.cli, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace;"
         "watch = next(f for f in sys.meta_path if type(f).__name__ == 'Watch'); assert watch.waiting == {}, watch.waiting"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -15,6 +15,7 @@ REPLACED = {
     "dvc.utils.serialize._common": "atomic_files",
     "dvc.dvcfile": "lock_file",
     "dvc.rwlock": "rwlock",
+    "dvc.repo.experiments.queue.workspace": "one_experiment",
     "dvc.repo.reproduce": "named_stages",
     "dvc.stage.run": "parent",
     "dvc_data.hashfile.cache": "full_disk",
