@@ -134,7 +134,9 @@ def test_bootstrap_agrees_with_scipy_and_the_normal_approximation():
     assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=2e-3)
 
 
-@pytest.mark.parametrize("options", [{"confidence": 1.0}, {"confidence": 0.0}, {"confidence": -0.5}, {"confidence": 1.5}, {"resamples": 0}])
+@pytest.mark.parametrize(
+    "options", [{"confidence": 1.0}, {"confidence": 0.0}, {"confidence": -0.5}, {"confidence": 1.5}, {"resamples": 0}]
+)
 def test_bootstrap_refuses_bad_options(options):
     with pytest.raises(ValueError, match="confidence should be"):
         bootstrap_interval([1.0, 2.0], **options)
