@@ -109,6 +109,7 @@ def test_letters_name_the_systems_beaten():
     assert superscripts(values, p) == ["", "a", ""]
     assert superscripts(values, p, level=0.05) == ["", "ac", ""]
     assert superscripts(values, p, level=0.5) == ["", "ac", "a"]
+    assert superscripts([[1.0, 2.0], [2.0, 1.0]], [[1, 0.01], [0.01, 1]]) == ["", ""]  # whoever gives such a p
     with pytest.raises(ValueError, match="26 letters"):
         superscripts(np.zeros((27, 2)), np.ones((27, 27)))
     with pytest.raises(ValueError, match="expected"):

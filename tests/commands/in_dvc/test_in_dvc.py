@@ -25,6 +25,8 @@ READ = {
     "dvc.repo.reproduce:collect_stages": "b0e1483d82f2",
     "dvc.repo.experiments.queue.workspace:WorkspaceQueue": "6dbc1ac2907a",
     "dvc.repo.experiments.queue.tempdir:TempDirQueue.get": "3f8a590e3d6e",
+    "dvc.stage.cache:StageCache._load_cache": "3fc4ccc10114",
+    "dvc.stage.cache:StageCache._load": "bd47ce3d08f5",
     "dvc.stage.run:prepare_kwargs": "32e356aebbe4",
     "dvc_data.hashfile.cache:Cache": "72e439c263de",
     "diskcache.core:Cache._sql": "e4fa9bbca304",

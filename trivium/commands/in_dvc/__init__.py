@@ -17,6 +17,7 @@ REPLACED = {
     "dvc.rwlock": "rwlock",
     "dvc.repo.experiments.queue.workspace": "one_experiment",
     "dvc.repo.reproduce": "named_stages",
+    "dvc.stage.cache": "run_cache",
     "dvc.stage.run": "parent",
     "dvc_data.hashfile.cache": "full_disk",
     "dvc_data.hashfile.db.local": "linked_cache",
