@@ -16,6 +16,7 @@ Whoever has ranked lists comes in here; each name is imported when it is first u
     c  both   0.750       0.625
 
 `read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's files.
+`difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md).
 Whatever is wrong with a file is a `BadInput`.
 
 Who comes in here: people and notebooks, never the library itself. Whoever reads the code begins with the `__init__`
@@ -26,6 +27,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trivium.complexity.difficulty.analysis import difficulty as difficulty
     from trivium.errors import BadInput as BadInput
     from trivium.formats.trec import read_qrels as read_qrels
     from trivium.formats.trec import read_run as read_run
@@ -36,16 +38,19 @@ if TYPE_CHECKING:
     from trivium.measures.front_door import fuse as fuse
     from trivium.measures.runs import Qrels as Qrels
     from trivium.measures.runs import Run as Run
+    from trivium.page.difficulty import write_difficulty as write_difficulty
 
 LAZY: dict[str, str] = {
     "BadInput": "trivium.errors",
     "Qrels": "trivium.measures.runs",
     "Run": "trivium.measures.runs",
     "compare": "trivium.measures.front_door",
+    "difficulty": "trivium.complexity.difficulty.analysis",
     "evaluate": "trivium.measures.front_door",
     "fuse": "trivium.measures.front_door",
     "read_qrels": "trivium.formats.trec",
     "read_run": "trivium.formats.trec",
+    "write_difficulty": "trivium.page.difficulty",
     "write_qrels": "trivium.formats.trec",
     "write_run": "trivium.formats.trec",
 }
