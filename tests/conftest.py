@@ -60,12 +60,19 @@ def _no_tracking(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _own_arithmetic() -> Iterator[None]:
     """What a stage in the tests' own process sets for its libraries is put back."""
-    names = (PORTABLE, *SETTINGS["intel"])
-    before = {name: os.environ[name] for name in names if name in os.environ}
+    _put_back()  # what a fixture of a module has left
     yield
-    for name in names:
+    _put_back()
+
+
+ARITHMETIC = (PORTABLE, *SETTINGS["intel"])
+BEFORE = {name: os.environ[name] for name in ARITHMETIC if name in os.environ}
+
+
+def _put_back() -> None:
+    for name in ARITHMETIC:
         os.environ.pop(name, None)
-    os.environ.update(before)
+    os.environ.update(BEFORE)
 
 
 @pytest.fixture

@@ -127,8 +127,10 @@ def test_the_circle_of_lazy_imports_is_seen():
 def test_packages_import_nothing_when_they_are_imported(package):
     body = ast.parse(modules()[package].read_text("utf-8")).body
     eager = [ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-    allowed = re.compile(r"import sys|from typing import|from importlib import")
-    assert [line for line in eager if not allowed.match(line)] == []
+    allowed = r"import sys|from typing import|from importlib import"
+    if package == "stages":  # before NumPy and torch are imported
+        allowed += r"|from trivium\.harness\.arithmetic import settle_command$"
+    assert [line for line in eager if not re.match(allowed, line)] == []
 
 
 def test_stages_are_thin():

@@ -36,7 +36,7 @@ from trivium.commands.lane import FAILURES, SHELL, remove_parts
 from trivium.errors import BadInput
 from trivium.harness.code.command import OWN_STAGE, write_code
 from trivium.harness.code.digest import code_root
-from trivium.harness.parameters import used_values
+from trivium.harness.parameters import read_parameters
 from trivium.page.contents import ARTICLES, OTHER_PIPELINES, stage_of
 
 DVC = (sys.executable, "-m", "trivium.commands.lane")
@@ -295,7 +295,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def invented() -> bool:
     """Whether the questions are the sample's, whose construction costs minutes."""
-    return not Path("params.yaml").exists() or used_values(Path("params.yaml"), "world.kvqae") == "sample"
+    world = read_parameters(Path("params.yaml")).get("world") if Path("params.yaml").exists() else None
+    return not isinstance(world, dict) or world.get("kvqae", "sample") == "sample"
 
 
 def summary(graph: nx.DiGraph, failed: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from sample.kvqae.construction_commons import FIRST_VIEW, plan_files
 from sample.kvqae.construction_questions import _bank, annotate_sentences, ask_candidates, facts_to_ask
 from sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
 from sample.kvqae.entity_world import build_world
-from sample.kvqae.write import write_world
+from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import DifficultyParameters
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -42,6 +42,8 @@ def world():
 def raw(world, tmp_path_factory):
     folder = tmp_path_factory.mktemp("raw")
     write_world(world, folder, LocalEngine(1), size=64, difficulty=DIFFICULTY)
+    (folder / "triviaqa").mkdir()
+    write_triviaqa(world, folder / "triviaqa")
     return folder
 
 

@@ -77,7 +77,8 @@ class Pipeline:
         members = {family: self._members(declared[family], text, cell) for family, text in loads.items()}
         starts += [f"{module}.__main__" for module in starts if f"{module}.__main__" in code.source.modules]
         parts = code.parts(starts, {family: names for family, names in members.items() if names})
-        return parts.with_setting("run.portable", (self._params.get("run") or {}).get("portable"))
+        run = self._params.get("run")
+        return parts.with_setting("run.portable", run.get("portable") if isinstance(run, dict) else None)
 
     def _members(self, existing: Container[str], text: str, cell: Cell) -> list[str]:
         try:
