@@ -49,7 +49,7 @@ def asker(built):
     before = os.environ.get(PORTABLE)
     with Asker(built.folder) as made:
         yield made
-    os.environ.pop(PORTABLE)
+    os.environ.pop(PORTABLE, None)
     if before is not None:
         os.environ[PORTABLE] = before
 

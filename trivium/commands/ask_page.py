@@ -133,6 +133,8 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
             api_name="ask",
             concurrency_limit=2,  # one is answered while another is decoded, drawn or sent
         )
+        for called in page.fns.values():  # a chosen example, too: `Doors` lets no call past the queue
+            called.queue = True
     return page.queue(max_size=WAITING)
 
 
