@@ -423,6 +423,7 @@ def server_process():
     return server
 
 
+@pytest.mark.slow
 def test_fifty_large_uploads_stay_below_the_memory_that_is_promised(page):
     """One thread only watches; each picture is refused or answered, none breaks the page."""
     uploads, server = worst_uploads(), server_process()

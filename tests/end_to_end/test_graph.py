@@ -187,6 +187,7 @@ def test_nothing_writes_into_the_cache(clone):
     assert [path for path in kept if path.parent.name + path.name.removesuffix(".dir") != digests[path]] == []
 
 
+@pytest.mark.slow
 def test_a_queue_of_three_weights_is_compared(clone):
     # A row that nothing is re-ranked or read from: three runs of few stages.
     weight = "kvqae.fuse.weights.bm25_image.arcface"
