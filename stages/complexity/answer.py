@@ -1,6 +1,5 @@
 """Ask a trained reader every evaluation question (complexity.md §2)."""
 
-import time
 from pathlib import Path
 
 from pydantic import Field
@@ -26,17 +25,15 @@ def main(
     """Write an answer a question to --out.
 
     Returns:
-        `questions`, `empty` (answers without a letter), `verbatim` (share found in the text as they stand),
-        `answers_per_second`; of readers that write, 0 for others: `contexts_cut` (the end of the text did not fit into
-        the prompt), `answers_behind_cut` (so that the reference answer was not read, or not all of it), `not_ended`
-        (answers cut at their longest).
+        `questions`, `empty` (answers without a letter), `verbatim` (share found in the text as they stand); of readers
+        that write, 0 for others: `contexts_cut` (the end of the text did not fit into the prompt),
+        `answers_behind_cut` (so that the reference answer was not read, or not all of it), `not_ended` (answers cut at
+        their longest).
     """
     examples = read_examples(questions, texts)
     reader = load_reader(model)
     readings = [Reading(each.id, each.question, each.text.text) for each in examples]
-    began = time.perf_counter()
     answers = reader.answer(readings, parameters.batch_size)
-    seconds = time.perf_counter() - began
     pairs = list(zip(examples, answers, strict=True))
     write_predictions(out, {each.id: answer.text for each, answer in pairs})
     found = sum(bool(answer.text) and answer.text in each.text.text for each, answer in pairs)
@@ -44,7 +41,6 @@ def main(
         "questions": float(len(answers)),
         "empty": float(sum(not answer.text.strip() for answer in answers)),
         "verbatim": found / len(answers),
-        "answers_per_second": len(answers) / seconds,
         "contexts_cut": float(sum(answer.read < len(each.text.text) for each, answer in pairs)),
         "answers_behind_cut": float(sum(answer.read < each.answer.end for each, answer in pairs)),
         "not_ended": float(sum(not answer.ended for answer in answers)),

@@ -1,6 +1,5 @@
 """Stage complexity-answer: an answer a question, in order, and what is counted."""
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -50,9 +49,7 @@ def ask(world, batch_size=4):
 
 
 def test_every_question_is_answered_in_order(world):
-    started = time.perf_counter()
     metrics = ask(world)
-    took = time.perf_counter() - started
     lines = [line for _, line in read_json_lines(world / "answers.jsonl")]
     examples = read_examples(world / "questions.jsonl", world / "texts.jsonl")
     assert [line["id"] for line in lines] == [each.id for each in examples]
@@ -63,7 +60,6 @@ def test_every_question_is_answered_in_order(world):
     assert metrics["verbatim"] == 1
     assert metrics["empty"] == 0
     assert metrics["contexts_cut"] == metrics["answers_behind_cut"] == metrics["not_ended"] == 0
-    assert metrics["answers_per_second"] >= 9 / took
 
 
 def test_silence_is_counted(world, monkeypatch):
