@@ -72,7 +72,9 @@ def read_framenet_conll(
     for path in paths:
         for number, tokens in enumerate(_sentences(path), 1):
             reader = _Reader(path, core_types or {}, counts)
-            named = next((token.features["sentid"] for token in tokens if token.features.get("sentid", "").strip()), None)
+            named = next(
+                (token.features["sentid"] for token in tokens if token.features.get("sentid", "").strip()), None
+            )
             identifier = named or f"{path.stem}-{number}"
             if identifier in texts:
                 raise BadInput("sentence twice", file=path, row=tokens[0].row, field="sentid", got=identifier)
