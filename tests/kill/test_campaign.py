@@ -148,7 +148,7 @@ def test_what_varies_must_be_there_and_may_differ(campaign, built):
 def test_a_process_that_is_left_is_found_and_ended(campaign, monkeypatch):
     monkeypatch.setattr(campaigns, "GRACE", 0.5)
     orphan = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: str(campaign.project.folder)})
-    while not processes.marked(campaign.project.folder):
+    while orphan.pid not in {process.pid for process in processes.marked(campaign.project.folder)}:
         assert orphan.poll() is None
     assert campaign._leftovers() == ["orphan: sleep 60"]
     assert orphan.wait() < 0
@@ -159,7 +159,7 @@ def test_a_process_that_waits_for_a_processor_has_more_time(campaign, monkeypatc
     monkeypatch.setattr(campaigns, "GRACE", 0.5)
     monkeypatch.setattr(processes, "waited", lambda process: time.monotonic())
     orphan = subprocess.Popen(["sleep", "2"], env={**os.environ, MARK: str(campaign.project.folder)})
-    while not processes.marked(campaign.project.folder):
+    while orphan.pid not in {process.pid for process in processes.marked(campaign.project.folder)}:
         assert orphan.poll() is None
     assert campaign._leftovers() == []
     assert orphan.wait() == 0
