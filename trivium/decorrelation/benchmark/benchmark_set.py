@@ -1,4 +1,4 @@
-"""What every model of a leaderboard is asked: one data set's test split, as the graph has made it (decorrelation.md §3).
+"""What every model of a leaderboard is asked: a data set's test split, as the graph has made it (decorrelation.md §3).
 
 A result is worth comparing with another only if both were asked the same; so the set has two fingerprints. They depend
 on what was asked, and not on the order in which it lies on disk.
@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -146,11 +147,13 @@ def _captions(captions: Captions) -> Iterator[Any]:
 
 
 def _named(queries: Queries, gallery: Gallery, classes: Sequence[str]) -> Iterator[Any]:
-    for row in np.argsort(np.array(queries.ids)):
-        both = (queries.removed[row], queries.present[row])
-        yield queries.ids[row], *([classes[place] for place in np.flatnonzero(each)] for each in both)
+    for row in sorted(range(len(queries.ids)), key=queries.ids.__getitem__):
+        yield (
+            queries.ids[row],
+            *(list(compress(classes, each)) for each in (queries.removed[row], queries.present[row])),
+        )
     for caption, names in zip(gallery.ids.tolist(), gallery.names, strict=True):
-        yield caption, [classes[place] for place in np.flatnonzero(names)]
+        yield caption, list(compress(classes, names))
 
 
 def _digest(kind: str, *parts: Iterable[Any]) -> str:

@@ -3,6 +3,8 @@
     class Mine:
         def encode_images(self, images): ...   # n RGB pictures of Pillow → (n, d), array or tensor
         def encode_texts(self, texts): ...     # n strings → (n, d)
+
+An object of any class that has these two methods will do.
 """
 
 import io

@@ -99,4 +99,6 @@ def _family_of(folder: Path) -> str:
     for name, file in known.items():
         if (folder / file).is_file():
             return name
-    raise BadInput("a folder without a model that is known", file=folder, expected=f"one of {', '.join(known.values())}")
+    raise BadInput(
+        "a folder without a model that is known", file=folder, expected=f"one of {', '.join(known.values())}"
+    )

@@ -30,8 +30,8 @@ TRAININGS = (
     Training(
         r"\bblip\b",
         ("coco",),
-        "Pretrained on COCO and Visual Genome (Li et al. 2022). Visual Genome's pictures are those of COCO and YFCC100M "
-        "(Krishna et al. 2017), those of COCO's test among them.",
+        "Pretrained on COCO and Visual Genome (Li et al. 2022). Visual Genome took its pictures from COCO and YFCC100M "
+        "(Krishna et al. 2017), so that some of the test's may be among them.",
     ),
     Training(
         r"yfcc|/openai\b|openai/clip",

@@ -1,9 +1,9 @@
 """Models side by side on one set: who looks at the picture, and who repeats what usually stands together.
 
-    from trivium.decorrelation.benchmark.leaderboard import odmap
-
     board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, project="trivium")
     print(board.rows[0].model, board.rows[0].scores.mean("odmap@1"))
+
+`my_model` is an `Embedder`; what a text may be, `family.py` says.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -103,8 +103,8 @@ def odmap(
     if not models:
         raise BadInput("no model", field="--model")
     given: dict[str, Embedder | NamedModel] = {}
-    for name, each in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
-        found = find_model(each) if isinstance(each, str) else each
+    for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
+        found = find_model(model) if isinstance(model, str) else model
         shown = name or (found.name if isinstance(found, NamedModel) else type(found).__name__)
         if shown in given:
             raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
@@ -116,12 +116,10 @@ def odmap(
     failed: dict[str, str] = {}
     for name, each in given.items():
         try:
-            model: Any = each.load() if isinstance(each, NamedModel) else each
-            vectors = (
-                model.vectors(asked) if isinstance(model, KeptEmbeddings) else embed(model, asked, name, batch_size)
-            )
-            scores[name] = score(asked, vectors)
-            notes[name] = _notes(asked, each, model)
+            loaded: Any = each.load() if isinstance(each, NamedModel) else each
+            kept = isinstance(loaded, KeptEmbeddings)
+            scores[name] = score(asked, loaded.vectors(asked) if kept else embed(loaded, asked, name, batch_size))
+            notes[name] = _notes(asked, each, loaded)
             if told is not None:
                 told(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
         except BadInput as error:

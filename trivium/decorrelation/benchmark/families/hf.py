@@ -110,8 +110,8 @@ class HuggingFaceModel:
         inputs = self._prepare(images=list(images), return_tensors="pt").to(self._device)
         if self._kind == "blip":
             states = self._network.vision_model(**inputs).last_hidden_state
-            return self._network.vision_proj(states[:, 0])  # type: ignore[no-any-return]
-        return self._network.get_image_features(**inputs).pooler_output  # type: ignore[no-any-return]
+            return self._network.vision_proj(states[:, 0])
+        return self._network.get_image_features(**inputs).pooler_output
 
     def encode_texts(self, texts: Sequence[str]) -> Tensor:
         """(n, d)."""
@@ -120,6 +120,6 @@ class HuggingFaceModel:
         if self._kind == "blip":
             wanted = {name: inputs[name] for name in ("input_ids", "attention_mask")}
             states = self._network.text_encoder(**wanted).last_hidden_state
-            return self._network.text_proj(states[:, 0])  # type: ignore[no-any-return]
+            return self._network.text_proj(states[:, 0])
         known = {name: each for name, each in inputs.items() if name != "token_type_ids" or self._kind == "align"}
-        return self._network.get_text_features(**known).pooler_output  # type: ignore[no-any-return]
+        return self._network.get_text_features(**known).pooler_output

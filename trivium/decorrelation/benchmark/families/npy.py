@@ -1,8 +1,8 @@
 """Embeddings that were made elsewhere: `.npy` matrices, and the ids of their rows.
 
-A folder holds `pictures.npy` with `pictures.jsonl`, and `captions.npy` with `captions.jsonl`: line n has the `id` of row
-n. `write_inputs` writes the pictures, the texts and both lists; whoever embeds them in that order has only to add the
-matrices.
+A folder holds `pictures.npy` with `pictures.jsonl`, and `captions.npy` with `captions.jsonl`: line n has the `id` of
+row n. `write_inputs` writes the pictures, the texts and both lists; whoever embeds them in that order has only to add
+the matrices.
 """
 
 from collections.abc import Sequence
@@ -119,7 +119,7 @@ def write_inputs(asked: BenchmarkSet, folder: Path) -> None:
         raise BadInput("there is something already", file=folder, expected="a new folder")
     with write_atomically(folder) as beside:
         (beside / "pictures").mkdir(parents=True)
-        lines = []
+        lines: list[dict[str, str]] = []
         for _, pictures in asked.to_encode():
             query = dict(zip(pictures.names, pictures.queries, strict=True))
             for name, data in Images(pictures.folder).stream():
