@@ -10,7 +10,7 @@ from trivium.errors import BadInput
 
 # Neither code nor pickles; sentencepiece's models bear the last suffix.
 _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model"]
-_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
 def check_name(where: str, file: str) -> None:
