@@ -12,7 +12,7 @@ from tests.decorrelation.benchmark.benchmark_project import texts_of, write_hugg
 from tests.decorrelation.tiny_models import write_base
 from trivium.commands import cli
 from trivium.commands.odmap import main
-from trivium.page.odmap import COLUMNS, FILES
+from trivium.page.leaderboard.odmap import COLUMNS, FILES
 
 
 @pytest.fixture(scope="module")

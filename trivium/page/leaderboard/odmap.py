@@ -110,9 +110,10 @@ def _percent(row: BoardRow, measure: str) -> str:
 def leaderboard_html(board: Leaderboard) -> str:
     """The page, one self-contained file."""
     style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
+    template = (resources.files("trivium.page.leaderboard") / "odmap.html").read_text(encoding="utf-8")
     return (
         environment()
-        .get_template("odmap.html")
+        .from_string(template)
         .render(
             board=board,
             asked=board.asked,
