@@ -123,7 +123,11 @@ def test_ranks_by_both_measures_and_how_far_behind(simple):
     assert [(row.model, row.odmap_rank, row.recall_rank) for row in rows] == [
         ("looks", 1, 3), ("half", 2, 1), ("repeats", 3, 1),
     ]  # fmt: skip
-    assert [row.climbs for row in rows] == [2, -1, -2]
+    assert [row.looks for row in rows] == [
+        2,
+        0,
+        -2,
+    ]  # half leads the last, which it does not lead by R@1, and not the first
     assert rows[0].behind is None
     assert rows[1].behind[0] == pytest.approx(1 - scores["half"].mean("odmap@1"))
     assert rows[2].behind == (1, (1, 1))

@@ -8,6 +8,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ class BoardRow:
         source: what was asked for, or the class of a Python object.
         scores: its values.
         odmap_rank, recall_rank: from 1, by the means of RANKED; equal means share a rank.
+        looks: how many models it leads by ODmAP@1, with an interval of the difference above 0, that it does not lead by
+            R@1, less those of which the reverse is true; below 0 it repeats.
         behind: how far it is behind the first by ODmAP@1, and the interval of this difference over pictures; None for
             the first.
         notes: of its training sets, and of what it is.
@@ -51,13 +54,9 @@ class BoardRow:
     scores: Scores
     odmap_rank: int
     recall_rank: int
+    looks: int
     behind: tuple[float, Interval] | None
     notes: tuple[str, ...]
-
-    @property
-    def climbs(self) -> int:
-        """Ranks that it wins when objects that go together are taken apart; below 0: it loses them."""
-        return self.recall_rank - self.odmap_rank
 
 
 @dataclass(frozen=True)
@@ -143,6 +142,7 @@ def rank(
     )
     order = np.argsort(by_odmap, kind="stable").tolist()
     best = scores[names[order[0]]].values[RANKED[0]]
+    looks = _looks(asked, [scores[name] for name in names])
     rows = []
     for place in order:
         own = scores[names[place]]
@@ -150,9 +150,22 @@ def rank(
         behind = None if place == order[0] else (float(lost.mean()), interval(asked, lost, own.pictures[RANKED[0]]))
         name = names[place]
         rows.append(
-            BoardRow(name, sources[name], own, int(by_odmap[place]), int(by_recall[place]), behind, notes[name])
+            BoardRow(
+                name, sources[name], own, int(by_odmap[place]), int(by_recall[place]), looks[place], behind, notes[name]
+            )
         )
     return tuple(rows)
+
+
+def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
+    found = [0] * len(scores)
+    for one, other in permutations(range(len(scores)), 2):
+        ahead, behind = scores[one], scores[other]
+        bounds = interval(asked, ahead.values[RANKED[0]] - behind.values[RANKED[0]], ahead.pictures[RANKED[0]])
+        if bounds is not None and bounds[0] > 0 and ahead.mean(RANKED[1]) <= behind.mean(RANKED[1]):
+            found[one] += 1
+            found[other] -= 1
+    return found
 
 
 def _source(each: Embedder | NamedModel) -> str:

@@ -27,7 +27,7 @@ COLUMNS = (
     "source",
     "odmap_rank",
     "recall_rank",
-    "climbs",
+    "looks",
     *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
     "behind",
     "behind_low",
