@@ -109,7 +109,7 @@ def test_ranks_by_both_measures_and_how_far_behind(simple):
 
     def mixed(row):
         right, wrong = right_and_wrong(asked, row)
-        return [*(right[:1] if row % 2 else wrong[:1]), *wrong[1:9], right[0]]
+        return [*(right[:1] if row % 2 else wrong[:1]), *wrong[1:9], right[1]]
 
     looks = pointing_at(asked, lambda row: right_and_wrong(asked, row)[0])
     looks = SetVectors(np.roll(looks.pictures, 7, axis=1), looks.painted, looks.captions)  # and retrieves nothing
