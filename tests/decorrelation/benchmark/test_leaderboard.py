@@ -11,6 +11,7 @@ from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, wri
 from tests.decorrelation.tiny_models import write_base
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import SetVectors
+from trivium.decorrelation.benchmark.family import FAMILIES
 from trivium.decorrelation.benchmark.known_training import UNKNOWN, known_training
 from trivium.decorrelation.benchmark.leaderboard import odmap, rank
 from trivium.decorrelation.benchmark.scores import MEASURES, score
@@ -162,6 +163,20 @@ def test_a_model_that_fails_is_listed_and_the_others_stand(project, tmp_path):
     assert told == [f"good: ODmAP@1 {100 * board.rows[0].scores.mean('odmap@1'):.1f}"]
     with pytest.raises(BadInput, match=r"no model could be asked\n  bad: .*not a CLIPModel"):
         odmap([str(bad)], project)
+
+
+def test_a_library_that_fails_costs_nobody_else_and_an_own_object_is_heard(project, tmp_path, monkeypatch):
+    class Failing(Words):
+        def encode_images(self, images):
+            raise RuntimeError("of its library")
+
+    folder = write_base("clip", tmp_path / "clip")
+    monkeypatch.setattr(FAMILIES["open_clip"], "load", lambda where: Failing())
+    board = odmap({"words": Words(), "clip": str(folder)}, project)
+    assert [row.model for row in board.rows] == ["words"]
+    assert board.failed == {"clip": "RuntimeError: of its library"}
+    with pytest.raises(RuntimeError, match="of its library"):
+        odmap({"words": Words(), "mine": Failing()}, project)
 
 
 @pytest.mark.parametrize(

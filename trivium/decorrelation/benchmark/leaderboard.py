@@ -98,6 +98,7 @@ def odmap(
     Raises:
         BadInput: no model, one name twice, one that is not known by its name, a project without this set, or every
             model failed. A model that fails later is listed in `failed`, and the others stand.
+        Exception: whatever a Python object raises.
     """
     if not models:
         raise BadInput("no model", field="--model")
@@ -123,6 +124,10 @@ def odmap(
                 told(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
         except BadInput as error:
             failed[name] = str(error)
+        except Exception as error:  # of a library: hours of the others would be lost
+            if not isinstance(each, NamedModel):
+                raise
+            failed[name] = f"{type(error).__name__}: {error}"
     if not scores:
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     sources = {name: _source(each) for name, each in given.items()}
