@@ -14,7 +14,8 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, BlipConfig, BlipF
 from tests.complexity.frame_world import write_encoder
 from tests.complexity.tiny_generators import causal_settings, seq2seq_settings, write_llama, write_t5
 from tests.complexity.tiny_readers import settings, write_camembert
-from tests.decorrelation.tiny_models import SETTINGS, write_base
+from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from tests.kvqae.tiny_bert import write_tiny_bert
 from tests.kvqae.tiny_encoders import write_clip
 from trivium.complexity.frames.labels import FrameLabels
@@ -22,6 +23,7 @@ from trivium.complexity.frames.parser_folder import start_parser
 from trivium.complexity.readers.kinds.causal import CausalReader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader
+from trivium.decorrelation.benchmark.family import FAMILIES
 from trivium.decorrelation.captions.captioner import Captioner
 from trivium.decorrelation.models.interface import start
 from trivium.errors import BadInput
@@ -121,6 +123,14 @@ LOADERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "blip's marks": (write_tiny_bert, add_marks),
     "captioner": (write_captioner, lambda folder: Captioner(folder, beams=1, max_tokens=4)),
     "clip": (lambda folder: write_base("clip", folder), lambda folder: start("clip", folder, SETTINGS["clip"], [])),
+    "clip on the leaderboard": (
+        lambda folder: write_base("clip", folder),
+        lambda folder: FAMILIES["open_clip"].load(str(folder)),
+    ),
+    "clip of transformers": (
+        lambda folder: write_hugging_face("clip", folder, CAPTIONS),
+        lambda folder: FAMILIES["hf"].load(str(folder)),
+    ),
     "clip's image tower": (write_clip, lambda folder: load_clip(folder, CPU)),
 }
 
@@ -134,6 +144,15 @@ def test_no_loader_runs_or_asks_to_run_code_of_a_folder(name, model_type, poison
         load(folder)
     except ValueError:  # BadInput, too
         assert model_type  # a known kind is read without their code
+    assert not poisoned.ran
+    assert not poisoned.asked
+
+
+@pytest.mark.parametrize("model_type", [None, "theirs"], ids=["known", "unknown"])
+def test_modules_of_sentence_transformers_that_are_code_are_refused(model_type, poisoned, tmp_path):
+    folder = poisoned.poison(write_hugging_face("clip", tmp_path / "model", CAPTIONS), model_type)
+    with pytest.raises(BadInput, match="not a usable model of sentence-transformers"):
+        FAMILIES["sentence_transformers"].load(str(folder))
     assert not poisoned.ran
     assert not poisoned.asked
 
@@ -152,7 +171,7 @@ def changed_text(folder: Path, **changes: Any) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["clip", "clip's image tower"])
+@pytest.mark.parametrize("name", ["clip", "clip's image tower", "clip on the leaderboard"])
 def test_a_text_tower_of_transformers_is_refused_before_its_code_is_looked_at(name, poisoned, tmp_path):
     write, load = LOADERS[name]
     theirs = poisoned.poison(write_tiny_bert(tmp_path / "text"), "theirs")

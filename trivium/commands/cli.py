@@ -24,6 +24,7 @@ COMMANDS = {
     "ask-page": "the same in the browser (make ask)",
     "delg": "the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them",
     "difficulty": "what makes the questions of any set hard for the models that answered them",
+    "odmap": "how much any model of pictures and texts guesses: a leaderboard on the graph's queries",
     "lanes": "run the graph, without a GPU with stages side by side (make repro)",
     "compare": "experiments side by side: the parameters that differ, and the headline",
     "thorough": "all seeds, grids and sweeps, in a copy of the tree",

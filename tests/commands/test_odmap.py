@@ -1,0 +1,108 @@
+"""The command on a built project: all its files, what it refuses, and that a refusal leaves nothing."""
+
+import csv
+import json
+import shutil
+import sys
+
+import pytest
+
+from tests.commands.test_difficulty import Outline
+from tests.decorrelation.benchmark.benchmark_project import texts_of, write_hugging_face, write_project
+from tests.decorrelation.tiny_models import write_base
+from trivium.commands import cli
+from trivium.commands.odmap import main
+from trivium.page.leaderboard.odmap import COLUMNS, FILES
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = write_project(tmp_path_factory.mktemp("project"))
+    write_hugging_face("clip", folder / "models/my_clip", texts_of(folder))
+    write_base("clip", folder / "models/other")
+    return folder
+
+
+@pytest.fixture
+def project(built, tmp_path, monkeypatch):
+    monkeypatch.chdir(shutil.copytree(built, tmp_path / "project"))
+    return tmp_path / "project"
+
+
+def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [])
+    cli.main(["odmap", "--model", "./models/my_clip", "--model", "second=models/other", "--out", "board"])
+    said = capsys.readouterr().out
+    assert "Page: board/index.html" in said
+    assert {path.name for path in (project / "board").iterdir()} == set(FILES)
+    found = json.loads((project / "board/leaderboard.json").read_text("utf-8"))
+    assert {row["model"] for row in found["models"]} == {"my_clip", "second"}
+    assert found["failed"] == {}
+    assert [len(found[name]) for name in ("split", "queries")] == [64, 64]
+    with (project / "board/leaderboard.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert tuple(rows[0]) == COLUMNS
+    for row, right in zip(rows, found["models"], strict=True):
+        assert float(row["odmap@1"]) == right["odmap@1"]
+        assert row["split"] == found["split"]
+    markdown = (project / "board/leaderboard.md").read_text("utf-8")
+    assert f"Split `{found['split']}`, queries `{found['queries']}`." in markdown
+    assert "| my\\_clip |" in markdown
+    page = Outline((project / "board/index.html").read_text("utf-8"))
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+    assert {link for link in page.links if not link.startswith(("#", "data:"))} == set(FILES) - {"index.html"}
+    assert {"board", "looks", "recall", "known", "asked"} <= set(page.ids)
+    assert "The pictures and captions of this set are invented" in page.text
+    assert found["split"] in page.text
+
+
+def test_inputs_are_written_for_embeddings_of_other_tools(project, capsys):
+    main(["--inputs", "inputs"])
+    assert "npy:inputs" in capsys.readouterr().out
+    assert len((project / "inputs/captions.jsonl").read_text("utf-8").splitlines()) == 60
+    assert len(list((project / "inputs/pictures").iterdir())) == 4 + 9
+
+
+def test_names_are_shown_and_never_run(project):
+    main(["--model", "<script>|x=models/my_clip", "--out", "board"])
+    assert "<script" not in (project / "board/index.html").read_text("utf-8")
+    assert "\\<script\\>\\|x" in (project / "board/leaderboard.md").read_text("utf-8")
+
+
+def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
+    (project / "models/other/open_clip_model.safetensors").write_bytes(b"cut off")
+    with pytest.raises(SystemExit) as left:
+        main(["--model", "models/my_clip", "--model", "models/other", "--out", "board"])
+    assert left.value.code == 1
+    assert "odmap: other was not asked: " in capsys.readouterr().err
+    assert "Not asked" in (project / "board/index.html").read_text("utf-8")
+    assert list(json.loads((project / "board/leaderboard.json").read_text("utf-8"))["failed"]) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "nowhere"], "no such folder, and no kind of model"),
+        (["--model", "open_clip:ViT-B-33/openai"], "choices: ViT-B-32"),
+        (["--model", "models/my_clip", "--dataset", "flickr"], "no such data set in this project"),
+        (["--model", "models/my_clip", "--filling", "lama"], "no painted test pictures"),
+        (["--model", "models/my_clip", "--model", "my_clip=models/other"], "two models of one name"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_line_and_leaves_nothing(project, arguments, message, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([*arguments, "--out", "board"])
+    assert left.value.code == 1
+    said = capsys.readouterr().err
+    assert said.splitlines()[-1].startswith("odmap: ")
+    assert message in said
+    assert not (project / "board").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["--model", "x"], ["--out", "x"], ["--inputs", "x", "--batch", "0"]])
+def test_arguments_that_are_missing_are_asked_for(arguments, project, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert "usage: trivium odmap" in capsys.readouterr().err

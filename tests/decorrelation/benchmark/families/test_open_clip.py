@@ -1,0 +1,178 @@
+"""One small model of each of open_clip's architectures runs; what its lists hold, and what a folder lacks, is said."""
+
+import json
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from sample.scene_models.words import save_clip_tokenizer
+from tests.decorrelation.tiny_models import CAPTIONS, pictures, write_base
+from trivium.decorrelation.benchmark.families import open_clip as family
+from trivium.decorrelation.benchmark.families.open_clip import OpenClip
+from trivium.decorrelation.benchmark.family import find_model
+from trivium.decorrelation.models.clip import Clip
+from trivium.errors import BadInput
+
+TEXT = {"context_length": 12, "width": 16, "heads": 2, "layers": 1}
+SIGLIP = {"no_causal_mask": True, "proj_bias": True, "pool_type": "last", "tokenizer_kwargs": {"clean": "canonicalize"}}
+TIMM = {"timm_model_pretrained": False, "timm_proj": "linear", "image_size": 224}
+# Architectures as in open_clip's configurations, with the smallest towers that timm has.
+SMALL = {
+    "siglip": {
+        "custom_text": True,
+        "init_logit_bias": -10,
+        "vision_cfg": TIMM | {"timm_model_name": "test_vit3", "timm_pool": "map", "image_size": 160},
+        "text_cfg": TEXT | SIGLIP,
+    },
+    "eva": {"custom_text": True, "text_cfg": TEXT,
+            "vision_cfg": TIMM | {"timm_model_name": "eva02_tiny_patch14_224", "timm_pool": "token"}},
+    "pe": {"custom_text": True, "text_cfg": TEXT,
+           "vision_cfg": TIMM | {"timm_model_name": "vit_pe_core_tiny_patch16_384", "timm_pool": "map", "image_size": 384}},
+    "mobileclip": {"custom_text": True, "text_cfg": TEXT | {"no_causal_mask": True},
+                   "vision_cfg": TIMM | {"timm_model_name": "fastvit_t8", "timm_pool": "avg"}},
+    "vit": {"text_cfg": TEXT, "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8}},
+    "resnet": {"text_cfg": TEXT, "vision_cfg": {"image_size": 32, "layers": [1, 1, 1, 1], "width": 8, "patch_size": None}},
+    "coca": {
+        "custom_text": True,
+        "multimodal_cfg": TEXT | {"dim_head": 8, "n_queries": 4, "attn_pooler_heads": 2, "mlp_ratio": 2},
+        "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8,
+                       "output_tokens": True, "attentional_pool": True, "attn_pooler_heads": 2},
+        "text_cfg": TEXT | {"embed_cls": True, "output_tokens": True},
+    },
+}  # fmt: skip
+CLASSES = {"siglip": "CustomTextCLIP", "eva": "CustomTextCLIP", "pe": "CustomTextCLIP", "mobileclip": "CustomTextCLIP",
+           "vit": "CLIP", "resnet": "CLIP", "coca": "CoCa"}  # fmt: skip
+
+
+def write_small(kind, folder):
+    torch.manual_seed(0)
+    folder.mkdir()
+    words = len(save_clip_tokenizer(CAPTIONS, folder))
+    config = json.loads(json.dumps(SMALL[kind])) | {"embed_dim": 8}
+    config["text_cfg"] |= {"vocab_size": words, "hf_tokenizer_name": "words"}
+    if kind == "coca":
+        config["multimodal_cfg"]["vocab_size"] = words
+    network = getattr(open_clip, CLASSES[kind])(
+        **{name: value for name, value in config.items() if name != "custom_text"}
+    )
+    save_file(
+        {name: each.contiguous() for name, each in network.state_dict().items()}, folder / "open_clip_model.safetensors"
+    )
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": {}}))
+    return folder, network.eval()
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_a_small_model_of_each_family_runs_from_its_folder(kind, tmp_path):
+    folder, network = write_small(kind, tmp_path / kind)
+    found = find_model(str(folder))
+    assert (found.name, found.family) == (kind, "open_clip")
+    model = found.load()
+    with torch.inference_mode():
+        images, texts = model.encode_images(pictures(3, 40)), model.encode_texts(CAPTIONS)
+        prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")[2]
+        right = network.encode_image(torch.stack([prepare(each) for each in pictures(3, 40)]))
+    assert images.shape == (3, 8)
+    assert texts.shape == (4, 8)
+    torch.testing.assert_close(images, right, atol=1e-4, rtol=1e-4)
+    assert len(np.unique(texts.numpy().round(5), axis=0)) == len(set(CAPTIONS))
+
+
+def test_a_folder_gives_what_the_graphs_own_reader_gives(tmp_path):
+    folder = write_base("clip", tmp_path / "clip")
+    graph, model = Clip(folder, smallest_crop=1), OpenClip.load(str(folder))
+    with torch.inference_mode():
+        pixels = torch.stack([graph.prepare(each, training=False) for each in pictures(3, 20)])
+        right = [graph.encode_images(pixels), graph.encode_texts(graph.tokenize(CAPTIONS))]
+        for own, other in zip([model.encode_images(pictures(3, 20)), model.encode_texts(CAPTIONS)], right, strict=True):
+            torch.testing.assert_close(torch.nn.functional.normalize(own, dim=1), other, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "ViT-B-16-siglip2/webli",
+            r"no such configuration of open_clip; got 'ViT-B-16-siglip2' \(choices: ViT-B-16-Sig",
+        ),
+        ("ViT-B-32/laion", r"no such weights of this configuration; got 'laion'.*\(choices: openai, "),
+        ("ViT-B-32", r"no such weights of this configuration; got ''.*expected open_clip:ViT-B-32/TAG"),
+    ],
+)
+def test_names_that_open_clip_lacks_come_with_close_ones(name, message):
+    with pytest.raises(BadInput, match=message):
+        find_model(f"open_clip:{name}")
+
+
+def test_weights_that_were_trained_with_another_activation_get_it(monkeypatch):
+    asked = []
+    monkeypatch.setattr(family, "_loaded", lambda *given: asked.append(given))
+    for name in ("ViT-B-32/openai", "ViT-B-32/laion2b_s34b_b79k"):
+        OpenClip.load(name)
+    assert [given[-1]["force_quick_gelu"] for given in asked] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("text_cfg", None, "model_cfg.text_cfg"),
+        ("vision_cfg", None, "model_cfg.vision_cfg"),
+        ("text_cfg", {"hf_model_name": "roberta-base"}, "a model of the hub"),
+    ],
+)
+def test_a_folder_without_a_tower_of_its_own_is_refused(part, value, message, tmp_path):
+    folder = write_base("clip", tmp_path / "clip")
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"][part] = value
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    with pytest.raises(BadInput, match=message):
+        find_model(str(folder))
+
+
+def test_a_folder_without_weights_is_refused(tmp_path):
+    folder = write_base("clip", tmp_path / "clip")
+    (folder / "open_clip_model.safetensors").unlink()
+    with pytest.raises(BadInput, match="no weights"):
+        find_model(str(folder))
+
+
+def test_weights_of_another_network_name_the_layer(tmp_path):
+    folder = write_base("clip", tmp_path / "clip")
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"]["vision_cfg"]["layers"] = 2
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    with pytest.raises(BadInput, match=r"weights do not fit the architecture: .*visual"):
+        OpenClip.load(str(folder))
+
+
+# What cannot be built without the hub, by the tower that lies there.
+REMOTE = {
+    "coca_roberta-ViT-B-32": "roberta-base",
+    "mt5-base-ViT-B-32": "google/mt5-base",
+    "mt5-xl-ViT-H-14": "google/mt5-xl",
+    "nllb-clip-base": "facebook/nllb-200-distilled-600M",
+    "nllb-clip-base-siglip": "facebook/nllb-200-distilled-600M",
+    "nllb-clip-large": "facebook/nllb-200-distilled-1.3B",
+    "nllb-clip-large-siglip": "facebook/nllb-200-distilled-1.3B",
+    "roberta-ViT-B-32": "roberta-base",
+    "xlm-roberta-base-ViT-B-32": "xlm-roberta-base",
+    "xlm-roberta-large-ViT-H-14": "xlm-roberta-large",
+}
+
+
+@pytest.mark.slow
+def test_every_configuration_of_open_clip_is_built_or_needs_a_tower_of_the_hub():
+    refused = {}
+    for name in open_clip.list_models():
+        remote = open_clip.get_model_config(name)["text_cfg"].get("hf_model_name")
+        if remote:
+            refused[name] = remote
+            continue
+        with torch.device("meta"):
+            network = open_clip.create_model(name, device="meta", pretrained_text=False)
+        assert callable(network.encode_image), name
+        assert callable(network.encode_text), name
+    assert refused == REMOTE

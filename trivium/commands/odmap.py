@@ -1,0 +1,95 @@
+"""`trivium odmap`: how much does a model guess, on the queries of this project?
+
+trivium odmap --model open_clip:ViT-B-32/openai --model ./my_clip --out leaderboard
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import BadInput
+
+if TYPE_CHECKING:
+    from trivium.decorrelation.benchmark.leaderboard import Leaderboard
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
+        prog="trivium odmap",
+        description="How much does a model of pictures and texts guess? It is asked about pictures from which an "
+        "object was painted out, as the graph asks its own models.",
+        epilog="Kinds of models, measures and the page: docs/odmap.md.",
+    )
+    made.add_argument(
+        "--model",
+        action="append",
+        metavar="MODEL",
+        help="open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
+        "these; NAME=MODEL gives it a name; may be repeated",
+    )
+    made.add_argument("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown and JSON")
+    made.add_argument("--dataset", default="coco", help="a data set of the project (%(default)s)")
+    made.add_argument("--filling", help="what painted the queries (default: as for most of the project's own models)")
+    made.add_argument("--batch", type=int, default=64, help="pictures at a time (%(default)s)")
+    made.add_argument("--inputs", type=Path, metavar="FOLDER", help="write what is to be embedded for npy:FOLDER, and "
+                      "ask nobody")  # fmt: skip
+    return made
+
+
+def summary(board: "Leaderboard") -> list[str]:
+    """The board in words, a line a model."""
+    width = max(len(row.model) for row in board.rows)
+    lines = [f"{'model':{width}}  ODmAP@1     @5    @10  still named   R@1  rank, by R@1"]
+    for row in board.rows:
+        names = ("odmap@1", "odmap@5", "odmap@10", "still_named", "image_to_text_r@1")
+        a, b, c, named, recall = (100 * row.scores.mean(name) for name in names)
+        ranks = f"{row.odmap_rank:4}{row.recall_rank:9}"
+        lines.append(f"{row.model:{width}}  {a:7.1f}{b:7.1f}{c:7.1f}{named:13.1f}{recall:6.1f}  {ranks}")
+    return lines
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Ask the models of the command line; the status is 1 when one of them could not be asked."""
+    read = parser()
+    arguments = read.parse_args(argv)
+    if arguments.inputs is None and (not arguments.model or arguments.out is None):
+        read.error("--model and --out are needed, or --inputs")
+    if arguments.batch < 1:
+        read.error("--batch should be at least 1")
+    try:
+        if arguments.inputs is not None:
+            from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+            from trivium.decorrelation.benchmark.families.npy import write_inputs
+
+            write_inputs(read_benchmark(Path(), arguments.dataset, arguments.filling), arguments.inputs)
+            print(
+                f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}"
+            )
+            return
+        from trivium.decorrelation.benchmark.leaderboard import odmap
+        from trivium.page.leaderboard.odmap import write_leaderboard
+
+        board = odmap(
+            arguments.model,
+            dataset=arguments.dataset,
+            filling=arguments.filling,
+            batch_size=arguments.batch,
+            told=lambda line: print(line, flush=True),
+        )
+        write_leaderboard(board, arguments.out)
+    except BadInput as error:
+        print(f"odmap: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    print("\n".join(summary(board)))
+    print(f"Page: {arguments.out / 'index.html'}")
+    for name, why in board.failed.items():
+        print(f"odmap: {name} was not asked: {why}", file=sys.stderr)
+    if board.failed:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

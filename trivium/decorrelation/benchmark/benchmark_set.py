@@ -1,0 +1,165 @@
+"""What every model of a leaderboard is asked: a data set's test split, as the graph has made it (decorrelation.md §3).
+
+A result is worth comparing with another only if both were asked the same; so the set has two fingerprints. They depend
+on what was asked, and not on the order in which it lies on disk.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.decorrelation.evaluation.queries import Gallery, Queries, read_gallery, read_removals
+from trivium.decorrelation.evaluation.tables import EvaluateParameters
+from trivium.decorrelation.matrix import read_cells
+from trivium.decorrelation.retrieval.answers import picture_sets
+from trivium.decorrelation.retrieval.gallery import Captions, captions_of
+from trivium.decorrelation.retrieval.ranking import PictureSet
+from trivium.errors import BadInput
+from trivium.files.image_shards import Images
+from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.parameters import used_values, validate
+
+PARAMETERS = Path("params.yaml")
+DATA = Path("data") / "decorrelation"
+_ALWAYS_INVENTED = "control"
+
+
+@dataclass(frozen=True)
+class BenchmarkSet:
+    """The questions.
+
+    Attributes:
+        dataset, filling: names of the graph.
+        captions: of all splits, by ascending id.
+        gallery: the same captions with the classes that each names.
+        pictures: the test pictures, untouched.
+        painted: the queries x′.
+        queries: which classes went from each and which stayed, in the order of `painted`.
+        invented: whether the pictures are of the sample world.
+        certainty: how intervals are drawn, those of the graph's tables.
+        split: sha256 of the test pictures and all captions.
+        asked: sha256 of the queries: painted pictures, classes, and what each caption names.
+    """
+
+    dataset: str
+    filling: str
+    captions: Captions
+    gallery: Gallery
+    pictures: PictureSet
+    painted: PictureSet
+    queries: Queries
+    invented: bool
+    certainty: EvaluateParameters
+    split: str
+    asked: str
+
+    def to_encode(self) -> Iterator[tuple[str, PictureSet]]:
+        """Untouched and painted pictures, with a word for messages."""
+        yield "pictures", self.pictures
+        yield "painted pictures", self.painted
+
+
+def read_benchmark(project: Path, dataset: str = "coco", filling: str | None = None) -> BenchmarkSet:
+    """The test split of a built project.
+
+    Args:
+        project: folder with `params.yaml` and `data/`.
+        dataset: one of `decorrelation.datasets`.
+        filling: what painted the queries; None: that of most of the data set's cells.
+
+    Raises:
+        BadInput: no such data set or filling, something that is not built yet, or files that do not belong together.
+    """
+    parameters = project / PARAMETERS
+    datasets = used_values(parameters, "decorrelation.datasets")
+    if dataset not in datasets:
+        raise BadInput("no such data set in this project", field="dataset", got=dataset, choices=datasets)
+    filling = filling or _usual_filling(parameters, dataset)
+    data = project / DATA
+    painted = data / "painted" / dataset / filling
+    if not (painted / "test").is_dir():
+        raise BadInput(
+            "no painted test pictures",
+            file=painted / "test",
+            field="filling",
+            got=filling,
+            expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
+            choices=sorted(each.parent.name for each in painted.parent.glob("*/test")),
+        )
+    raw, removals = data / "raw" / dataset, data / "removals" / dataset
+    phrases = data / "phrases" / f"{dataset}.parquet"
+    for needed in (raw, phrases, removals):
+        if not needed.exists():
+            raise BadInput("not built yet", file=needed, expected="a built project: make repro P=decorrelation")
+    corpus = read_corpus(raw)
+    tested = [picture for picture in corpus.pictures if picture.split == "test"]
+    sets, _ = picture_sets(tested, raw, removals, painted)
+    captions, gallery = captions_of(corpus), read_gallery(phrases, corpus.classes)
+    if not np.array_equal(captions.ids, gallery.ids):
+        raise BadInput("phrases of other captions", file=phrases, expected=f"those of {raw}")
+    if not sets["synthetic"].names:
+        raise BadInput("no painted picture of the test split", file=removals)
+    removed = read_removals(removals / "removals.parquet", corpus.classes, {})
+    queries = removed.select(sets["synthetic"].queries)
+    values = used_values(parameters, "decorrelation.evaluate")
+    return BenchmarkSet(
+        dataset,
+        filling,
+        captions,
+        gallery,
+        sets["original"],
+        sets["synthetic"],
+        queries,
+        dataset == _ALWAYS_INVENTED or used_values(parameters, f"world.{dataset}") == "sample",
+        validate(EvaluateParameters, values, "decorrelation.evaluate", parameters),
+        _digest("split", _pictures(sets["original"]), _captions(captions)),
+        _digest("queries", _pictures(sets["synthetic"]), _named(queries, gallery, corpus.classes)),
+    )
+
+
+def _usual_filling(parameters: Path, dataset: str) -> str:
+    used = Counter(cell.queries for cell in read_cells(parameters).values() if cell.dataset == dataset)
+    if not used:
+        raise BadInput("no cell asks this data set", file=parameters, got=dataset, expected="a filling, by its name")
+    return used.most_common(1)[0][0]
+
+
+def _pictures(asked: PictureSet) -> Iterator[Any]:
+    """(id, picture that it was made from, digest of its bytes), sorted."""
+    images = Images(asked.folder)
+    wanted = {name: (query, owner) for name, query, owner in zip(asked.names, asked.queries, asked.owners, strict=True)}
+    if missing := sorted(wanted.keys() - set(images.names)):
+        raise BadInput("no such image", file=images.folder, field="name", got=missing[0])
+    found = ((*wanted[name], hashlib.sha256(data).hexdigest()) for name, data in images.stream() if name in wanted)
+    yield from sorted(found)
+
+
+def _captions(captions: Captions) -> Iterator[Any]:
+    for row, text in enumerate(captions.texts):
+        yield int(captions.ids[row]), int(captions.pictures[row]), bool(captions.test[row]), text
+
+
+def _named(queries: Queries, gallery: Gallery, classes: Sequence[str]) -> Iterator[Any]:
+    for row in sorted(range(len(queries.ids)), key=queries.ids.__getitem__):
+        yield (
+            queries.ids[row],
+            *(list(compress(classes, each)) for each in (queries.removed[row], queries.present[row])),
+        )
+    for caption, names in zip(gallery.ids.tolist(), gallery.names, strict=True):
+        yield caption, list(compress(classes, names))
+
+
+def _digest(kind: str, *parts: Iterable[Any]) -> str:
+    total = hashlib.sha256(kind.encode())
+    for part in parts:
+        for item in part:
+            total.update(json.dumps(item, ensure_ascii=False).encode() + b"\n")
+        total.update(b"\n")
+    return total.hexdigest()

@@ -1,0 +1,165 @@
+"""What a model must have to be asked, and the vectors that it gives to a set: unit length, finite, one a thing.
+
+    class Mine:
+        def encode_images(self, images): ...   # n RGB pictures of Pillow → (n, d), array or tensor
+        def encode_texts(self, texts): ...     # n strings → (n, d)
+
+An object of any class that has these two methods will do.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch.nn.functional import normalize
+from tqdm import tqdm
+
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
+from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
+from trivium.decorrelation.retrieval.ranking import PictureSet
+from trivium.errors import BadInput
+from trivium.files.image_shards import Images
+from trivium.nets.device import halving_batches, length_sorted_batches
+
+T = TypeVar("T")
+TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}
+
+
+class Embedder(Protocol):
+    """Pictures and texts in one space; lengths of the vectors do not matter."""
+
+    def encode_images(self, images: Sequence[Image.Image]) -> Any:
+        """N RGB pictures → (n, d)."""
+        ...
+
+    def encode_texts(self, texts: Sequence[str]) -> Any:
+        """N texts → (n, d)."""
+        ...
+
+
+@dataclass(frozen=True)
+class SetVectors:
+    """A model's unit vectors of a set.
+
+    Attributes:
+        pictures: (test pictures, d), in the order of the set.
+        painted: (queries, d).
+        captions: (captions, d).
+    """
+
+    pictures: Vectors
+    painted: Vectors
+    captions: Vectors
+
+
+def embed(model: Embedder, asked: BenchmarkSet, name: str, batch_size: int = 64) -> SetVectors:
+    """Encode a set; a caption that comes twice is encoded once, so that equal sentences tie.
+
+    Args:
+        model: on its device.
+        asked: the set.
+        name: of the model, for messages.
+        batch_size: pictures at a time, and eight times as many texts; halves itself when GPU memory runs out.
+
+    Raises:
+        BadInput: a model without a tower, a picture that cannot be decoded, or vectors that cannot be used.
+    """
+    for method, what in TOWERS.items():
+        if not callable(getattr(model, method, None)):
+            raise BadInput(f"a model without {what}", file=name, field=method, expected="both towers of one space")
+    captions = _of_texts(model, asked.captions.texts, name, 8 * batch_size)
+    pictures, painted = (_of_pictures(model, each, f"{name}, {what}", batch_size) for what, each in asked.to_encode())
+    require_one_space(name, SetVectors(pictures, painted, captions))
+    return SetVectors(pictures, painted, captions)
+
+
+def require_one_space(name: str, vectors: SetVectors) -> None:
+    """Refuse pictures and captions of different widths."""
+    widths = {vectors.pictures.shape[1], vectors.painted.shape[1], vectors.captions.shape[1]}
+    if len(widths) > 1:
+        got = f"{vectors.pictures.shape[1]} and {vectors.captions.shape[1]}"
+        raise BadInput("pictures and texts in different spaces", file=name, got=got, expected="one width")
+
+
+def unit(made: Any, count: int, name: str, first: int = 0) -> NDArray[np.float32]:
+    """Vectors of length 1.
+
+    Args:
+        made: (count, d), an array or a tensor.
+        count: things that were encoded.
+        name: where they are from, for messages.
+        first: row of the first, for messages.
+
+    Raises:
+        BadInput: another shape or count, NaN or infinity, or a vector of length 0.
+    """
+    values = made if isinstance(made, torch.Tensor) else torch.from_numpy(np.array(made, dtype=np.float32))
+    values = values.detach().float()
+    if values.ndim != 2 or len(values) != count or not values.shape[1]:
+        raise BadInput(
+            "embeddings of another shape", file=name, got=tuple(values.shape), expected=f"({count}, d), a row a thing"
+        )
+    good = torch.isfinite(values).all(dim=1)
+    if not good.all():
+        raise BadInput("NaN or infinite value in an embedding", file=name, row=first + 1 + int(good.int().argmin()))
+    if (zero := (values == 0).all(dim=1)).any():
+        raise BadInput("an embedding of length 0 has no direction", file=name, row=first + 1 + int(zero.int().argmax()))
+    found: NDArray[np.float32] = normalize(values, dim=1).cpu().numpy()
+    return found
+
+
+def _of_texts(model: Embedder, texts: Sequence[str], name: str, batch_size: int) -> Vectors:
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    different = list(places)
+    batches = length_sorted_batches([len(text) for text in different], batch_size)
+    order = np.concatenate(batches)
+    groups = ([different[row] for row in batch] for batch in tqdm(batches, desc=f"{name}, captions", mininterval=5))
+    found = _encoded(model.encode_texts, groups, batch_size, f"{name}, captions")
+    vectors = np.empty_like(found)
+    vectors[order] = found
+    return vectors if len(different) == len(texts) else vectors[[places[text] for text in texts]]
+
+
+def _of_pictures(model: Embedder, asked: PictureSet, name: str, batch_size: int) -> Vectors:
+    rows = {each: row for row, each in enumerate(asked.names)}
+    images = Images(asked.folder)
+    shown = tqdm(images.stream(), total=len(images.names), desc=name, unit="image", mininterval=5)
+    order: list[int] = []
+
+    def opened() -> Iterator[Image.Image]:
+        for each, data in shown:
+            if each in rows:
+                order.append(rows[each])
+                try:
+                    yield Image.open(io.BytesIO(data)).convert("RGB")
+                except OSError as error:
+                    raise BadInput(f"not a readable picture: {error}", file=asked.folder, got=each) from None
+
+    found = _encoded(model.encode_images, in_groups(opened(), batch_size), batch_size, name)
+    vectors = np.empty_like(found)
+    vectors[order] = found
+    return vectors
+
+
+def _encoded(encode: Callable[[Sequence[T]], Any], groups: Iterator[list[T]], batch_size: int, name: str) -> Vectors:
+    """Unit vectors of all groups, in their order."""
+    parts: list[NDArray[np.float32]] = []
+    done = 0
+
+    def checked(items: Sequence[T]) -> NDArray[np.float32]:
+        return unit(encode(items), len(items), name, done)
+
+    with torch.inference_mode():
+        for group in groups:
+            for vectors in halving_batches(group, batch_size, checked):
+                if parts and vectors.shape[1] != parts[0].shape[1]:
+                    raise BadInput("embeddings of different widths", file=name, row=done + 1, got=vectors.shape[1],
+                                   expected=str(parts[0].shape[1]))  # fmt: skip
+                parts.append(vectors)
+                done += len(vectors)
+    return np.concatenate(parts)

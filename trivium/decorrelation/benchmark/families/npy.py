@@ -1,0 +1,132 @@
+"""Embeddings that were made elsewhere: `.npy` matrices, and the ids of their rows.
+
+A folder holds `pictures.npy` with `pictures.jsonl`, and `captions.npy` with `captions.jsonl`: line n has the `id` of
+row n. `write_inputs` writes the pictures, the texts and both lists; whoever embeds them in that order has only to add
+the matrices.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
+from trivium.decorrelation.benchmark.embedder import SetVectors, require_one_space, unit
+from trivium.decorrelation.benchmark.family import Family
+from trivium.decorrelation.retrieval.encoding import Vectors
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import Images
+from trivium.files.matrices import check_finite, read_matrix
+from trivium.files.tables import read_json_lines, write_json_lines
+
+_PARTS = ("pictures", "captions")
+_SUFFIXES = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"GI": ".gif", b"BM": ".bmp"}
+
+
+class Npy(Family):
+    """Nothing is encoded."""
+
+    name = "npy"
+    file = "pictures.npy"
+
+    @staticmethod
+    def check(where: str) -> None:
+        """All four files are there, and the matrices are finite and have an id a row."""
+        KeptEmbeddings(Path(where))
+
+    @staticmethod
+    def load(where: str) -> "KeptEmbeddings":
+        """Memory-mapped."""
+        return KeptEmbeddings(Path(where))
+
+
+class KeptEmbeddings:
+    """Vectors by their ids.
+
+    Args:
+        folder: of both matrices with their ids.
+
+    Raises:
+        BadInput: a file is missing, is no matrix of numbers, holds NaN, or has another count than the ids; an id twice.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts = {part: _read(folder, part) for part in _PARTS}
+
+    def vectors(self, asked: BenchmarkSet) -> SetVectors:
+        """Those of a set.
+
+        Raises:
+            BadInput: an id that the set asks for is missing, or one is there that it lacks.
+        """
+        pictures = [*asked.pictures.queries, *asked.painted.queries]
+        found = self._rows("pictures", pictures)
+        count = len(asked.pictures.queries)
+        vectors = SetVectors(found[:count], found[count:], self._rows("captions", _caption_ids(asked)))
+        require_one_space(str(self._folder), vectors)
+        return vectors
+
+    def _rows(self, part: str, wanted: Sequence[str]) -> Vectors:
+        places, matrix = self._parts[part]
+        file = self._folder / f"{part}.jsonl"
+        if missing := [name for name in wanted if name not in places]:
+            raise BadInput(f"{len(missing)} of {len(wanted)} embeddings are missing", file=file, field="id",
+                           got=f"no {missing[0]}", expected="those of --inputs")  # fmt: skip
+        if others := places.keys() - set(wanted):
+            raise BadInput("embeddings of another set", file=file, field="id", got=min(others),
+                           expected="those of --inputs alone")  # fmt: skip
+        rows = [places[name] for name in wanted]
+        return unit(matrix[rows], len(rows), str(self._folder / f"{part}.npy"))
+
+
+def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
+    file = folder / f"{part}.npy"
+    matrix = read_matrix(file)
+    if matrix.ndim != 2:
+        raise BadInput("not a matrix", file=file, got=matrix.shape, expected="(rows, d)")
+    ids = folder / f"{part}.jsonl"
+    places: dict[str, int] = {}
+    for row, line in read_json_lines(ids):
+        if not isinstance(line.get("id"), str | int):
+            raise BadInput("no id", file=ids, row=row, field="id", got=line.get("id"))
+        if (name := str(line["id"])) in places:
+            raise BadInput("id twice", file=ids, row=row, field="id", got=name)
+        places[name] = len(places)
+    if len(places) != len(matrix):
+        raise BadInput("another count of embeddings than of ids", file=file, got=len(matrix),
+                       expected=f"{len(places)}, as in {ids.name}")  # fmt: skip
+    check_finite(matrix, file)
+    return places, matrix
+
+
+def _caption_ids(asked: BenchmarkSet) -> list[str]:
+    return list(map(str, asked.captions.ids.tolist()))
+
+
+def write_inputs(asked: BenchmarkSet, folder: Path) -> None:
+    """Write what is to be embedded: `pictures.jsonl` (id, file), the files, and `captions.jsonl` (id, text).
+
+    Args:
+        asked: the set.
+        folder: which is not there yet.
+
+    Raises:
+        BadInput: it is there.
+    """
+    if folder.exists():
+        raise BadInput("there is something already", file=folder, expected="a new folder")
+    with write_atomically(folder) as beside:
+        (beside / "pictures").mkdir(parents=True)
+        lines: list[dict[str, str]] = []
+        for _, pictures in asked.to_encode():
+            query = dict(zip(pictures.names, pictures.queries, strict=True))
+            for name, data in Images(pictures.folder).stream():
+                if name in query:
+                    file = f"pictures/{len(lines):06d}{_SUFFIXES.get(data[:2], '.image')}"
+                    (beside / file).write_bytes(data)
+                    lines.append({"id": query[name], "file": file})
+        write_json_lines(beside / "pictures.jsonl", lines)
+        texts = zip(_caption_ids(asked), asked.captions.texts, strict=True)
+        write_json_lines(beside / "captions.jsonl", ({"id": name, "text": text} for name, text in texts))

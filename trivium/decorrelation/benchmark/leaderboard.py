@@ -1,0 +1,184 @@
+"""Models side by side on one set: who looks at the picture, and who repeats what usually stands together.
+
+    board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, project="trivium")
+    print(board.rows[0].model, board.rows[0].scores.mean("odmap@1"))
+
+`my_model` is an `Embedder`; what a text may be, `family.py` says.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
+from trivium.decorrelation.benchmark.embedder import Embedder, embed
+from trivium.decorrelation.benchmark.families.npy import KeptEmbeddings
+from trivium.decorrelation.benchmark.family import NamedModel, find_model
+from trivium.decorrelation.benchmark.known_training import known_training
+from trivium.decorrelation.benchmark.scores import (
+    Interval,
+    Scores,
+    by_chance,
+    interval,
+    require_gallery,
+    score,
+)
+from trivium.errors import BadInput
+
+RANKED = ("odmap@1", "image_to_text_r@1")
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A model's place.
+
+    Attributes:
+        model: its name.
+        source: what was asked for, or the class of a Python object.
+        scores: its values.
+        odmap_rank, recall_rank: from 1, by the means of RANKED; equal means share a rank.
+        looks: how many models it leads by ODmAP@1, with an interval of the difference above 0, that it does not lead by
+            R@1, less those of which the reverse is true; below 0 it repeats.
+        behind: how far it is behind the first by ODmAP@1, and the interval of this difference over pictures; None for
+            the first.
+        notes: of its training sets, and of what it is.
+    """
+
+    model: str
+    source: str
+    scores: Scores
+    odmap_rank: int
+    recall_rank: int
+    looks: int
+    behind: tuple[float, Interval] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """What was found.
+
+    Attributes:
+        asked: the set.
+        rows: by ODmAP@1, the best first.
+        chance: {ODmAP@k: expected of a random order}.
+        failed: {model: why it could not be asked}.
+    """
+
+    asked: BenchmarkSet
+    rows: tuple[BoardRow, ...]
+    chance: Mapping[str, float]
+    failed: Mapping[str, str]
+
+
+def odmap(
+    models: Mapping[str, Embedder | str] | Sequence[str],
+    project: str | Path = ".",
+    *,
+    dataset: str = "coco",
+    filling: str | None = None,
+    batch_size: int = 64,
+    told: Callable[[str], None] | None = None,
+) -> Leaderboard:
+    """Ask models the test queries of a built project.
+
+    Args:
+        models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
+            the latter.
+        project: folder of the built project.
+        dataset, filling: see `read_benchmark`.
+        batch_size: pictures at a time.
+        told: takes a line a model that is done.
+
+    Raises:
+        BadInput: no model, one name twice, one that is not known by its name, a project without this set, or every
+            model failed. A model that fails later is listed in `failed`, and the others stand.
+        Exception: whatever a Python object raises.
+    """
+    if not models:
+        raise BadInput("no model", field="--model")
+    given: dict[str, Embedder | NamedModel] = {}
+    for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
+        found = find_model(model) if isinstance(model, str) else model
+        shown = name or (found.name if isinstance(found, NamedModel) else type(found).__name__)
+        if shown in given:
+            raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
+        given[shown] = found
+    asked = read_benchmark(Path(project), dataset, filling)
+    require_gallery(asked)
+    scores: dict[str, Scores] = {}
+    notes: dict[str, tuple[str, ...]] = {}
+    failed: dict[str, str] = {}
+    for name, each in given.items():
+        try:
+            loaded: Any = each.load() if isinstance(each, NamedModel) else each
+            kept = isinstance(loaded, KeptEmbeddings)
+            scores[name] = score(asked, loaded.vectors(asked) if kept else embed(loaded, asked, name, batch_size))
+            notes[name] = _notes(asked, each, loaded)
+            if told is not None:
+                told(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
+        except BadInput as error:
+            failed[name] = str(error)
+        except Exception as error:  # of a library: hours of the others would be lost
+            if not isinstance(each, NamedModel):
+                raise
+            failed[name] = f"{type(error).__name__}: {error}"
+    if not scores:
+        raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
+    sources = {name: _source(each) for name, each in given.items()}
+    return Leaderboard(asked, rank(asked, scores, sources, notes), by_chance(asked), failed)
+
+
+def rank(
+    asked: BenchmarkSet,
+    scores: Mapping[str, Scores],
+    sources: Mapping[str, str],
+    notes: Mapping[str, tuple[str, ...]],
+) -> tuple[BoardRow, ...]:
+    """The rows of models that were all asked `asked`; of equal ones the first that was given comes first."""
+    names = list(scores)
+    by_odmap, by_recall = (
+        rankdata([-scores[name].mean(measure) for name in names], method="min").astype(int) for measure in RANKED
+    )
+    order = np.argsort(by_odmap, kind="stable").tolist()
+    best = scores[names[order[0]]].values[RANKED[0]]
+    looks = _looks(asked, [scores[name] for name in names])
+    rows = []
+    for place in order:
+        own = scores[names[place]]
+        lost = best - own.values[RANKED[0]]
+        behind = None if place == order[0] else (float(lost.mean()), interval(asked, lost, own.pictures[RANKED[0]]))
+        name = names[place]
+        rows.append(
+            BoardRow(
+                name, sources[name], own, int(by_odmap[place]), int(by_recall[place]), looks[place], behind, notes[name]
+            )
+        )
+    return tuple(rows)
+
+
+def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
+    found = [0] * len(scores)
+    for one, other in permutations(range(len(scores)), 2):
+        ahead, behind = scores[one], scores[other]
+        bounds = interval(asked, ahead.values[RANKED[0]] - behind.values[RANKED[0]], ahead.pictures[RANKED[0]])
+        if bounds is not None and bounds[0] > 0 and ahead.mean(RANKED[1]) <= behind.mean(RANKED[1]):
+            found[one] += 1
+            found[other] -= 1
+    return found
+
+
+def _source(each: Embedder | NamedModel) -> str:
+    if isinstance(each, NamedModel):
+        return f"{each.family}:{Path(each.where).name if Path(each.where).is_dir() else each.where}"
+    return f"Python: {type(each).__name__}"
+
+
+def _notes(asked: BenchmarkSet, each: Embedder | NamedModel, model: Any) -> tuple[str, ...]:
+    found = [] if asked.invented else known_training(_source(each), asked.dataset)
+    return tuple(note for note in (getattr(model, "note", ""), *found) if note)

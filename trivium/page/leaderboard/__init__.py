@@ -1,0 +1,1 @@
+"""The leaderboard of `trivium odmap`. Its template lies here, where no stage's digest covers it."""

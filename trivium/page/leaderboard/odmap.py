@@ -1,0 +1,141 @@
+"""What `trivium odmap` writes: the leaderboard as a page, CSV, Markdown and JSON."""
+
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
+from trivium.decorrelation.benchmark.scores import MEASURES, STILL_NAMED, TO_IMAGE, TO_TEXT
+from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP
+from trivium.files.atomic import write_atomically
+from trivium.files.csv_tables import write_csv
+from trivium.files.tables import write_json
+from trivium.page.common import environment
+from trivium.page.figures import forest
+
+FILES = {
+    "index.html": "the page",
+    "leaderboard.csv": "a line a model",
+    "leaderboard.md": "the table as Markdown",
+    "leaderboard.json": "all numbers",
+}
+COLUMNS = (
+    "model",
+    "source",
+    "odmap_rank",
+    "recall_rank",
+    "looks",
+    *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
+    "behind",
+    "behind_low",
+    "behind_high",
+    "notes",
+    "dataset",
+    "filling",
+    "split",
+    "queries",
+)
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
+    """Write FILES into a folder, which may hold other things too; made where there is none."""
+    folder = Path(folder)
+    rows = [_values(board, row) for row in board.rows]
+    page, table = leaderboard_html(board), leaderboard_markdown(board)
+    tree = {
+        **_set(board),
+        "chance": dict(board.chance),
+        "models": [row | {"notes": list(each.notes)} for row, each in zip(rows, board.rows, strict=True)],
+        "failed": dict(board.failed),
+    }
+    write_csv(folder / "leaderboard.csv", COLUMNS, rows)
+    write_json(folder / "leaderboard.json", tree)
+    for name, text in (("leaderboard.md", table), ("index.html", page)):
+        with write_atomically(folder / name) as beside:
+            beside.write_text(text, "utf-8")
+
+
+def _set(board: Leaderboard) -> dict[str, Any]:
+    asked = board.asked
+    return {"dataset": asked.dataset, "filling": asked.filling, "split": asked.split, "queries": asked.asked}
+
+
+def _values(board: Leaderboard, row: BoardRow) -> dict[str, Any]:
+    values: dict[str, Any] = {name: getattr(row, name) for name in COLUMNS[:5]}
+    for measure in MEASURES:
+        low, high = row.scores.intervals[measure] or (None, None)
+        values |= {measure: row.scores.mean(measure), f"{measure}_low": low, f"{measure}_high": high}
+    difference, bounds = row.behind or (None, None)
+    low, high = bounds or (None, None)
+    values |= {"behind": difference, "behind_low": low, "behind_high": high, "notes": " ".join(row.notes)}
+    return values | _set(board)
+
+
+def leaderboard_markdown(board: Leaderboard) -> str:
+    """A table in percent, and what belongs to it."""
+    heading = ["Model", *(f"ODmAP@{k}" for k in CUTOFFS), "still named", "R@1 i→t", "R@1 t→i", "rank", "by R@1"]
+    lines = [f"| {' | '.join(heading)} |", f"|---|{'---:|' * (len(heading) - 1)}"]
+    for row in board.rows:
+        first = row.scores.intervals[ODMAP[0]]
+        figures = [_percent(row, name) for name in (*ODMAP, STILL_NAMED, TO_TEXT[0], TO_IMAGE[0])]
+        if first is not None:
+            figures[0] += f" [{100 * first[0]:.1f}, {100 * first[1]:.1f}]"
+        cells = [_plain(row.model), *figures, str(row.odmap_rank), str(row.recall_rank)]
+        lines.append(f"| {' | '.join(cells)} |")
+    luck = [f"{100 * board.chance[name]:.1f}" for name in ODMAP]
+    lines.append(f"| *random order* | {' | '.join(luck)} |{' |' * 5}")
+    asked = board.asked
+    lines += ["", f"Data set {asked.dataset}, queries painted by {asked.filling}, {len(asked.queries.ids)} queries.",
+              f"Split `{asked.split}`, queries `{asked.asked}`."]  # fmt: skip
+    if asked.invented:
+        lines.append("The pictures are invented.")
+    lines += [f"- {_plain(row.model)}: {note}" for row in board.rows for note in row.notes]
+    lines += [f"- {_plain(name)} was not asked: {_plain(why)}" for name, why in board.failed.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _percent(row: BoardRow, measure: str) -> str:
+    return f"{100 * row.scores.mean(measure):.1f}"
+
+
+def leaderboard_html(board: Leaderboard) -> str:
+    """The page, one self-contained file."""
+    style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
+    template = (resources.files("trivium.page.leaderboard") / "odmap.html").read_text(encoding="utf-8")
+    return (
+        environment()
+        .from_string(template)
+        .render(
+            board=board,
+            asked=board.asked,
+            style=Markup(style),
+            odmap=ODMAP,
+            still_named=STILL_NAMED,
+            recall=[("image → text", TO_TEXT), ("text → image", TO_IMAGE)],
+            cutoffs=CUTOFFS,
+            pictures=len(set(board.asked.queries.pictures.tolist())),
+            figure=Markup(_figure(board)),
+            files=FILES,
+        )
+    )
+
+
+def _figure(board: Leaderboard) -> str:
+    series: dict[str, list[tuple[float, float, float] | None]] = {}
+    for entry, measure in (("ODmAP@1", ODMAP[0]), ("R@1, image → text", TO_TEXT[0])):
+        series[entry] = []
+        for row in board.rows:
+            mean = row.scores.mean(measure)
+            low, high = row.scores.intervals[measure] or (mean, mean)
+            series[entry].append((100 * mean, 100 * low, 100 * high))
+    names = [row.model for row in board.rows]
+    return forest(names, series, title="ODmAP@1 and R@1 of every model with their intervals", xlabel="%")
