@@ -14,6 +14,13 @@ from trivium.complexity.effects.simulated_scores import Difficulty, confounded, 
 from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, rejections, simulate
 from trivium.errors import BadInput
 
+
+@pytest.fixture(autouse=True)
+def _no_collection(monkeypatch):
+    """statsmodels collects garbage at each correction, which is slow where much is imported."""
+    monkeypatch.setattr("gc.collect", lambda *_: 0)
+
+
 DIFFICULTY = {"level": 0.6, "models": 0.05, "texts": 0.1, "frames": 0.05, "examples": 0.2, "answers": 0.35}
 
 
