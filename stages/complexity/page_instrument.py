@@ -8,10 +8,11 @@ from pyarrow import csv
 from pydantic import Field
 
 from trivium.complexity.effects.factor_table import read_names
+from trivium.complexity.effects.sensitivity import Power
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
-from trivium.page.complexity.instrument import agreement_html, planted, simulation_html
+from trivium.page.complexity.instrument import agreement_html, planted, sensitivity_html, simulation_html
 from trivium.page.complexity.material import read_answered, read_found, read_published
 
 
@@ -23,23 +24,28 @@ class InstrumentPageParameters(Parameters):
         "readers": "complexity.finetune.models",
         "prompted": "complexity.prompt.models",
         "simulate": "complexity.simulate",
+        "risk": "complexity.validate.risk",
     }
     world: str = Field(description="Where the evaluation texts come from")
     readers: dict[str, dict[str, Any]] = Field(description="Models that are fine-tuned")
     prompted: dict[str, dict[str, Any]] = Field(description="Models that are prompted")
     simulate: dict[str, Any] = Field(description="What was planted")
+    risk: float = Field(description="The stated error rate of every test")
 
 
 def main(
     parameters: InstrumentPageParameters, context: Context, *, scores: Path, factors: Path, agreement: Path,
-    found: Sequence[Path], published: Path, out: Path,
+    powers: Path, found: Sequence[Path], published: Path, out: Path,
 ) -> dict[str, float]:  # fmt: skip
     """Render both; the metrics say how strong the planted effects are (see `planted`)."""
     printed, metrics = read_published(published), read_found(found)
     known = read_answered(scores, printed, parameters.readers, parameters.prompted)
     pairs = csv.read_csv(agreement).to_pylist()
+    names = read_names(factors)
+    simulated = simulation_html(metrics["simulate"], parameters.simulate | {"risk": parameters.risk}, names, printed)
+    by_strength = [Power(**row) for row in csv.read_csv(powers).to_pylist()]
     sections = {
-        "instrument": simulation_html(metrics["simulate"], parameters.simulate, read_names(factors), printed),
+        "instrument": simulated + sensitivity_html(by_strength, parameters.simulate, names, printed),
         "agreement": agreement_html(pairs, known.models, metrics["validate"], known.labels),
     }
     write_part(out, parameters.world, sections)

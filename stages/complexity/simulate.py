@@ -1,12 +1,15 @@
-"""Stage `complexity-simulate`. Planted effects: does the analysis find them, and only them?."""
+"""Stage `complexity-simulate`. Planted effects: does the analysis find them, only them, and how small ones?"""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from trivium.complexity.effects.analysis import large_enough
 from trivium.complexity.effects.factor_table import FactorTable, read_factors
+from trivium.complexity.effects.sensitivity import Power, powers, sensitivity_metrics
 from trivium.complexity.effects.simulation import (
     SCENARIOS,
     Rate,
@@ -23,6 +26,7 @@ METHODS = ("mann_whitney", "holm", "bootstrap", "frame", "joint", "found", "foun
 
 
 COLUMNS = ("scenario", "method", "factor", "role", "rate", "low", "high", "simulations")
+POWERS = ("size", "factor", "criterion", "planted", "delta", "power", "low", "high", "simulations")
 
 
 def _cells(
@@ -35,12 +39,35 @@ def _cells(
     return {method: np.where(planted, worse[method], either[method]) for method in METHODS}
 
 
-def main(parameters: SimulateParameters, context: Context, *, factors: Path, out: Path) -> dict[str, float]:
-    """Write every rate (CSV); the metrics hold power, false alarms, and the confounded factor's fate."""
+def _powers(table: FactorTable, parameters: SimulateParameters) -> Iterator[Power]:
+    """Of a study as large as this corpus, and of one as large as the paper's."""
+    for size, models in (("corpus", parameters.models), ("paper", parameters.sensitivity.paper.models)):
+        yield from powers(
+            table,
+            size,
+            parameters.sensitivity,
+            models=models,
+            difficulty=parameters.difficulty,
+            seed=parameters.seed,
+            risk=parameters.risk,
+            smallest_set=parameters.smallest_set,
+            resamples=parameters.resamples,
+            confidence=parameters.confidence,
+        )
+
+
+def main(
+    parameters: SimulateParameters, context: Context, *, factors: Path, out: Path, out_powers: Path
+) -> dict[str, float]:
+    """Write every rate, and power by δ (CSV).
+
+    Returns:
+        Power, false alarms, the confounded factor's fate, and the smallest δ that is found (`sensitivity_metrics`).
+    """
     del context
     table = read_factors(factors)
     parameters.check(table.names, factors)
-    defined = np.array([len(set(codes[codes >= 0])) == 2 for codes in table.factors])
+    defined = large_enough(table.factors, parameters.smallest_set)
     jobs = [(scenario, number) for scenario in SCENARIOS for number in range(parameters.simulations)]
     done = [_cells(*job, table, parameters) for job in tqdm(jobs, desc="simulations", mininterval=5, leave=False)]
     every: list[Rate] = []
@@ -53,7 +80,9 @@ def main(parameters: SimulateParameters, context: Context, *, factors: Path, out
             cells = np.array([each[method] for each in part], dtype=bool)
             every += rates(scenario, cells, usable, method, parameters, table.names)
     write_csv(out, COLUMNS, map(vars, every))
-    return metrics_of(every, parameters)
+    by_strength = list(_powers(table, parameters))
+    write_csv(out_powers, POWERS, map(vars, by_strength))
+    return metrics_of(every, parameters) | sensitivity_metrics(by_strength, parameters.sensitivity.power)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ class ValidateParameters(Parameters):
 
     measure: Measure = Field(description="The score that is analysed")
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
+    smallest_set: int = Field(ge=1, description="Fewest examples in either set of a factor that is tested")
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of texts")
     seed: int = Field(ge=0, description="Of the bootstrap")
@@ -37,6 +38,7 @@ def main(
         read.values,
         table,
         risk=parameters.risk,
+        smallest_set=parameters.smallest_set,
         resamples=parameters.resamples,
         confidence=parameters.confidence,
         seed=parameters.seed,

@@ -52,15 +52,26 @@ PARAMETERS: dict[str, Any] = {
         "f5": {"elements": 2},
         "f6": {"corpus": "calor", "threshold": None},
     },
-    "validate": {"measure": "rouge_l", "risk": 0.05, "confidence": 0.95, "resamples": 100, "seed": 0},
+    "validate": {
+        "measure": "rouge_l",
+        "risk": 0.05,
+        "smallest_set": 1,
+        "confidence": 0.95,
+        "resamples": 100,
+        "seed": 0,
+    },
     "simulate": {
         "simulations": 3,
         "models": 2,
         "effects": {"f2": -0.3, "f5": -0.2},
         "confounding": {"factor": "f4", "strength": 0.5, "effect": -0.3},
         "difficulty": {"level": 0.6, "models": 0.05, "texts": 0.05, "frames": 0.05, "examples": 0.1, "answers": 0.3},
-        "risk": 0.05,
-        "confidence": 0.95,
+        "sensitivity": {
+            "planted": [-0.1, -0.4],
+            "simulations": 2,
+            "power": 0.8,
+            "paper": {"questions": 60, "models": 3},
+        },
         "resamples": 50,
         "seed": 0,
     },
@@ -261,10 +272,11 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out_agreement=folder / "agreement.csv",
     )
     metrics["simulate"] = simulate.main(
-        simulation.SimulateParameters(**PARAMETERS["simulate"]),
+        simulation.SimulateParameters(**PARAMETERS["simulate"], risk=0.05, confidence=0.95, smallest_set=1),
         None,
         factors=folder / "factors.parquet",
         out=folder / "simulations.csv",
+        out_powers=folder / "powers.csv",
     )
     metrics["partition"] = partition.main(
         partition.PartitionParameters(**PARAMETERS["partition"], source="sample", world_seed=3, parser="conllu"),
@@ -289,6 +301,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         "factors": folder / "factors.parquet",
         "effects": folder / "effects.parquet",
         "agreement": folder / "agreement.csv",
+        "powers": folder / "powers.csv",
         "curves": folder / "partitions.csv",
         "frames": folder / "frames.csv",
         "judged": folder / "judged_frames.csv",

@@ -14,6 +14,13 @@ from trivium.complexity.effects.simulated_scores import Difficulty, confounded, 
 from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, rejections, simulate
 from trivium.errors import BadInput
 
+
+@pytest.fixture(autouse=True)
+def _no_collection(monkeypatch):
+    """statsmodels collects garbage at each correction, which is slow where much is imported."""
+    monkeypatch.setattr("gc.collect", lambda *_: 0)
+
+
 DIFFICULTY = {"level": 0.6, "models": 0.05, "texts": 0.1, "frames": 0.05, "examples": 0.2, "answers": 0.35}
 
 
@@ -24,7 +31,9 @@ def parameters(**changes):
         "effects": {"f3": -0.25, "f4": -0.3},
         "confounding": {"factor": "f5", "strength": 0.8, "effect": -0.4},
         "difficulty": DIFFICULTY,
+        "sensitivity": {"planted": [-0.2], "simulations": 2, "power": 0.8, "paper": {"questions": 200, "models": 2}},
         "risk": 0.05,
+        "smallest_set": 2,
         "confidence": 0.95,
         "resamples": 200,
         "seed": 3,
@@ -90,7 +99,7 @@ def test_hard_examples_that_a_factor_does_not_count_are_no_effect_of_it():
     called = []
     for seed in range(12):
         scores = draw(table, element_effect=-0.5 * odd, seed=seed)
-        effects = analyse(scores, table, risk=0.05, resamples=50, confidence=0.95, seed=seed)
+        effects = analyse(scores, table, risk=0.05, smallest_set=1, resamples=50, confidence=0.95, seed=seed)
         called.append(rejections(effects, worse_only=False)["joint"][:, 4])
     assert np.mean(called) < 0.2
 
@@ -137,7 +146,13 @@ def test_rates_by_hand():
 
 def test_the_analysis_finds_what_was_planted_and_only_that(tmp_path):
     write_factors(tmp_path / "factors.parquet", factor_table(900, 200))
-    metrics = main(parameters(), None, factors=tmp_path / "factors.parquet", out=tmp_path / "rates.csv")
+    metrics = main(
+        parameters(),
+        None,
+        factors=tmp_path / "factors.parquet",
+        out=tmp_path / "rates.csv",
+        out_powers=tmp_path / "powers.csv",
+    )
     assert metrics["power_found"] > 0.9
     assert metrics["planted_false_alarms_found"] < 0.05
     assert metrics["planted_false_alarms_joint"] < 0.15
@@ -158,7 +173,13 @@ def test_a_factor_that_does_not_split_the_corpus_has_no_rate(tmp_path):
     table = factor_table(200).with_factor("f4", np.zeros(200, np.int8)).with_factor("f5", np.ones(200, np.int8))
     write_factors(tmp_path / "factors.parquet", table)
     chosen = parameters(simulations=2, resamples=50)
-    metrics = main(chosen, None, factors=tmp_path / "factors.parquet", out=tmp_path / "rates.csv")
+    metrics = main(
+        chosen,
+        None,
+        factors=tmp_path / "factors.parquet",
+        out=tmp_path / "rates.csv",
+        out_powers=tmp_path / "powers.csv",
+    )
     assert "power_joint_f4" not in metrics
     assert "power_joint_f3" in metrics
     assert "confounded_joint" in metrics  # its labels are drawn anew
@@ -192,4 +213,10 @@ def test_parameters_are_checked(changes):
 def test_effects_are_planted_on_factors_of_the_table(tmp_path, changes, message):
     write_factors(tmp_path / "factors.parquet", factor_table(100))
     with pytest.raises(BadInput, match=message):
-        main(parameters(**changes), None, factors=tmp_path / "factors.parquet", out=tmp_path / "rates.csv")
+        main(
+            parameters(**changes),
+            None,
+            factors=tmp_path / "factors.parquet",
+            out=tmp_path / "rates.csv",
+            out_powers=tmp_path / "powers.csv",
+        )

@@ -17,7 +17,7 @@ from trivium.complexity.scoring.score_table import read_scores
 from trivium.errors import BadInput
 from trivium.files.tables import read_table
 
-OPTIONS = {"risk": 0.05, "resamples": 200, "confidence": 0.95, "seed": 0}
+OPTIONS = {"risk": 0.05, "smallest_set": 1, "resamples": 200, "confidence": 0.95, "seed": 0}
 
 
 def scores_of(table, models=3, seed=0):
@@ -188,7 +188,7 @@ def world(tmp_path):
 
 
 def run(folder, **changes):
-    values = {"measure": "rouge_l", "risk": 0.05, "confidence": 0.95, "resamples": 200, "seed": 0}
+    values = {"measure": "rouge_l", **OPTIONS}
     return main(
         ValidateParameters(**values | changes),
         None,

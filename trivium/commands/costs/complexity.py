@@ -121,8 +121,15 @@ def complexity_costs(used: Used) -> dict[str, Row]:
         ),
         "complexity-simulate": Row(
             memory=1,
-            # 0.07 s an analysis of 5 models, 1 200 examples
-            core_hours=0.07 * 3 * used("complexity.simulate.simulations") / 3600,
+            # 0.07 s an analysis of 5 models, 1 200 examples; 0.1 s as large as the paper's; 7 factors
+            core_hours=(
+                0.07 * 3 * used("complexity.simulate.simulations")
+                + (0.07 + 0.1)
+                * used("complexity.simulate.sensitivity.simulations")
+                * 7
+                * len(used("complexity.simulate.sensitivity.planted"))
+            )
+            / 3600,
         ),
         "complexity-partition": Row(
             memory=1,

@@ -22,7 +22,7 @@ class Effects:
     """Matrices are (models, factors); NaN where a set is empty or an analysis cannot tell.
 
     Attributes:
-        yes, no: (factors,) sizes of E_f and Ē_f.
+        yes, no: (factors,) sizes of E_f and Ē_f; what is smaller than `smallest_set` has NaN in every test.
         delta: points, not floored.
         p, p_holm: Mann-Whitney, two-sided, and corrected over all cells of the table.
         low, high: bootstrap interval of δ, clustered by text.
@@ -76,7 +76,14 @@ class Effects:
 
 
 def analyse(
-    scores: NDArray[np.float64], table: FactorTable, *, risk: float, resamples: int, confidence: float, seed: int
+    scores: NDArray[np.float64],
+    table: FactorTable,
+    *,
+    risk: float,
+    smallest_set: int,
+    resamples: int,
+    confidence: float,
+    seed: int,
 ) -> Effects:
     """Analyse every model and factor.
 
@@ -84,19 +91,29 @@ def analyse(
         scores: (models, examples) in [0, 1], in the order of the table.
         table: factors, texts, frames and elements of the examples.
         risk: of a false alarm, 0.05 in the paper.
+        smallest_set: fewest examples of E_f and of Ē_f; a factor with fewer keeps its δ, is in no test, and in nobody
+            else's regression or correction (two examples among 300 gave p = 1e-17).
         resamples, confidence, seed: of the bootstrap.
     """
     factors = table.factors
+    tested = np.flatnonzero(large_enough(factors, smallest_set))
     delta = mean_differences(scores, factors)
-    p = np.full_like(delta, np.nan)
     levels = tuple(frame_level(scores, codes, table.frames) for codes in factors)
-    for column, codes in enumerate(factors):
-        counted = codes >= 0
-        if not np.isnan(delta[:, column]).any():
-            p[:, column] = mann_whitney(scores[:, counted], codes[counted] == YES)
-    low, high = cluster_bootstrap(scores, factors, table.texts, resamples=resamples, confidence=confidence, seed=seed)
-    joint = joint_regression(scores, factors, table.elements, table.texts, table.frames, confidence=confidence)
-    p_frame = np.stack([level.p for level in levels], axis=1)
+
+    def spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        every = np.full_like(delta, np.nan)
+        every[:, tested] = values
+        return every
+
+    p, p_frame = np.full_like(delta, np.nan), np.full_like(delta, np.nan)
+    for column in tested:
+        counted = factors[column] >= 0
+        p[:, column] = mann_whitney(scores[:, counted], factors[column][counted] == YES)
+        p_frame[:, column] = levels[column].p
+    kept = factors[tested]
+    low, high = cluster_bootstrap(scores, kept, table.texts, resamples=resamples, confidence=confidence, seed=seed)
+    among = joint_regression(scores, kept, table.elements, table.texts, table.frames, confidence=confidence)
+    joint = Joint(*map(spread, (among.coefficient, among.low, among.high, among.p, among.p_frame)))
     p_all = np.max([p, p_frame, joint.p, joint.p_frame], axis=0)
     return Effects(
         yes=(factors == YES).sum(axis=1),
@@ -104,8 +121,8 @@ def analyse(
         delta=delta,
         p=p,
         p_holm=holm_table(p),
-        low=low,
-        high=high,
+        low=spread(low),
+        high=spread(high),
         p_frame=p_frame,
         frame_level=levels,
         joint=joint,
@@ -113,6 +130,11 @@ def analyse(
         p_all_holm=holm_table(p_all),
         risk=risk,
     )
+
+
+def large_enough(factors: NDArray[np.int8], smallest_set: int) -> NDArray[np.bool_]:
+    """(factors,) whether E_f and Ē_f both have at least so many examples, of (factors, examples) codes."""
+    return np.minimum((factors == YES).sum(axis=1), (factors == NO).sum(axis=1)) >= smallest_set
 
 
 def holm_table(p: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ Three scenarios, each drawn `simulations` times: `planted` (chosen factors have 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from trivium.complexity.effects.analysis import Effects, analyse
 from trivium.complexity.effects.factor_table import FactorTable
+from trivium.complexity.effects.sensitivity import SensitivityParameters
 from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
 from trivium.errors import BadInput
 from trivium.harness.parameters import Parameters
@@ -34,14 +35,17 @@ class Confounding(Parameters):
 class SimulateParameters(Parameters):
     """Section `complexity.simulate`."""
 
+    elsewhere: ClassVar = {name: f"complexity.validate.{name}" for name in ("risk", "confidence", "smallest_set")}
     simulations: int = Field(ge=1, description="Of each scenario")
     models: int = Field(ge=1, description="Rows of a simulated table")
     effects: dict[str, Annotated[float, Field(ge=-1, lt=0)]] = Field(
         min_length=1, description="Planted effect of each chosen factor, on the scale of the score"
     )
     confounding: Confounding = Field(description="The third scenario")
+    sensitivity: SensitivityParameters = Field(description="How small an effect is found")
     difficulty: Difficulty = Field(description="Of the simulated scores")
     risk: float = Field(gt=0, lt=1, description="Of every test, the stated error rate")
+    smallest_set: int = Field(ge=1, description="Fewest examples in either set of a factor that is tested")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=1, description="Bootstrap samples of texts")
     seed: int = Field(ge=0, description="Of all draws")
@@ -115,6 +119,7 @@ def simulate(scenario: str, number: int, table: FactorTable, parameters: Simulat
         scores,
         table,
         risk=parameters.risk,
+        smallest_set=parameters.smallest_set,
         resamples=parameters.resamples,
         confidence=parameters.confidence,
         seed=int(rng.integers(2**31)),

@@ -1,0 +1,187 @@
+"""The smallest effect that a study finds: power over the strength of one planted effect (complexity.md §5).
+
+One factor at a time is given effects from none to strong, on simulated scores (`simulated_scores.py`). An effect is
+told as the δ that comes of it, since cutting scores to 0 … 1 makes it smaller than planted. A criterion's power is
+the share of cells (models × simulations) that it calls worse. The smallest δ is where a line through the powers, made
+to fall nowhere (isotonic regression), first reaches the wanted one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from trivium.complexity.effects.analysis import Effects, analyse, large_enough
+from trivium.complexity.effects.factor_table import FactorTable
+from trivium.complexity.effects.simulated_scores import Difficulty, simulated_scores
+from trivium.harness.parameters import Parameters
+from trivium.measures.proportion import wilson_interval
+
+CRITERIA = ("mann_whitney", "holm", "frame", "found", "found_holm")
+
+
+class StudySize(Parameters):
+    """How large another study was."""
+
+    questions: int = Field(ge=1, description="Questions of its evaluation set")
+    models: int = Field(ge=1, description="Models that answered")
+
+
+class SensitivityParameters(Parameters):
+    """Section `complexity.simulate.sensitivity`."""
+
+    planted: list[Annotated[float, Field(lt=0, ge=-1)]] = Field(
+        min_length=1, description="Effects of one factor, one after the other, before scores are cut"
+    )
+    simulations: int = Field(ge=1, description="Of each effect of each factor")
+    power: float = Field(gt=0, lt=1, description="Share of such effects that a study is to find")
+    paper: StudySize = Field(description="The paper's study, beside one as large as this corpus")
+
+
+@dataclass(frozen=True)
+class Power:
+    """How often a criterion calls a factor's effect worse; the interval counts simulations as trials.
+
+    Attributes:
+        size: `corpus` or `paper`.
+        planted: the effect before scores are cut.
+        delta: the δ that came of it, points, mean over models and simulations.
+    """
+
+    size: str
+    factor: str
+    criterion: str
+    planted: float
+    delta: float
+    power: float
+    low: float
+    high: float
+    simulations: int
+
+
+def as_large_as(table: FactorTable, questions: int, rng: np.random.Generator) -> FactorTable:
+    """A table of so many examples: whole texts drawn with replacement, each time as a text of its own.
+
+    Frames, elements and factors stay those of the examples; of the last text only what is missing is taken.
+    """
+    rows_of = {name: np.flatnonzero(table.texts == name) for name in np.unique(table.texts)}
+    names = list(rows_of)
+    rows: list[NDArray[np.intp]] = []
+    while sum(map(len, rows)) < questions:
+        rows.append(rows_of[names[rng.integers(len(names))]])
+    taken = np.concatenate(rows)[:questions]
+    texts = np.repeat(np.arange(len(rows)), [len(each) for each in rows])[:questions]
+    return FactorTable(
+        ids=tuple(f"{table.ids[row]} {place}" for place, row in enumerate(taken)),
+        texts=np.char.add("text ", texts.astype(str)),
+        frames=table.frames[taken],
+        elements=table.elements[taken],
+        names=table.names,
+        factors=table.factors[:, taken],
+    )
+
+
+def called_worse(effects: Effects) -> dict[str, NDArray[np.bool_]]:
+    """By criterion, the (models, factors) cells that it says to be worse where the factor says yes."""
+    return {
+        "mann_whitney": effects.significant,
+        "holm": effects.holm_significant,
+        "frame": effects.validated & (effects.p_frame <= effects.risk),
+        "found": effects.found,
+        "found_holm": effects.found_holm,
+    }
+
+
+def powers(
+    table: FactorTable,
+    size: str,
+    parameters: SensitivityParameters,
+    *,
+    models: int,
+    difficulty: Difficulty,
+    seed: int,
+    smallest_set: int,
+    **analysis: Any,
+) -> Iterator[Power]:
+    """Power of every criterion for every factor with sets that are large enough and every effect, none (0) first.
+
+    Args:
+        table: of the corpus.
+        size: `corpus`: its own examples; `paper`: as many as the paper's, drawn anew in every simulation.
+        parameters: what is planted, how often.
+        models: rows of a simulated table.
+        difficulty: of the simulated scores.
+        seed: of all draws; a simulation's draws are the same for every factor and effect.
+        smallest_set, analysis: what `analyse` takes beside its seed.
+    """
+    columns = map(int, np.flatnonzero(large_enough(table.factors, smallest_set)))
+
+    def analysed(effects: Mapping[str, float], number: int) -> Effects:
+        rng = np.random.default_rng([seed, size == "paper", number])
+        drawn = as_large_as(table, parameters.paper.questions, rng) if size == "paper" else table
+        nothing = np.zeros(len(drawn.ids))
+        scores = simulated_scores(drawn, effects, nothing, models=models, difficulty=difficulty, rng=rng)
+        return analyse(scores, drawn, seed=int(rng.integers(2**31)), smallest_set=smallest_set, **analysis)
+
+    def of(column: int, planted: float, found: Sequence[Effects]) -> Iterator[Power]:
+        delta = float(np.nanmean([each.delta[:, column] for each in found]))
+        for criterion in CRITERIA:
+            share = float(np.mean([called_worse(each)[criterion][:, column] for each in found]))
+            interval = wilson_interval(share, len(found))
+            yield Power(size, table.names[column], criterion, planted, delta, share, *interval, len(found))
+
+    numbers = range(parameters.simulations)
+    without = [analysed({}, number) for number in numbers]
+    for column in columns:
+        yield from of(column, 0.0, without)
+        for effect in sorted(parameters.planted, reverse=True):
+            yield from of(column, effect, [analysed({table.names[column]: effect}, number) for number in numbers])
+
+
+def smallest_delta(every: Sequence[Power], power: float) -> float | None:
+    """The δ nearest to 0 that is found with this power, in points below 0; None where no planted effect was enough.
+
+    Args:
+        every: the powers of one criterion and factor at one size.
+        power: wanted.
+    """
+    strength, risen = _risen(every)
+    if risen[-1] < power:
+        return None
+    at = int(np.argmax(risen >= power))
+    if at == 0:
+        return -float(strength[0])
+    share = (power - risen[at - 1]) / (risen[at] - risen[at - 1])
+    return -float(strength[at - 1] + share * (strength[at] - strength[at - 1]))
+
+
+def power_at(every: Sequence[Power], delta: float) -> float:
+    """The power for a δ in points: on the line of `smallest_delta`; beyond its ends, that of the end.
+
+    Args:
+        every: the powers of one criterion and factor at one size.
+        delta: points below 0.
+    """
+    strength, risen = _risen(every)
+    return float(np.interp(-delta, strength, risen))
+
+
+def _risen(every: Sequence[Power]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Strengths (-δ) in rising order, and the powers made to fall nowhere."""
+    from scipy.optimize import isotonic_regression
+
+    ordered = sorted(every, key=lambda each: -each.delta)
+    strength = np.array([-each.delta for each in ordered])
+    return strength, isotonic_regression([each.power for each in ordered]).x
+
+
+def sensitivity_metrics(every: Sequence[Power], power: float) -> dict[str, float]:
+    """`smallest_{size}_{criterion}_{factor}`, left out where no planted effect was enough."""
+    groups: dict[tuple[str, str, str], list[Power]] = {}
+    for each in every:
+        groups.setdefault((each.size, each.criterion, each.factor), []).append(each)
+    found = {"_".join(("smallest", *key)): smallest_delta(group, power) for key, group in groups.items()}
+    return {name: value for name, value in found.items() if value is not None}
