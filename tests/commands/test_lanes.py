@@ -391,6 +391,39 @@ def test_an_interruption_waits_until_the_lanes_are_known(ending):
         signal.signal(ending, before)
 
 
+KILLS_ITS_LANE = {"cmd": "echo $$ > pid && kill -9 $PPID && sleep 60"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
+def test_a_lane_that_is_killed_fails_its_stage_and_the_other_goes_on(project, capfd):
+    edited(project, kvqae_a=KILLS_ITS_LANE)
+    fails()
+    assert made(project) == {*"cde", "headline", "report"}
+    told = capfd.readouterr().err
+    assert "a lane was killed by signal 9; the others go on\n" in told
+    assert "  kvqae-a: a lane was killed by signal 9 while it ran\n" in told
+    assert "  kvqae-b (needs kvqae-a)\n" in told
+    assert not alive(int((project / "pid").read_text()))
+    edited(project, kvqae_a=written("a"))
+    repro()
+    assert made(project) == {*"abcde", "headline", "report"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
+def test_where_every_lane_is_killed_all_ends(project, monkeypatch):
+    monkeypatch.setattr(lanes, "room", lambda: (1, 1))
+    edited(project, kvqae_a=KILLS_ITS_LANE)
+    with pytest.raises(SystemExit, match="every lane was killed; `make repro` goes on from what is done"):
+        lanes.main([])
+    assert made(project) == {"c"}  # which came first
+
+
+def test_where_dvc_cannot_start_nothing_is_called_failed(project, monkeypatch):
+    monkeypatch.setattr(lanes, "DVC", (sys.executable, "-c", "raise SystemExit(255)"))
+    with pytest.raises(SystemExit, match="DVC ended with 255, see above"):
+        lanes.main([])
+
+
 def alive(pid):
     state = Path(f"/proc/{pid}/stat")
     return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
