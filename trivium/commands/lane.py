@@ -12,8 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 PIPE = "TRIVIUM_LANE"  # its number, in a lane's environment
-PATIENCE = 0.3  # seconds; DVC looks whether its lock is free each sixth of it: by itself twice a second, too seldom here
-
+PATIENCE = 0.3  # seconds; DVC looks for its free lock each sixth of it, by itself only twice a second
 
 # How it went with a stage: the seconds of its command, None where nothing had changed or DVC knew its outputs; what DVC
 # says where it failed.
