@@ -128,5 +128,5 @@ sbom: $(BIN)/.ready  ## software bills of materials (CycloneDX) from the locks, 
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
 	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
 
-clean:  ## remove half-done work of killed stages (data, models, caches, downloads, runs for MLflow and `make thorough` stay)
-	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads -exec rm -rf {} +
+clean:  ## remove half-done work of killed stages (data, models, caches, downloads, stages' seconds, runs for MLflow and `make thorough` stay)
+	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
@@ -16,57 +16,30 @@ from dvc.repo import Repo
 
 from tests import tiny_project
 from trivium.commands import lanes
-from trivium.commands.lanes import STEPS, plan
-from trivium.harness.code.command import OWN_STAGE
+from trivium.commands.lanes import PIPELINES
+from trivium.commands.stage_queue import SECONDS, SHELL, StageQueue, lengths, read_seconds
 
 ROOT = Path(__file__).parents[2]
-NEEDS = [("b", "a"), ("c", "a"), ("d", "b"), ("d", "c"), ("e", "c"), ("alone", "")]
-
-
-def graph_of(needs):
-    graph = nx.DiGraph()
-    for stage, needed in needs:
-        graph.add_node(stage)
-        if needed:
-            graph.add_edge(stage, needed)
-    return graph
-
-
-def test_what_two_lanes_need_comes_before_them():
-    assert plan(graph_of(NEEDS), [[["b"], ["c"]]]) == [[["a"]], [["b"], ["c"]]]
-
-
-def test_nothing_runs_twice():
-    steps = [[["b"], ["alone"]], [["d"], ["e", "d"]]]
-    assert plan(graph_of(NEEDS), steps) == [[["a", "b"], ["alone"]], [["c"]], [["d"], ["e"]]]
-
-
-def test_a_target_that_there_is_not_asks_for_nothing():
-    assert plan(graph_of(NEEDS), [[["nothing*"], ["alone"]]]) == [[["alone"]]]
 
 
 @pytest.fixture(scope="module")
 def graph() -> nx.DiGraph:
     with Repo(ROOT) as repo:
-        whole = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
-    whole.remove_node(OWN_STAGE)  # the digests are there before any lane starts
-    return whole
+        return nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
 
 
-@pytest.mark.parametrize("pipeline", STEPS)
-def test_every_lane_of_the_project_has_something_to_do(pipeline, graph):
-    models = yaml.safe_load((ROOT / "params.yaml").read_text())["complexity"]["finetune"]["models"]
-    stages = {*graph, *(f"complexity-answer@{model}-0" for model in models)}  # some only `make thorough` trains
-    for targets in (lane for step in STEPS[pipeline] for lane in step):
-        assert all(any(fnmatch(stage, target) for stage in stages) for target in targets), targets
-    planned = plan(graph, STEPS[pipeline])
-    assert [len(step) for step in planned] == [len(step) for step in STEPS[pipeline]]  # and they share no stage
-    places = {stage: place for place, step in enumerate(planned) for lane in step for stage in lane}
-    assert len(places) == sum(len(lane) for step in planned for lane in step)
-    for place, step in enumerate(planned):
-        for lane in step:
-            for number, stage in enumerate(lane):
-                assert all(places[need] < place or need in lane[:number] for need in nx.descendants(graph, stage))
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_every_pipeline_can_be_run_from_the_queue(pipeline, graph):
+    """Each stage that it wants has all that it needs, and each runs once; headline and page do with what there is."""
+    wanted = graph.subgraph(lanes.needed(graph, pipeline, without=set())).copy()
+    assert len(wanted) > 10
+    assert all(nx.descendants(graph, stage) <= set(wanted) for stage in set(wanted) - {"headline", SHELL})
+    queue, ran = StageQueue(wanted, lengths(wanted, dict.fromkeys(wanted, 1.0))), []
+    while queue:
+        ran.append(queue.take())
+        assert nx.descendants(wanted, ran[-1]) <= set(ran)
+        queue.done(ran[-1])
+    assert sorted(ran) == sorted(wanted)
 
 
 def stage(command, *, needs=()):
@@ -91,6 +64,7 @@ def project(tmp_path, monkeypatch):
     files = {"dvc.yaml": yaml.safe_dump({"stages": graph}), ".gitignore": ""}
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(lanes, "has_gpu", lambda: False)
+    monkeypatch.setattr(lanes, "room", lambda: (2, 2))
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
 
@@ -117,7 +91,6 @@ def test_the_lanes_run_to_their_ends(project, monkeypatch):
 def test_where_nothing_has_changed_nothing_starts(project, monkeypatch, capsys):
     repro()
     monkeypatch.setattr(lanes, "run", None)
-    monkeypatch.setattr(lanes, "finish", None)
     lanes.main([])
     assert capsys.readouterr().out.endswith("Data and pipelines are up to date.\n")
     (project / "e.txt").write_text("changed by hand")
@@ -126,38 +99,83 @@ def test_where_nothing_has_changed_nothing_starts(project, monkeypatch, capsys):
         lanes.main(["complexity"])
 
 
+def noting(project, *commands):
+    """Let every stage write its name and what the shell makes of `commands`, on a line of the file `ran`."""
+    graph = yaml.safe_load((project / "dvc.yaml").read_text())
+    for name, each in graph["stages"].items():
+        each["cmd"] += " && echo " + " ".join([name, *commands]) + " >> ran"
+    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
+
+
+def noted(project):
+    return (project / "ran").read_text().splitlines()
+
+
 def test_with_a_gpu_stages_run_one_after_the_other(project, monkeypatch):
-    run, ran = lanes.run, []
     monkeypatch.setattr(lanes, "has_gpu", lambda: True)
-    monkeypatch.setattr(lanes, "run", lambda several: ran.append(several) or run(several))
+    monkeypatch.setattr(lanes, "room", None)
+    monkeypatch.delenv("STAGE_WORKERS", raising=False)
+    noting(project, "$STAGE_WORKERS", "$STAGE_NICENESS")
+    with Repo(project) as repo:
+        graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
     repro()
-    ((stages,),) = ran
-    assert stages[-1] == "report"
-    assert stages.index("kvqae-a") < stages.index("kvqae-b")
-    assert (project / "report.txt").exists()
+    assert noted(project) == lanes.ordered(graph)
+    assert noted(project)[-1] == "report"
+
+
+def test_a_lane_gets_the_stage_with_the_longest_way(project, monkeypatch):
+    monkeypatch.setattr(lanes, "room", lambda: (1, 1))
+    noting(project)
+    (project / SECONDS).parent.mkdir()
+    (project / SECONDS).write_text('{"kvqae-a": 1.0, "kvqae-b": 2.0, "decorrelation-c": 9.0, "complexity-e": 4.0}')
+    repro()  # the mean of what is known, 4, for evaluate, headline and report
+    assert noted(project) == [
+        *("decorrelation-c", "complexity-e", "decorrelation-evaluate", "headline", "report", "kvqae-a", "kvqae-b")
+    ]
+
+
+def test_what_stages_took_is_kept_and_those_that_did_not_run_keep_theirs(project):
+    edited(project, kvqae_a=written("a") | {"cmd": "sleep 0.4 && " + written("a")["cmd"]})
+    repro()
+    first = read_seconds(project)
+    assert set(first) == set(yaml.safe_load((project / "dvc.yaml").read_text())["stages"])
+    assert first["kvqae-a"] > 0.4
+    (project / "b.txt").unlink()
+    edited(project, complexity_e=written("e") | {"desc": "the same", "cmd": written("e")["cmd"] + " && sleep 0.1"})
+    repro()  # b comes out of DVC's cache, e runs
+    second = read_seconds(project)
+    assert {name for name in first if first[name] != second[name]} == {"complexity-e"}
 
 
 def test_digests_are_written_before_a_lane_starts(project, monkeypatch):
-    """A lane's DVC looks at `code.yaml` and does not run the stage `code`."""
+    """DVC would compare with an older `code.yaml`, and start nothing; the stage `code` comes first of all."""
     graph = yaml.safe_load((project / "dvc.yaml").read_text())
     graph["stages"]["code"] = {
-        "cmd": "echo code >> ran",
+        "cmd": "cp digests code.yaml",
         "outs": [{"code.yaml": {"cache": False}}],
         "always_changed": True,
     }
     for name in set(graph["stages"]) - {"code"}:
         graph["stages"][name]["params"] = [{"code.yaml": [name]}]
     (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    digests = "".join(f"{name}: a\n" for name in graph["stages"])
-    monkeypatch.setattr(lanes, "write_code", lambda *_: (project / "code.yaml").write_text(digests))
-    for name in ("ran", "code.yaml"):
-        (project / name).unlink(missing_ok=True)
-    finished = []
-    monkeypatch.setattr(lanes, "finish", lambda graph, failed: finished.append(set(graph)) or {})
+    noting(project)
+
+    def digests(digest):
+        text = "".join(f"{name}: {digest}\n" for name in graph["stages"])
+        (project / "digests").write_text(text)
+        monkeypatch.setattr(lanes, "write_code", lambda *_: (project / "code.yaml").write_text(text))
+
+    digests("a")
     repro()
-    assert finished == [set(graph["stages"])]
-    assert {path.stem for path in project.glob("*.txt")} == set("abcde")
+    assert noted(project)[0] == "code"
+    assert sorted(noted(project)) == sorted(graph["stages"])
+    (project / "ran").unlink()
+    repro()
     assert not (project / "ran").exists()
+    digests("b")
+    repro()
+    assert noted(project)[0] == "code"
+    assert sorted(noted(project)) == sorted(graph["stages"])
 
 
 def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch):
@@ -170,15 +188,34 @@ def test_pipelines_that_need_each_other_run_each_stage_once(project, monkeypatch
     assert sorted((project / "ran").read_text().split()) == sorted(graph["stages"])
 
 
-def test_stages_side_by_side_have_one_worker_each(project, monkeypatch):
-    graph = yaml.safe_load((project / "dvc.yaml").read_text())
-    for name in ("kvqae-a", "complexity-e", "decorrelation-c"):
-        graph["stages"][name]["cmd"] += f" && echo $STAGE_WORKERS > {name}.workers"
-    (project / "dvc.yaml").write_text(yaml.safe_dump(graph))
-    monkeypatch.setitem(STEPS, "", [[["kvqae-a"], ["complexity-e"]], [["decorrelation-c"]]])
+def test_workers_follow_the_cores_that_are_idle(project, monkeypatch):
+    """Two of four lanes have stages, which share the cores; what then runs alone has them all."""
+    monkeypatch.setattr(lanes, "room", lambda: (2, 4))
+    monkeypatch.setenv("STAGE_WORKERS", "9")  # of who calls
+    waits = "while [ $(ls -d *.here | wc -l) -lt 2 ]; do sleep 0.02; done"
+    graph = {
+        name: {"cmd": f"touch {name}.here && {waits} && echo {name} $STAGE_WORKERS $STAGE_NICENESS >> ran"}
+        for name in ("kvqae-a", "complexity-e")
+    }
+    graph["complexity-e"]["outs"] = ["complexity-e.here"]
+    graph["kvqae-a"]["outs"] = ["kvqae-a.here"]
+    last = {"cmd": "echo last $STAGE_WORKERS $STAGE_NICENESS >> ran", "deps": ["kvqae-a.here", "complexity-e.here"]}
+    (project / "dvc.yaml").write_text(yaml.safe_dump({"stages": {**graph, "complexity-last": last}}))
+    (project / SECONDS).parent.mkdir()
+    (project / SECONDS).write_text('{"kvqae-a": 1.0, "complexity-e": 2.0}')
     repro()
-    workers = {file.stem: file.read_text().strip() for file in project.glob("*.workers")}
-    assert workers == {"kvqae-a": "1", "complexity-e": "1", "decorrelation-c": ""}
+    *first, alone = noted(project)
+    assert sorted(first) == ["complexity-e 2 0", "kvqae-a 2 3"]
+    assert alone == "last 4 0"
+
+
+@pytest.mark.parametrize(
+    ("cores", "gib", "lanes_"), [(1, 64, 1), (2, 2, 2), (2, 64, 2), (8, 5.7, 2), (8, 16, 4), (16, 24, 6), (4, 256, 4)]
+)
+def test_lanes_follow_cores_and_memory(monkeypatch, cores, gib, lanes_):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    monkeypatch.setattr(lanes.psutil, "virtual_memory", lambda: SimpleNamespace(total=int(gib * 2**30)))
+    assert lanes.room() == (lanes_, cores)
 
 
 def edited(project, **stages):
@@ -354,6 +391,39 @@ def test_an_interruption_waits_until_the_lanes_are_known(ending):
         signal.signal(ending, before)
 
 
+KILLS_ITS_LANE = {"cmd": "echo $$ > pid && kill -9 $PPID && sleep 60"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
+def test_a_lane_that_is_killed_fails_its_stage_and_the_other_goes_on(project, capfd):
+    edited(project, kvqae_a=KILLS_ITS_LANE)
+    fails()
+    assert made(project) == {*"cde", "headline", "report"}
+    told = capfd.readouterr().err
+    assert "a lane was killed by signal 9; the others go on\n" in told
+    assert "  kvqae-a: a lane was killed by signal 9 while it ran\n" in told
+    assert "  kvqae-b (needs kvqae-a)\n" in told
+    assert not alive(int((project / "pid").read_text()))
+    edited(project, kvqae_a=written("a"))
+    repro()
+    assert made(project) == {*"abcde", "headline", "report"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
+def test_where_every_lane_is_killed_all_ends(project, monkeypatch):
+    monkeypatch.setattr(lanes, "room", lambda: (1, 1))
+    edited(project, kvqae_a=KILLS_ITS_LANE)
+    with pytest.raises(SystemExit, match="every lane was killed; `make repro` goes on from what is done"):
+        lanes.main([])
+    assert made(project) == {"c"}  # which came first
+
+
+def test_where_dvc_cannot_start_nothing_is_called_failed(project, monkeypatch):
+    monkeypatch.setattr(lanes, "DVC", (sys.executable, "-c", "raise SystemExit(255)"))
+    with pytest.raises(SystemExit, match="DVC ended with 255, see above"):
+        lanes.main([])
+
+
 def alive(pid):
     state = Path(f"/proc/{pid}/stat")
     return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -367,8 +437,9 @@ def test_an_interruption_ends_every_lane(project, tmp_path, ending):
     (binaries / "dvc").write_text("#!/bin/bash\necho $$ >> pids\nsleep 60\n")
     (binaries / "dvc").chmod(0o755)
     environment = os.environ | {"PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    start = "from trivium.commands import lanes; lanes.DVC, lanes.room = ('dvc',), lambda: (3, 3); lanes.main([])"
     process = subprocess.Popen(
-        [sys.executable, "-c", "from trivium.commands import lanes; lanes.DVC = ('dvc',); lanes.main([])"],
+        [sys.executable, "-c", start],
         cwd=project,
         env=environment,
         stderr=subprocess.DEVNULL,

@@ -1,50 +1,75 @@
-"""One lane of `make repro`: DVC itself, going on after a stage that failed with what does not need it.
+"""One lane of `make repro`: DVC itself, opened once, which runs the stages that `trivium lanes` hands it.
 
-With `--single-item --keep-going` DVC looks at no graph: it would also run what needs the stage. This leaves that out,
-takes its sections from the page, where they would be an earlier run's, and tells `trivium lanes` which stages failed,
-by lines of JSON in the file whose number is in `FAILURES`.
+It says over a pipe that it is there, and is handed a stage's name and environment; it says how that went, and so on
+until the pipe is closed. While it waits it holds no lock of DVC's. A stage that fails does not end it.
 """
 
-import json
 import os
 import sys
-from collections.abc import Collection
-from pathlib import Path
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-FAILURES = "TRIVIUM_FAILURES"
-PARTS = Path("metrics/report/parts")  # of the page
-SHELL = "report"  # assembles the page of the sections that there are: it needs none
+PIPE = "TRIVIUM_LANE"  # its number, in a lane's environment
+PATIENCE = 0.3  # seconds; DVC looks for its free lock each sixth of it, by itself only twice a second
+
+# How it went with a stage: the seconds of its command, None where nothing had changed or DVC knew its outputs; what DVC
+# says where it failed.
+Went = tuple[float | None, str | None]
 
 
-def after_failure(graph: Any, on_error: str, problem: Exception, stage: Any) -> set[Any]:
-    """What DVC calls for a stage that failed, in place of its own `handle_error`: the stages to leave out.
+def reproduce_handed(stages: Sequence[Any], graph: Any = None, force: bool = False, **options: Any) -> list[Any]:
+    """What DVC calls to run its targets one after the other, in place of its own `_reproduce`; those that ran.
 
     Args:
-        graph: of stages; DVC gives none with `--single-item`.
-        on_error: is `keep-going`.
-        problem: what DVC says.
-        stage: which failed.
+        stages: all that may be handed over.
+        graph: DVC gives none with `--single-item`.
+        force, options: of `dvc repro`.
     """
-    from dvc.repo.reproduce import logger
-    from networkx import ancestors
+    from dvc.repo.reproduce import _reproduce_stage, logger
 
-    logger.error("stage '%s' failed: %s", stage.addressing, problem)
-    with os.fdopen(os.dup(int(os.environ[FAILURES])), "a", encoding="utf-8") as out:
-        out.write(json.dumps({"stage": stage.addressing, "error": str(problem)}) + "\n")
-    left_out = {each for each in ancestors(stage.repo.index.graph, stage) if each.addressing != SHELL}
-    remove_parts({each.addressing for each in (*left_out, stage)})
-    return left_out
+    del options["on_error"], options["force_downstream"]  # are decided by who hands them over
+    by_name = {stage.addressing: stage for stage in stages}
+    repo, took = stages[0].repo, clocked()
+    ran: list[Any] = []
+    pipe = Connection(int(os.environ.pop(PIPE)))
+    said: Went | None = None
+    while True:
+        repo.lock.unlock()
+        repo._reset()
+        try:
+            pipe.send(said)
+            name, environment = pipe.recv()
+        except (EOFError, ConnectionError):
+            return ran
+        finally:
+            repo.lock.lock()
+        os.environ.update(environment)
+        took.clear()
+        try:
+            if _reproduce_stage(by_name[name], upstream=[], force=force, **options):
+                ran.append(by_name[name])
+            said = sum(took) if took else None, None
+        except Exception as error:  # as DVC does
+            logger.error("stage '%s' failed: %s", name, error)
+            said = None, str(error)
 
 
-def remove_parts(stages: Collection[str]) -> bool:
-    """Take from the page what these stages made; whether there was anything."""
-    from trivium.page.contents import stage_of
+def clocked() -> list[float]:
+    """Let DVC note how long each command takes that it runs, at the end of this list."""
+    from dvc.stage import run
 
-    found = [file for file in PARTS.glob("*/*.json") if stage_of(file.parent.name, file.stem) in stages]
-    for file in found:
-        file.unlink()
-    return bool(found)
+    took: list[float] = []
+    command = run.cmd_run
+
+    def timed(*arguments: Any, **options: Any) -> None:
+        started = time.monotonic()
+        command(*arguments, **options)
+        took.append(time.monotonic() - started)
+
+    run.cmd_run = timed
+    return took
 
 
 def main() -> NoReturn:
@@ -53,7 +78,8 @@ def main() -> NoReturn:
 
     from dvc.cli import main as dvc
 
-    import_module("dvc.repo.reproduce").handle_error = after_failure  # type: ignore[attr-defined]
+    import_module("dvc.repo.reproduce")._reproduce = reproduce_handed  # type: ignore[attr-defined]
+    import_module("dvc.lock").DEFAULT_TIMEOUT = PATIENCE  # type: ignore[attr-defined]
     raise SystemExit(dvc(sys.argv[1:]))
 
 

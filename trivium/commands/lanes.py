@@ -1,38 +1,43 @@
 """`trivium lanes [PIPELINE]`, `make repro`: run the graph, without a GPU with stages side by side.
 
-Nothing starts where nothing has changed. Much of each pipeline keeps one core busy, so that three lanes for all of
-them, or two for one, end earlier; a GPU's memory is for one stage at a time, and so it has one lane. Lanes come longest
-first, and later lanes run at lower priority: all are to end at about the same time. DVC locks what a stage reads and
-writes, also while it only looks whether anything changed; so the lanes get their stages by name and in order
-(`--single-item`), no stage is in two lanes, and the digests of the code are written before any of them starts.
+Nothing starts where nothing has changed. Without a GPU there are as many lanes as cores, fewer where memory is short. A
+lane that is free gets the stage that has the longest way to the end of those whose needs are met, see `stage_queue`.
 One thread each: threads of several processes wait for each other ten times as long as they work, and what is trained
-depends on how many there are. One process each, too: every other would load its libraries once more.
+depends on how many there are. Processes of a stage that works by shards follow the cores that are idle when it starts,
+and one that has a shorter way than another that runs yields to it. A GPU's memory is for one stage at a time, and so it
+has one lane, in which the first table comes first.
+
+A lane is one DVC, which is opened once: that takes seconds. It runs stages by name (`--single-item`), so that DVC,
+which locks what a stage reads and writes also while it only looks whether anything changed, looks at no other.
 
 A stage that fails stops only what needs it. The rest runs, the page shows the sections that could be made, and at the
-end stands what failed, why, and what did not run. Where the questions are real, their construction, which asks
-Wikimedia for hours, runs only when it is asked for by name.
+end stands what failed, why, and what did not run. A lane that is killed takes its stage with it, which has failed then;
+the other lanes go on. Where the questions are real, their construction, which asks Wikimedia for hours, runs only when
+it is asked for by name.
 """
 
 import argparse
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from fnmatch import fnmatch
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
 import networkx as nx
+import psutil
 from dvc.repo import Repo
 
 from trivium.commands.in_dvc.parent import ENDS_WITH
-from trivium.commands.lane import FAILURES, SHELL, remove_parts
+from trivium.commands.lane import PIPE, Went
+from trivium.commands.stage_queue import SHELL, StageQueue, expected, keep_seconds, left_out, lengths, read_seconds
 from trivium.errors import BadInput
 from trivium.harness.code.command import OWN_STAGE, write_code
 from trivium.harness.code.digest import code_root
@@ -40,34 +45,36 @@ from trivium.harness.parameters import read_parameters
 from trivium.page.contents import ARTICLES, OTHER_PIPELINES, stage_of
 
 DVC = (sys.executable, "-m", "trivium.commands.lane")
+PARTS = Path("metrics/report/parts")  # of the page
 CONSTRUCTION = stage_of("kvqae", "construction")  # the end of that pipeline
+PIPELINES = ("", "kvqae", "construction", "decorrelation", "complexity")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-Lane = Sequence[str]
-# By pipeline its steps, by step its lanes, by lane what it is to bring about; a step waits for the one before.
-STEPS: dict[str, Sequence[Sequence[Lane]]] = {
-    "": [[["kvqae-*"], ["decorrelation-evaluate"], ["complexity-*"]]],
-    "kvqae": [
-        [["kvqae-published_checkpoints@*", "kvqae-rerank_base"], ["kvqae-training_pairs@*"]],
-        [["kvqae-fuse", "kvqae-relevance"], ["kvqae-rerank_pretrain", "kvqae-reader_pretrain"]],
-        [["kvqae-rerank_fuse"], ["kvqae-reader_finetune@*", "kvqae-evaluate", "kvqae-lexical_overlap"]],
-    ],
-    "construction": [[[CONSTRUCTION]]],
-    "decorrelation": [
-        [["decorrelation-base_models"], ["decorrelation-removals@*", "kvqae-passages"]],
-        [["decorrelation-pairs@coco_*"], ["decorrelation-pairs@flickr30k_*", "decorrelation-pairs@control_*"]],
-        [
-            [f"decorrelation-retrieve@{data}_clip_*" for data in ("coco", "flickr30k", "control")],
-            ["decorrelation-retrieve@*", "kvqae-image_search"],
-        ],
-    ],
-    "complexity": [
-        [["complexity-base_models"]],
-        [
-            ["complexity-simulate", *(f"complexity-answer@{model}-*" for model in ("minilm", "t5"))],
-            ["complexity-answer@*", "complexity-prompt"],
-        ],
-    ],
-}
+MEMORY = 4  # GiB for each lane beyond the second
+GOES_ON = "`make repro` goes on from what is done"
+
+
+@dataclass
+class Lane:
+    """A process that runs one stage after the other.
+
+    Attributes:
+        process: DVC, leader of a process group.
+        printing: what shows its output, and writes it to `output`.
+        pipe: to hand it stages.
+        there: whether it has said that it waits for a stage.
+        stage: at which it is.
+        cores: that this stage may use.
+        failed: what DVC said of those that failed, by stage.
+    """
+
+    process: "subprocess.Popen[bytes]"
+    printing: "subprocess.Popen[bytes]"
+    pipe: Connection
+    output: IO[bytes]
+    there: bool = False
+    stage: str | None = None
+    cores: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 def ordered(graph: nx.DiGraph) -> list[str]:
@@ -89,32 +96,6 @@ def ordered(graph: nx.DiGraph) -> list[str]:
     return [*found, *({SHELL} & set(graph))]
 
 
-def plan(graph: nx.DiGraph, steps: Sequence[Sequence[Lane]]) -> list[list[list[str]]]:
-    """The stages of every lane, each once, after what it needs.
-
-    Args:
-        graph: of stages' names; edges lead to what a stage needs.
-        steps: see `STEPS`; a stage that several lanes of a step ask for by name is the first one's, and what several
-            lanes need comes in a step of its own before.
-    """
-    order = ordered(graph)
-    done: set[str] = set()
-    planned = []
-    for step in steps:
-        asked: list[set[str]] = []
-        for lane in step:
-            named = {stage for stage in order if any(fnmatch(stage, target) for target in lane)}
-            asked.append(named - done.union(*asked))
-        needed = [each.union(*(nx.descendants(graph, stage) for stage in each)) - done for each in asked]
-        shared = {stage for stage in order if sum(stage in each for each in needed) > 1}
-        for stages in ([shared], [each - shared for each in needed]):
-            lanes = [[stage for stage in order if stage in each] for each in stages if each]
-            if lanes:
-                planned.append(lanes)
-        done = done.union(*needed)
-    return planned
-
-
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Hold interruptions back until the end of the block: what is started and not yet known, nobody would end."""
@@ -129,78 +110,146 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def run(lanes: Sequence[Lane]) -> dict[str, str]:
-    """Run the stages of each lane in order, the lanes side by side; why those failed that did.
+def run(graph: nx.DiGraph, priority: Mapping[str, float], lanes: int, cores: int | None) -> dict[str, str]:
+    """Run all stages of a graph, but those that need one that fails; why those failed that did.
 
-    A lane leaves out what needs a stage of it that failed. An interruption ends all.
+    An interruption ends all.
+
+    Args:
+        graph: of stages' names; edges lead to what a stage needs.
+        priority: of each stage; the highest that may start comes first.
+        lanes: at most so many stages run side by side.
+        cores: that stages share; None: each takes what it takes by itself.
 
     Raises:
-        SystemExit: a lane was killed, and the others were ended; or DVC itself failed.
+        SystemExit: no lane is left, or DVC itself failed.
     """
-    workers = {"STAGE_WORKERS": "1"} if len(lanes) > 1 else {}
-    running: list[subprocess.Popen[bytes]] = []
-    printing: list[subprocess.Popen[bytes]] = []
-    told: list[tuple[IO[bytes], IO[bytes]]] = []
+    queue = StageQueue(graph, priority)
+    took: dict[str, float] = {}
+    started: list[Lane] = []
     with ExitStack() as files:
         try:
             with undisturbed():
-                for place, stages in enumerate(lanes):
-                    failures: IO[bytes] = files.enter_context(TemporaryFile())
-                    output: IO[bytes] = files.enter_context(TemporaryFile())
-                    own = {"STAGE_NICENESS": str(3 * place), ENDS_WITH: str(os.getpid())}
-                    lane = subprocess.Popen(
-                        [*DVC, "--wait-for-lock", "repro", "--single-item", "--keep-going", *stages],
-                        env=os.environ | workers | own | {FAILURES: str(failures.fileno())},
-                        stdout=subprocess.PIPE,
-                        stderr=subprocess.STDOUT,
-                        process_group=0,
-                        pass_fds=[failures.fileno()],
-                    )
-                    running.append(lane)
-                    kept = f"/dev/fd/{output.fileno()}"
-                    name = f"[{stages[-1].split('-')[0]} {place + 1}] "
-                    show = ["sed", "-u", "-e", f"w {kept}", "-e", f"s/^/{name}/"] if len(lanes) > 1 else ["tee", kept]
-                    printing.append(
-                        subprocess.Popen(show, stdin=lane.stdout, process_group=0, pass_fds=[output.fileno()])
-                    )
-                    told.append((failures, output))
-            while any(process.poll() is None for process in (*running, *printing)):
-                if any((lane.returncode or 0) < 0 for lane in running):
-                    raise SystemExit("a lane was killed, so all end; `make repro` goes on from what is done")
-                time.sleep(0.1)
-        finally:
+                names = [f"[{number}] " if lanes > 1 else "" for number in range(1, lanes + 1)]
+                started.extend(start(list(graph), name, files.enter_context(TemporaryFile())) for name in names)
+            running = list(started)
+            while queue or any(lane.stage for lane in running):
+                hand_out(queue, running, priority, cores)
+                speak = wait([lane.pipe for lane in running])
+                for lane in [lane for lane in running if lane.pipe in speak]:
+                    if not listen(lane, queue, took):
+                        running.remove(lane)
+                if queue and not running:
+                    raise SystemExit(f"every lane was killed; {GOES_ON}")
             for lane in running:
-                if lane.poll() is None:
-                    os.killpg(lane.pid, signal.SIGTERM)
-        found: dict[str, str] = {}
-        for lane, kept_files in zip(running, told, strict=True):
-            failed = reasons(*kept_files)
-            if lane.returncode and not failed:
-                raise SystemExit(f"DVC ended with {lane.returncode}, see above; `make repro` goes on from what is done")
-            found |= failed
-        return found
+                lane.pipe.close()
+                if lane.process.wait() and not queue.failed:
+                    raise SystemExit(f"DVC ended with {lane.process.returncode}, see above; {GOES_ON}")
+            for lane in started:
+                lane.printing.wait()
+        finally:
+            for lane in started:
+                lane.pipe.close()
+                if lane.process.poll() is None:
+                    os.killpg(lane.process.pid, signal.SIGTERM)
+            keep_seconds(Path(), took)
+        return queue.failed | {name: why for lane in started for name, why in reasons(lane).items()}
 
 
-def reasons(failures: IO[bytes], output: IO[bytes]) -> dict[str, str]:
-    """Why stages of a lane failed: the last line that each printed, else what DVC says.
+def start(stages: Sequence[str], name: str, output: IO[bytes]) -> Lane:
+    """Start a lane.
 
     Args:
-        failures: what the lane wrote, see `trivium.commands.lane`.
-        output: all that the lane and its stages printed.
+        stages: that it may be handed.
+        name: before each line that it prints; without one they are shown as they are.
+        output: where all of it is kept.
     """
-    for file in (failures, output):
-        file.seek(0)
-    printed = output.read().decode("utf-8", "replace")
-    found = {}
-    for line in failures.read().decode("utf-8").splitlines():
-        told = json.loads(line)
-        _, ran, rest = printed.partition(f"Running stage '{told['stage']}':\n")
-        own = (
-            rest.partition(f"stage '{told['stage']}' failed: ")[0].replace("\r", "\n").splitlines()[:-1] if ran else []
+    pipe, its_end = Pipe()
+    with its_end:
+        process = subprocess.Popen(
+            [*DVC, "--wait-for-lock", "repro", "--single-item", "--keep-going", *stages],
+            env=os.environ | {ENDS_WITH: str(os.getpid()), PIPE: str(its_end.fileno())},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+            pass_fds=[its_end.fileno()],
         )
+    kept = f"/dev/fd/{output.fileno()}"
+    show = ["sed", "-u", "-e", f"w {kept}", "-e", f"s/^/{name}/"] if name else ["tee", kept]
+    printing = subprocess.Popen(show, stdin=process.stdout, process_group=0, pass_fds=[output.fileno()])
+    return Lane(process, printing, pipe, output)
+
+
+def hand_out(queue: StageQueue, lanes: Sequence[Lane], priority: Mapping[str, float], cores: int | None) -> None:
+    """Give each lane that is there and free the next stage, as long as one may start."""
+    for lane in (lane for lane in lanes if lane.there and not lane.stage):
+        ready = len(queue.ready())
+        lane.stage = queue.take()
+        if lane.stage is None:
+            return
+        environment = {}
+        if cores is not None:
+            at_work = [other for other in lanes if other.stage and other is not lane]
+            takers = min(ready, len(lanes) - len(at_work))
+            lane.cores = max(1, (cores - sum(other.cores for other in at_work)) // takers)
+            before = sum(priority[other.stage] > priority[lane.stage] for other in at_work if other.stage)
+            environment = {"STAGE_WORKERS": str(lane.cores), "STAGE_NICENESS": str(3 * before)}
+        with suppress(ConnectionError):  # it was killed: that is heard next
+            lane.pipe.send((lane.stage, environment))
+
+
+def listen(lane: Lane, queue: StageQueue, took: dict[str, float]) -> bool:
+    """Take in what a lane says; whether it is still there.
+
+    Raises:
+        SystemExit: DVC ended before it was handed anything.
+    """
+    try:
+        said: Went | None = lane.pipe.recv()
+    except (EOFError, ConnectionError):
+        code = lane.process.wait()
+        with suppress(ProcessLookupError, PermissionError):  # what it has left
+            os.killpg(lane.process.pid, signal.SIGTERM)
+        if not lane.there:
+            raise SystemExit(f"DVC ended with {code}, see above; {GOES_ON}") from None
+        ended = f"a lane was killed by signal {-code}" if code < 0 else f"the lane's DVC ended with {code}"
+        print(f"{ended}; the others go on", file=sys.stderr)
+        if lane.stage is not None:
+            remove_parts({lane.stage} | queue.fail(lane.stage, f"{ended} while it ran"))
+        return False
+    lane.there, stage, lane.stage = True, lane.stage, None
+    if stage is None or said is None:
+        return True
+    seconds, error = said
+    if error is not None:
+        lane.failed[stage] = error
+        remove_parts({stage} | queue.fail(stage, error))
+    else:
+        queue.done(stage)
+        if seconds is not None:
+            took[stage] = seconds
+    return True
+
+
+def reasons(lane: Lane) -> dict[str, str]:
+    """Why stages of a lane failed: the last line that each printed, else what DVC says."""
+    lane.output.seek(0)
+    printed = lane.output.read().decode("utf-8", "replace")
+    found = {}
+    for stage, error in lane.failed.items():
+        _, ran, rest = printed.partition(f"Running stage '{stage}':\n")
+        own = rest.partition(f"stage '{stage}' failed: ")[0].replace("\r", "\n").splitlines()[:-1] if ran else []
         said = [text.strip() for text in own if text.strip() and not text.startswith("> ")]
-        found[told["stage"]] = said[-1] if said else told["error"].splitlines()[-1]
+        found[stage] = said[-1] if said else error.splitlines()[-1]
     return found
+
+
+def remove_parts(stages: Collection[str]) -> bool:
+    """Take from the page what these stages made, an earlier run's; whether there was anything."""
+    found = [file for file in PARTS.glob("*/*.json") if stage_of(file.parent.name, file.stem) in stages]
+    for file in found:
+        file.unlink()
+    return bool(found)
 
 
 def has_gpu() -> bool:
@@ -210,24 +259,10 @@ def has_gpu() -> bool:
     )
 
 
-def finish(graph: nx.DiGraph, failed: Mapping[str, str]) -> dict[str, str]:
-    """Let DVC run what is left and needs nothing that failed, the page last; why those failed that did.
-
-    Args:
-        graph: of the stages that are wanted.
-        failed: those that did, and why.
-    """
-    out = left_out(graph, failed)
-    return {**failed, **run([[stage for stage in ordered(graph) if stage not in out]])}
-
-
-def left_out(graph: nx.DiGraph, failed: Mapping[str, str]) -> dict[str, list[str]]:
-    """The stages that failed, and those that need them; which of them each needs."""
-    out: dict[str, list[str]] = {stage: [] for stage in failed}
-    for stage in failed:
-        for each in nx.ancestors(graph, stage) - {SHELL}:
-            out.setdefault(each, []).append(stage)
-    return out
+def room() -> tuple[int, int]:
+    """How many lanes this machine has room for, and its cores."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, max(2, psutil.virtual_memory().total // (MEMORY * 2**30))), cores
 
 
 def apart(graph: nx.DiGraph) -> set[str]:
@@ -243,7 +278,7 @@ def needed(graph: nx.DiGraph, pipeline: str, *, without: set[str]) -> set[str]:
 
     Args:
         graph: of stages' names; edges lead to what a stage needs.
-        pipeline: one of `STEPS`.
+        pipeline: one of `PIPELINES`.
         without: stages that only another pipeline needs.
     """
     if pipeline == "construction":
@@ -257,7 +292,7 @@ def needed(graph: nx.DiGraph, pipeline: str, *, without: set[str]) -> set[str]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one pipeline, or all; what fails is told at the end."""
     parser = argparse.ArgumentParser(prog="trivium lanes", description=__doc__)
-    parser.add_argument("pipeline", nargs="?", default="", choices=list(STEPS))
+    parser.add_argument("pipeline", nargs="?", default="", choices=PIPELINES)
     pipeline = parser.parse_args(argv).pipeline
     for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
@@ -277,15 +312,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not changed & set(graph):
         print("Data and pipelines are up to date.")
         return
-    failed: dict[str, str] = {}
-    if not has_gpu():
+    if has_gpu():
+        order = ordered(graph)
+        failed = run(graph, {stage: -place for place, stage in enumerate(order)}, 1, None)
+    else:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-        among = graph.subgraph(set(graph) - {OWN_STAGE})
-        for lanes in plan(among, STEPS[pipeline]):
-            out = left_out(graph, failed)
-            left = ([stage for stage in lane if stage not in out] for lane in lanes)
-            failed |= run([lane for lane in left if lane])
-    failed = finish(graph, failed)
+        may_run = (changed & set(graph)).union(*(nx.ancestors(graph, stage) for stage in changed & set(graph)))
+        seconds = expected(may_run, read_seconds(Path())) | dict.fromkeys(set(graph) - may_run, 0.0)
+        failed = run(graph, lengths(graph, seconds), *room())
     if not pipeline and without & changed:
         print(f"The construction was left out: `make repro P={OTHER_PIPELINES['kvqae', 'construction']}` runs it.")
     if failed:
