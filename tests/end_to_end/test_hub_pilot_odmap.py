@@ -1,20 +1,23 @@
 """The pilot of ODmAP from COCO's public files on: dvc.yaml and scales/pilot_odmap.yaml, tiny pictures, stand-in models.
 
-Released models are too large to serve: the sample's stand-ins take their place, and OpenCV that of LaMa.
+Released models are too large to serve: the sample's stand-ins take their place, and OpenCV that of LaMa. Another
+checkout's downloads are killed at random moments and gone on with.
 """
 
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
 
-from tests.end_to_end.conftest import ROOT, Project, copy_project
-from tests.sources.loopback import Loopback, serve
+from tests.end_to_end.conftest import Project
+from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
+from tests.sources.loopback import Loopback, Weather, serve
 from tests.stages.decorrelation.test_world import coco_as_published
-from trivium.commands.scale import rescale
 from trivium.files.image_shards import Images
 from trivium.sources.pins import PINS
 
@@ -38,6 +41,10 @@ TINY = {
         "page": {"gallery": {"examples": 4}},
     },
 }  # fmt: skip
+ENVIRONMENT = {"NO_PROXY": "*", "OMP_NUM_THREADS": "1"}
+WORLD = "decorrelation-world@coco"
+KILLS = 3
+SEED = 40
 PARTS = ("tables", "findings", "gallery", "corpus", "sizes")
 
 
@@ -49,13 +56,19 @@ def zipped(files: dict[str, Path]) -> bytes:
     return held.getvalue()
 
 
+class Served(NamedTuple):
+    """The checkout after all its stages, how to make another, and what served them."""
+
+    project: Project
+    checkout: Callable[[Path], Project]
+    hub: Loopback
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory):
-    """(the checkout after all its stages, what served it): one answer is 503, one is cut."""
+    """One answer is 503, one is cut."""
     folder = tmp_path_factory.mktemp("odmap")
-    made = copy_project(folder / "trivium", ROOT / "scales" / "pilot_odmap.yaml")
     (folder / "tiny.yaml").write_text(yaml.safe_dump(TINY, sort_keys=False))
-    rescale(made.folder / "params.yaml", folder / "tiny.yaml")
     coco = coco_as_published(folder / "coco")
     annotations = {f"annotations/{file.name}": file for file in coco.glob("instances_*2014.json")}
     with serve() as hub:
@@ -70,18 +83,21 @@ def served(tmp_path_factory: pytest.TempPathFactory):
         for path in hub.files:
             _, source, file = path.split("/")
             pins[source] |= {"url": f"{hub.url}/{source}", "bytes": 1000, "files": {file: {}}}
-        (made.folder / "trivium" / "sources" / "pins.yaml").write_text(yaml.safe_dump(pins))
-        targets = [f"decorrelation-page_{part}" for part in PARTS]
-        made.run("dvc", "repro", *targets, NO_PROXY="*", OMP_NUM_THREADS="1")
-        yield made, hub
+
+        def checked_out(place: Path) -> Project:
+            return checkout(place, "pilot_odmap", folder / "tiny.yaml", yaml.safe_dump(pins))
+
+        made = checked_out(folder / "trivium")
+        made.run("dvc", "repro", *(f"decorrelation-page_{part}" for part in PARTS), **ENVIRONMENT)
+        yield Served(made, checked_out, hub)
 
 
 def metrics(project: Project, name: str) -> dict[str, float]:
     return json.loads((project.folder / "metrics" / "decorrelation" / f"{name}.json").read_text())
 
 
-def test_pictures_of_the_test_split_alone_are_there(served: tuple[Project, Loopback]):
-    project, hub = served
+def test_pictures_of_the_test_split_alone_are_there(served: Served):
+    project, hub = served.project, served.hub
     assert {path for path, _ in hub.requests} == set(hub.files), "nothing else was asked for"
     world = metrics(project, "world_coco")
     raw = project.folder / "data" / "decorrelation" / "raw" / "coco"
@@ -91,7 +107,7 @@ def test_pictures_of_the_test_split_alone_are_there(served: tuple[Project, Loopb
     assert metrics(project, "inpaint_coco_cv2")["train"] == 0
 
 
-def test_both_models_are_judged_among_the_captions_of_all_splits(served: tuple[Project, Loopback]):
+def test_both_models_are_judged_among_the_captions_of_all_splits(served: Served):
     judged = metrics(served[0], "evaluate")
     assert judged["coco_captions"] == 5 * 12
     for model in ("clip", "blip"):
@@ -100,8 +116,22 @@ def test_both_models_are_judged_among_the_captions_of_all_splits(served: tuple[P
         assert metrics(served[0], f"train_coco_{model}_zero_shot_0")["steps"] == 0
 
 
-def test_the_page_has_every_section(served: tuple[Project, Loopback]):
+def test_the_page_has_every_section(served: Served):
     folder = served[0].folder / "metrics" / "report" / "parts" / "decorrelation"
     assert {f"{part}.json" for part in PARTS} <= {file.name for file in folder.iterdir()}
     gallery = json.loads((folder / "gallery.json").read_text())["sections"]["gallery"]
     assert "BLIP zero-shot right" in gallery
+
+
+def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(served: Served, tmp_path):
+    other = served.checkout(tmp_path / "trivium")
+    weather = served.hub.weather = Weather(SEED, share=0.2)
+    wanted = sum(map(len, served.hub.files.values()))
+    kills = [
+        kill_on_the_way(other, [WORLD], ENVIRONMENT, weather, most=wanted // KILLS, seed=SEED + number)
+        for number in range(KILLS)
+    ]
+    assert sum(kills) >= KILLS - 1
+    other.run("dvc", "repro", WORLD, **ENVIRONMENT)
+    assert outputs(other, WORLD) == outputs(served.project, WORLD)
+    assert left_over(other) == left_over(served.project) == []
