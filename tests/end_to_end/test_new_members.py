@@ -7,6 +7,8 @@ import pytest
 from tests.end_to_end.conftest import Project
 from tests.end_to_end.test_graph import stages_run
 
+pytestmark = pytest.mark.slow
+
 ENCODER = '''
 """The ImageNet ResNet's vectors with their dimensions turned round."""
 
