@@ -8,6 +8,7 @@ models. A folder without a prefix belongs to the family that knows its files.
 """
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ from trivium.harness.registry import Registry
 FAMILY = "trivium.decorrelation.benchmark.families"
 
 
-class Family:
+class Family(ABC):
     """One kind of models.
 
     Attributes:
@@ -30,22 +31,22 @@ class Family:
     file: ClassVar[str]
 
     @staticmethod
+    @abstractmethod
     def check(where: str) -> None:
         """Refuse what can be refused before anything is downloaded or loaded.
 
         Raises:
             BadInput: no such model.
         """
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def load(where: str) -> Any:
         """An `Embedder` in float32 on its device, or `KeptEmbeddings`; its `note` says what to know of its results.
 
         Raises:
             BadInput: it cannot be had, or is no model of pictures and texts.
         """
-        raise NotImplementedError
 
 
 FAMILIES: Registry[Family] = Registry(FAMILY, "kind of model", "--model")
