@@ -24,36 +24,43 @@ def checkout(folder: Path, scale: str, sizes: Path, pins: str) -> Project:
 
 
 def kill_on_the_way(
-    project: Project, stages: Sequence[str], environment: Mapping[str, str], weather: Weather, *, most: int, seed: int
-) -> bool:
-    """Run stages and kill all their processes at a random moment: after so many bytes that the server sends.
+    project: Project,
+    stages: Sequence[str],
+    environment: Mapping[str, str],
+    weather: Weather,
+    *,
+    whole: int,
+    kills: int,
+    seed: int,
+) -> None:
+    """Run stages again and again, and kill all their processes at random moments: after so many bytes of the server's.
 
     Args:
         project: the checkout.
         stages: to run.
         environment: beside the project's.
         weather: of the server.
-        most: bytes until the kill.
-        seed: of the moment.
-
-    Returns:
-        Whether they were killed; else they had ended.
+        whole: bytes that they download.
+        kills: how often; one of them may come after the end.
+        seed: of the moments.
     """
-    end = weather.sent + random.Random(seed).randrange(1, most)
-    with subprocess.Popen(
-        ["dvc", "repro", *stages],
-        cwd=project.folder,
-        env=project.environment(**environment),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
-        while process.poll() is None and weather.sent < end:
-            time.sleep(0.005)
-        if process.poll() is not None:
-            return False
-        os.killpg(process.pid, signal.SIGKILL)
-    return True
+    hit = 0
+    for number in range(kills):
+        end = weather.sent + random.Random(seed + number).randrange(1, whole // kills)
+        with subprocess.Popen(
+            ["dvc", "repro", *stages],
+            cwd=project.folder,
+            env=project.environment(**environment),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            while process.poll() is None and weather.sent < end:
+                time.sleep(0.005)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                hit += 1
+    assert hit >= kills - 1
 
 
 def outputs(project: Project, stage: str) -> dict[str, str]:

@@ -97,13 +97,7 @@ def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(projec
     other.run("dvc", "repro", "kvqae-world", **served.environment)
     whole, before = sum(map(len, served.wiki.pictures.values())), len(served.wiki.requests)
     served.wiki.weather = Weather(SEED + 1, share=0.1)
-    kills = [
-        kill_on_the_way(
-            other, [DOWNLOADING], served.environment, served.wiki.weather, most=whole // KILLS, seed=SEED + kill
-        )
-        for kill in range(KILLS)
-    ]
-    assert sum(kills) >= KILLS - 1
+    kill_on_the_way(other, [DOWNLOADING], served.environment, served.wiki.weather, whole=whole, kills=KILLS, seed=SEED)
     other.run("dvc", "repro", DOWNLOADING, **served.environment)
     assert outputs(other, DOWNLOADING) == outputs(project, DOWNLOADING)
     # What had come before a kill is not asked for again; faults alone make it a tenth more.

