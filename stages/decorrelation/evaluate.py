@@ -25,7 +25,7 @@ from trivium.decorrelation.evaluation.tables import (
 from trivium.decorrelation.matrix import groups, read_cells
 from trivium.files.csv_tables import write_csv
 from trivium.files.tables import write_json, write_table
-from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.corpus_table import load_corpus
 from trivium.harness.stage import Context, run_stage
 
 
@@ -51,7 +51,7 @@ def main(
     compared: list[dict[str, Any]] = []
     classes: list[dict[str, Any]] = []
     for dataset in dict.fromkeys(cell.dataset for cell in cells.values()):
-        corpus = read_corpus(raw / dataset)
+        corpus = load_corpus(raw / dataset)
         beside = usual_partners(corpus, parameters.partner_probability)
         data = read_data_set(corpus, phrases / f"{dataset}.parquet", removals / dataset, beside)
         of_dataset = {name: cell for name, cell in cells.items() if cell.dataset == dataset}

@@ -12,7 +12,7 @@ from pydantic import Field
 from trivium.decorrelation.captions.phrases import SCHEMA, Settings, metrics_of, read_shard, shards, write_classes
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
-from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.corpus_table import load_corpus
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.language.english.chunker import chosen_chunker
@@ -34,7 +34,7 @@ def main(
     parameters: PhrasesParameters, context: Context, *, raw: Path, out: Path, out_classes: Path
 ) -> dict[str, float]:
     """Write the noun phrases and named classes of every caption in --raw; metric `chunker_spacy` says who chunked."""
-    corpus = read_corpus(raw)
+    corpus = load_corpus(raw)
     if not any(picture.captions for picture in corpus.pictures):
         raise BadInput("no caption", file=raw)
     chunker = chosen_chunker(parameters.chunker, parameters.spacy_model)

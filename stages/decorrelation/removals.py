@@ -15,7 +15,7 @@ from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.decorrelation.regions.removals import _REJECTED, USED, read_named_classes, total, write_classes
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.corpus_table import load_corpus
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 
@@ -44,7 +44,7 @@ def main(
 
     Writes `removals.parquet` and `empty.parquet` into `out`, and the counts by split and class to `out_classes`.
     """
-    corpus = read_corpus(raw)
+    corpus = load_corpus(raw)
     splits = [split for split in USED if split == "test" or parameters.training != "none"]
     used = [picture for picture in corpus.pictures if picture.split in splits]
     test = [picture for picture in used if picture.split == "test"]

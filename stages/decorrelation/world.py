@@ -10,6 +10,7 @@ from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_met
 from trivium.errors import BadInput, naming
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
+from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
 from trivium.formats.pictures import SPLITS, Split
 from trivium.harness.stage import Context, run_stage
@@ -57,7 +58,7 @@ def main(
     out: Path,
     out_co_occurrence: Path,
 ) -> dict[str, float]:
-    """Write `karpathy.json`, `instances.json` or `entities.zip`, and `images/` to --out; co-occurrence as CSV.
+    """Write a raw folder to --out: public annotations, `images/`, and all as `corpus.parquet`; co-occurrence as CSV.
 
     Source sample makes them, hub downloads them, local checks and takes those of your own folder.
     """
@@ -82,6 +83,7 @@ def main(
             counts |= validate_decorrelation(beside, corpus, pictured)
         if source == "sample":
             refuse_leaks(counts, out)
+        write_corpus(beside, corpus)
         found = count_co_occurrence(corpus)
         write_co_occurrence(out_co_occurrence, found)
     if source == "hub":

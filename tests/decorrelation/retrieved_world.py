@@ -19,6 +19,7 @@ from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json, write_table
 from trivium.formats import masks
+from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Removal, removal_id
 
@@ -241,6 +242,7 @@ def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
     instances = {"images": images, "annotations": annotations, "categories": categories}
     (raw / "instances.json").write_text(json.dumps(instances), encoding="utf-8")
     write_images(raw / "images", ((picture["name"], draw(picture)) for picture in made))
+    write_corpus(raw, read_corpus(raw))
     schema = pa.schema(
         [
             ("caption", pa.int64()),

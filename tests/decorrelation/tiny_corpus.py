@@ -12,6 +12,8 @@ from PIL import Image, ImageDraw
 
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_json
+from trivium.formats.corpus_table import write_corpus
+from trivium.formats.picture_corpora import read_corpus
 
 WIDTH, HEIGHT = 64, 48
 COCO_IDS = {"person": 1, "bicycle": 2, "car": 3, "cat": 17, "dog": 18, "frisbee": 34, "hot dog": 58}
@@ -130,10 +132,11 @@ def _annotation(identifier: int, index: int, name: str, box: list[int], shape: A
 
 
 def write_coco(folder: Path) -> Path:
-    """Write a raw folder of COCO: `karpathy.json`, `instances.json`, `images/`; returns it."""
+    """Write a raw folder of COCO: as stage `decorrelation-world` leaves it; returns it."""
     write_json(folder / "karpathy.json", karpathy_tree())
     write_json(folder / "instances.json", instances_tree())
     write_images(folder / "images", [(picture_name(index), draw(index)) for index in range(len(SCENES))])
+    write_corpus(folder, read_corpus(folder))
     return folder
 
 
@@ -161,8 +164,9 @@ def write_zip(path: Path, members: dict[str, str]) -> None:
 
 
 def write_flickr(folder: Path) -> Path:
-    """Write a raw folder of Flickr30k: `karpathy.json`, `entities.zip`, `images/`; returns it."""
+    """Write a raw folder of Flickr30k: as stage `decorrelation-world` leaves it; returns it."""
     write_json(folder / "karpathy.json", karpathy_tree("flickr30k"))
     write_zip(folder / "entities.zip", entities_members())
     write_images(folder / "images", [(f"{index + 1}.jpg", draw(index)) for index in range(len(SCENES))])
+    write_corpus(folder, read_corpus(folder))
     return folder

@@ -65,7 +65,7 @@ def digest(text: str) -> str:
 def mutants(module: str, text: str) -> dict[tuple[str, int, int], list[Mutant]]:
     """The mutants of a module by their site: the kind of operator, line and column.
 
-    Left out: what stands in a string, f-strings too, or in a type annotation, and `OF_IDENTITY`.
+    Left out: what stands in a string, f-strings too, or in a type annotation, dotted exceptions, and `OF_IDENTITY`.
     """
     found = dict[tuple[str, int, int], list[Mutant]]()
     nodes = [node for node in ast_nodes(get_ast(text)) if _may_change(node)]
@@ -112,7 +112,12 @@ def _may_change(node: NodeOrLeaf) -> bool:
 
 
 def _counts(node: NodeOrLeaf) -> bool:
-    """Whether it is neither within a string nor within an annotation."""
+    """Whether it is neither within a string nor within an annotation, nor an exception by a dotted name.
+
+    cosmic-ray puts another exception in the place of a plain name alone.
+    """
+    if node.type == "except_clause" and "." in node.children[1].get_code():
+        return False
     while (parent := node.parent) is not None:
         if parent.type.startswith("fstring") or parent.type == "tfpdef":
             return False

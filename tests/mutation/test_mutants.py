@@ -52,6 +52,12 @@ def test_what_only_identity_tells_apart_is_no_mutant():
     )
 
 
+def test_of_exceptions_those_with_a_plain_name_are_replaced():
+    code = "try:\n    pass\nexcept {}:\n    raise\n"
+    assert "except CosmicRayTestingException:" in edits(code.format("OSError"))
+    assert not any("CosmicRay" in line for line in edits(code.format("(OSError, pa.ArrowException)")))
+
+
 def test_a_mutant_of_another_text_is_refused():
     (there,) = mutants("m.py", "x = True\n").values()
     with pytest.raises(ValueError, match="drawn from"):

@@ -33,6 +33,7 @@ from typing import IO
 
 import networkx as nx
 import psutil
+from dvc.lock import LockError
 from dvc.repo import Repo
 
 from trivium.commands.in_dvc.parent import ENDS_WITH
@@ -304,7 +305,11 @@ def main(argv: Sequence[str] | None = None) -> None:
             except BadInput as error:
                 print(f"code: {error}", file=sys.stderr)
                 raise SystemExit(1) from None
-        changed = set(repo.status()) - {OWN_STAGE}
+        try:
+            changed = set(repo.status()) - {OWN_STAGE}
+        except LockError as error:  # another DVC is at work here
+            print(error, file=sys.stderr)
+            raise SystemExit(1) from None
     without = set() if pipeline == "construction" or (not pipeline and invented()) else apart(graph)
     if CONSTRUCTION in without & changed and not invented() and remove_parts({CONSTRUCTION}):  # of another world
         changed.add(SHELL)

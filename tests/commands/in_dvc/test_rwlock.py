@@ -55,6 +55,16 @@ def test_who_runs_is_waited_for_and_who_does_not_is_not(tmp_path, kind):
         pass
 
 
+def test_a_killed_process_holds_no_lock_before_its_end_is_asked_for(tmp_path):
+    killed = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    killed.kill()
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is a zombie
+    (tmp_path / "rwlock").write_text(json.dumps({"write": {"a": {"cmd": "dvc repro", "pid": killed.pid}}, "read": {}}))
+    with lock(tmp_path, ["a"]):
+        pass
+    killed.wait()
+
+
 def test_a_process_that_is_not_called_dvc_may_hold_a_lock(tmp_path):
     code = (
         "import sys; from dvc.fs import localfs; from dvc.rwlock import rwlock\n"

@@ -1,6 +1,7 @@
 """Stage `phrases` on tiny raw folders of COCO and Flickr30k."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from stages.decorrelation.phrases import PhrasesParameters, main
 from tests.decorrelation.tiny_corpus import SCENES, scene_captions, write_coco, write_flickr
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
 from trivium.errors import BadInput
-from trivium.files.tables import read_json, read_table, write_json
+from trivium.files.tables import read_table
+from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.pictures import Caption, Phrase
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
@@ -102,9 +104,8 @@ def test_a_caption_without_annotation_is_read_by_words():
 
 def test_a_class_without_words_is_refused(tmp_path):
     raw = write_coco(tmp_path / "raw")
-    tree = read_json(raw / "instances.json")
-    tree["categories"][0]["name"] = "unicorn"
-    write_json(raw / "instances.json", tree)
+    corpus = load_corpus(raw)
+    write_corpus(raw, replace(corpus, classes=("unicorn", *corpus.classes[1:])))
     with pytest.raises(BadInput, match="class without words"):
         run(raw, tmp_path)
     assert not (tmp_path / "phrases.parquet").exists()

@@ -116,7 +116,9 @@ def test_local_coco_as_published_becomes_the_raw_folder(tmp_path):
     mine = coco_as_published(tmp_path / "mine")
     metrics = run("coco", "local", mine)
     raw = Path("raw/coco")
-    assert files(raw) == {"karpathy.json", "instances.json", "images/shard-00000.parquet", "provenance.json"}
+    assert files(raw) == {
+        "karpathy.json", "instances.json", "corpus.parquet", "images/shard-00000.parquet", "provenance.json",
+    }  # fmt: skip
     assert (raw / "karpathy.json").read_bytes() == (mine / "karpathy.json").read_bytes()
     expected = read_corpus(write_coco(tmp_path / "tiny"))
     assert read_corpus(raw) == expected

@@ -58,9 +58,13 @@ def read(rwlock: Any, file: Path) -> dict[str, Any]:
 
 
 def runs(rwlock: Any, pid: int, written: float) -> bool:
-    """Whether the process runs, and ran when the list was written (seconds since 1970)."""
+    """Whether the process runs, and ran when the list was written (seconds since 1970).
+
+    A killed one keeps its number until somebody asks how it ended, which in a container without an init nobody does.
+    """
     psutil = rwlock.psutil
     try:
-        return bool(psutil.Process(pid).create_time() <= written)
+        process = psutil.Process(pid)
+        return bool(process.create_time() <= written and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False

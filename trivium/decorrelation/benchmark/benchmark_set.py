@@ -23,7 +23,7 @@ from trivium.decorrelation.retrieval.gallery import Captions, captions_of
 from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
-from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.corpus_table import load_captions
 from trivium.harness.parameters import used_values, validate
 
 PARAMETERS = Path("params.yaml")
@@ -98,7 +98,7 @@ def read_benchmark(project: Path, dataset: str = "coco", filling: str | None = N
     for needed in (raw, phrases, removals):
         if not needed.exists():
             raise BadInput("not built yet", file=needed, expected="a built project: make repro P=decorrelation")
-    corpus = read_corpus(raw)
+    corpus = load_captions(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     sets, _ = picture_sets(tested, raw, removals, painted)
     captions, gallery = captions_of(corpus), read_gallery(phrases, corpus.classes)

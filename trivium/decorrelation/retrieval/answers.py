@@ -20,7 +20,8 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_table, write_table
-from trivium.formats.picture_corpora import IMAGES, read_corpus
+from trivium.formats.corpus_table import load_captions
+from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
 from trivium.harness.parameters import Parameters
 from trivium.measures.recall import Ranks
@@ -75,7 +76,7 @@ def ask(
     """
     if parameters.threads is not None:
         torch.set_num_threads(parameters.threads)
-    corpus = read_corpus(raw)
+    corpus = load_captions(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     sets, metrics = picture_sets(tested, raw, removals, painted)
     asked = load(model)

@@ -16,7 +16,8 @@ from trivium.decorrelation.training.processes import Place, place
 from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
-from trivium.formats.picture_corpora import IMAGES, read_corpus
+from trivium.formats.corpus_table import load_captions
+from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
 from trivium.measures.recall import ranks_of_embeddings
 
@@ -77,7 +78,7 @@ def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
     if here.device.type == "cpu":
         # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
         torch.backends.cuda.enable_flash_sdp(False)
-    corpus = read_corpus(job.raw)
+    corpus = load_captions(job.raw)
     torch.manual_seed(job.seed)
     model = start(job.kind, job.base, job.settings, training_captions(corpus))
     metrics: dict[str, float] = {"steps": 0.0}
