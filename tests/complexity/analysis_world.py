@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from tests.complexity.paper_factors import FACTORS, labels
 from trivium.complexity.effects.factor_table import FactorTable, schema
@@ -65,9 +64,3 @@ def write_scores(path: Path, ids: tuple[str, ...], scores: dict[tuple[str, str, 
         "rouge_l": [float(value) for values in scores.values() for value in values],
     }
     write_table(path, pa.table(columns))
-
-
-@pytest.fixture(autouse=True)
-def no_collection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """statsmodels collects garbage at each correction, which takes long where everything is imported."""
-    monkeypatch.setattr("gc.collect", lambda *_: 0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from trivium.complexity.effects.analysis import holm_table
 from trivium.complexity.effects.effect_rows import COLUMNS, effect_rows
+from trivium.measures.holm import holm
 
 KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
 
@@ -29,7 +29,7 @@ def test_effects_are_scipys_and_the_formula():
         assert row["delta_floor"] == np.floor(row["delta"])
         assert row["p"] == pytest.approx(mannwhitneyu(yes, no).pvalue)
     np.testing.assert_allclose(
-        [row["p_holm"] for row in rows.values()], holm_table(np.array([row["p"] for row in rows.values()]))
+        [row["p_holm"] for row in rows.values()], holm(np.array([row["p"] for row in rows.values()]))
     )
     hard, idle = rows["m", "hard"], rows["m", "idle"]
     assert hard["low"] < hard["delta"] < hard["high"] < 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.complexity.analysis_world import factor_table, no_collection
+from tests.complexity.analysis_world import factor_table
 from trivium.complexity.effects.analysis import analyse
 from trivium.complexity.effects.sensitivity import (
     CRITERIA,
@@ -16,8 +16,6 @@ from trivium.complexity.effects.sensitivity import (
     smallest_delta,
 )
 from trivium.complexity.effects.simulated_scores import Difficulty
-
-__all__ = ["no_collection"]
 
 DIFFICULTY = Difficulty(level=0.6, models=0.05, texts=0.1, frames=0.05, examples=0.2, answers=0.35)
 ANALYSIS = {"risk": 0.05, "smallest_set": 8, "resamples": 50, "confidence": 0.95}

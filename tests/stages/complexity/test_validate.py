@@ -11,11 +11,12 @@ import statsmodels.formula.api as smf
 from stages.complexity.validate import ValidateParameters, main
 from tests.complexity.analysis_world import factor_table, write_factors, write_scores
 from tests.complexity.paper_factors import FACTORS
-from trivium.complexity.effects.analysis import analyse, holm_table
+from trivium.complexity.effects.analysis import analyse
 from trivium.complexity.effects.regression import joint_regression, uncounted
 from trivium.complexity.scoring.score_table import read_scores
 from trivium.errors import BadInput
 from trivium.files.tables import read_table
+from trivium.measures.holm import holm
 
 OPTIONS = {"risk": 0.05, "smallest_set": 1, "resamples": 200, "confidence": 0.95, "seed": 0}
 
@@ -24,15 +25,6 @@ def scores_of(table, models=3, seed=0):
     rng = np.random.default_rng(seed)
     shift = -0.35 * (table.factors[3] == 1)
     return np.clip(0.6 + shift + rng.normal(0, 0.15, len(table.ids)) + rng.normal(0, 0.3, (models, len(shift))), 0, 1)
-
-
-def test_holm_by_hand():
-    # Sorted .01 .02 .03 .5 times 4 3 2 1 = .04 .06 .06 .5, already non-decreasing; a cell without p stays without.
-    assert holm_table(np.array([[0.5, 0.02], [0.01, 0.03]])) == pytest.approx(np.array([[0.5, 0.06], [0.04, 0.06]]))
-    # The second product, .012 · 2, is below the first, .01 · 3: it is raised to it. The last stays at 1.
-    assert holm_table(np.array([0.01, np.nan, 0.012, 1.0])) == pytest.approx([0.03, np.nan, 0.03, 1.0], nan_ok=True)
-    assert holm_table(np.array([0.7, 0.8])) == pytest.approx([1.0, 1.0])
-    assert np.isnan(holm_table(np.array([np.nan]))).all()
 
 
 def test_delta_and_p_are_the_papers():
@@ -45,7 +37,7 @@ def test_delta_and_p_are_the_papers():
             assert effects.delta[row, column] == pytest.approx(100 * (yes.mean() - no.mean()))
             theirs = scipy.stats.mannwhitneyu(yes, no, method="asymptotic")
             assert effects.p[row, column] == pytest.approx(theirs.pvalue, rel=1e-11)
-    assert effects.p_holm.ravel() == pytest.approx(holm_table(effects.p.ravel()))
+    assert effects.p_holm.ravel() == pytest.approx(holm(effects.p.ravel()))
     assert effects.yes.tolist() == [(codes == 1).sum() for codes in table.factors]
     assert effects.found[:, 3].all()
     assert effects.found_holm[:, 3].all()
@@ -144,7 +136,7 @@ def test_a_factor_with_one_side_is_undefined(side):
         assert not np.isnan(values[:, 2]).any()
     for verdict in (effects.validated, effects.significant, effects.holm_significant, effects.found):
         assert not verdict[:, 1].any()
-    assert effects.p_holm[0, 2] == holm_table(np.delete(effects.p, 1, axis=1).ravel())[1]
+    assert effects.p_holm[0, 2] == holm(np.delete(effects.p, 1, axis=1).ravel())[1]
 
 
 def test_one_text_has_no_interval_and_one_frame_no_test():
@@ -172,9 +164,9 @@ def test_equal_scores_are_no_effect():
 
 
 def test_holm_over_a_table_with_gaps():
-    adjusted = holm_table(np.array([[0.01, np.nan], [0.04, 0.03]]))
+    adjusted = holm(np.array([[0.01, np.nan], [0.04, 0.03]]))
     assert np.isnan(adjusted[0, 1])
-    assert adjusted[~np.isnan(adjusted)] == pytest.approx(holm_table(np.array([0.01, 0.04, 0.03])))
+    assert adjusted[~np.isnan(adjusted)] == pytest.approx(holm(np.array([0.01, 0.04, 0.03])))
 
 
 @pytest.fixture

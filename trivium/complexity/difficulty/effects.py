@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.settings import DifficultySettings
 from trivium.complexity.difficulty.trivial_answers import BASELINES
-from trivium.complexity.effects.analysis import holm_table
 from trivium.complexity.effects.effect_rows import COLUMNS, Row, effect_rows
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.clustered_difference import clustered_difference
 from trivium.measures.effects import mean_differences
+from trivium.measures.holm import holm
 from trivium.measures.rasch import Rasch
 
 _BESIDE = tuple(
@@ -65,7 +65,7 @@ def difficulty_rows(
             f"{name}_low": low,
             f"{name}_high": high,
             f"{name}_p": p,
-            f"{name}_p_holm": holm_table(p),
+            f"{name}_p_holm": holm(p),
         }
     if irt is not None:
         logits = irt.difficulty[None] / 100  # δ is in hundredths

@@ -14,6 +14,7 @@ from trivium.complexity.effects.regression import Joint, joint_regression
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.effects import NO, YES, below_zero, mean_differences
 from trivium.measures.frame_level import FrameLevel, frame_level
+from trivium.measures.holm import holm
 from trivium.measures.mann_whitney import mann_whitney
 
 
@@ -120,14 +121,14 @@ def analyse(
         no=(factors == NO).sum(axis=1),
         delta=delta,
         p=p,
-        p_holm=holm_table(p),
+        p_holm=holm(p),
         low=spread(low),
         high=spread(high),
         p_frame=p_frame,
         frame_level=levels,
         joint=joint,
         p_all=p_all,
-        p_all_holm=holm_table(p_all),
+        p_all_holm=holm(p_all),
         risk=risk,
     )
 
@@ -135,17 +136,3 @@ def analyse(
 def large_enough(factors: NDArray[np.int8], smallest_set: int) -> NDArray[np.bool_]:
     """(factors,) whether E_f and Ē_f both have at least so many examples, of (factors, examples) codes."""
     return np.minimum((factors == YES).sum(axis=1), (factors == NO).sum(axis=1)) >= smallest_set
-
-
-def holm_table(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Holm's correction over all cells that have a p; the others stay NaN.
-
-    p̃_(i) = max_{j ≤ i} min(1, (m - j + 1) p_(j)) of m cells: the family-wise error is at most the level.
-    """
-    from statsmodels.stats.multitest import multipletests  # slow to import, and not all who import this module test
-
-    adjusted = np.full_like(p, np.nan)
-    known = ~np.isnan(p)
-    if known.any():
-        adjusted[known] = multipletests(p[known], method="holm")[1]
-    return adjusted

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.effects.analysis import holm_table
 from trivium.complexity.effects.regression import joint_regression
 from trivium.files.csv_tables import write_csv
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
+from trivium.measures.holm import holm
 from trivium.measures.mann_whitney import mann_whitney
 
 _NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
@@ -92,7 +92,7 @@ def _analyse(
         "low": low,
         "high": high,
         "p": p,
-        "p_holm": holm_table(p),
+        "p_holm": holm(p),
         "joint": joint.coefficient,
         "joint_low": joint.low,
         "joint_high": joint.high,
