@@ -13,7 +13,21 @@ ENCODER = '''
 """The ImageNet ResNet's vectors with their dimensions turned round."""
 
 from trivium.vision.encoders.imagenet import FILES, load_imagenet
+from trivium.vision.embedder import Embedder
 from trivium.vision.image_encoder import ImageEncoder
+
+
+class TurnedRound(Embedder):
+    """Another embedder's vectors, from last to first."""
+
+    def __init__(self, other):
+        self.other, self.path, self.dimension = other, other.path, other.dimension
+
+    def prepare(self, images):
+        return self.other.prepare(images)
+
+    def embed(self, prepared):
+        return self.other.embed(prepared)[:, ::-1].copy()
 
 
 class Turned(ImageEncoder):
@@ -23,13 +37,7 @@ class Turned(ImageEncoder):
 
     @staticmethod
     def load(folder, device):
-        embed = load_imagenet(folder, device)
-
-        def turned(images):
-            return embed(images)[:, ::-1].copy()
-
-        turned.path, turned.dimension = embed.path, embed.dimension
-        return turned
+        return TurnedRound(load_imagenet(folder, device))
 
     @staticmethod
     def write_tiny(folder):

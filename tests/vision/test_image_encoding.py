@@ -54,7 +54,7 @@ def test_each_image_is_decoded_once(
 def test_nan_embedding_names_the_image(encoders: dict[str, LoadedEncoder], images: dict[str, bytes]) -> None:
     embeddings = np.ones((7, 16), np.float32)  # of seven readable images, the second is noise.png
     embeddings[1, 3] = np.nan
-    broken = Mock(return_value=embeddings, dimension=16, path=Path("clip"))
+    broken = Mock(embed=Mock(return_value=embeddings), dimension=16, path=Path("clip"))
     with pytest.raises(BadInput, match=r"clip:noise\.png: NaN or infinite embedding"):
         encode_images(
             list(images.items()), replace(encoders["clip"], embed=broken), max_side=512, max_pixels=10_000_000

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trivium.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.vision.align import SIZE
+from trivium.vision.embedder import Embedder
 from trivium.vision.onnx_session import open_session, torch_memory_errors
 
 
@@ -110,7 +111,7 @@ def _detection(
     )
 
 
-class FaceEncoder:
+class FaceEncoder(Embedder):
     """ArcFace (Deng et al., 2019) in ONNX, run by InsightFace.
 
     Args:
@@ -144,11 +145,16 @@ class FaceEncoder:
         self._one_by_one = batch == 1
         self.dimension = self._model.forward(np.zeros((1, 3, SIZE, SIZE), np.float32)).shape[1]
 
-    def __call__(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
-        """Embed aligned RGB crops (112, 112, 3); returns (n, dimension), each of length 1."""
-        if not crops:
+    def prepare(self, images: Sequence[NDArray[np.uint8]]) -> Sequence[NDArray[np.uint8]]:
+        """Aligned RGB crops (112, 112, 3) as they are."""
+        return images
+
+    def embed(self, prepared: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """Embed crops; returns (n, dimension), each of length 1."""
+        if not prepared:
             return np.zeros((0, self.dimension), np.float32)
-        embeddings = np.concatenate(list(halving_batches(crops, 1 if self._one_by_one else len(crops), self._embed)))
+        batch = 1 if self._one_by_one else len(prepared)
+        embeddings = np.concatenate(list(halving_batches(prepared, batch, self._embed)))
         return embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12)
 
     def _embed(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:

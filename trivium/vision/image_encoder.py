@@ -1,15 +1,13 @@
 """What a frozen image encoder is, whichever file of `trivium/vision/encoders/` it stands in (kvqae.md §3)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from trivium.harness.parameters import Parameters
+from trivium.vision.embedder import Embedder
 
 if TYPE_CHECKING:  # seconds to import, and only who encodes needs it
     import torch
@@ -53,22 +51,6 @@ class FaceEncoderParameters(EncoderParameters):
             factor=self.factor,
             device=device,
         )
-
-
-class Embedder(Protocol):
-    """An encoder's network, loaded.
-
-    Attributes:
-        path: where it was loaded from, for messages.
-        dimension: of an embedding.
-    """
-
-    path: Path
-    dimension: int
-
-    def __call__(self, images: Sequence[Any], /) -> NDArray[np.float32]:
-        """Embed aligned crops of faces or RGB pictures, by its route; returns (n, dimension), each of length 1."""
-        ...
 
 
 class ImageEncoder(ABC):

@@ -4,7 +4,7 @@ import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,9 @@ from PIL import Image
 from trivium.errors import BadInput
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
+from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoder import Embedder, EncoderParameters, FaceEncoderParameters
+from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
 
 if TYPE_CHECKING:  # seconds to import, and only the workers need it
     from trivium.vision.faces import FaceDetector
@@ -84,23 +85,42 @@ class Features:
     broken_exif: int
 
 
+class Prepared(NamedTuple):
+    """Images as an encoder wants them, which needs no GPU.
+
+    Attributes:
+        rows: of the table, one an image.
+        indices: of the images that are readable.
+        shown: these: the encoder's input, or the pixels in which faces are looked for.
+        broken_exif: see `Features`.
+    """
+
+    rows: list[dict[str, object]]
+    indices: list[int]
+    shown: Any
+    broken_exif: int
+
+
 def encode_images(
     images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
 ) -> Features:
-    """Decode each image, and embed it, or the most probable face in it.
+    """Decode each image, and embed it, or the most probable face in it; see `prepare_images` and `embed_prepared`."""
+    return embed_prepared(prepare_images(images, encoder, max_side=max_side, max_pixels=max_pixels), encoder)
+
+
+def prepare_images(
+    images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
+) -> Prepared:
+    """Decode images.
 
     Args:
         images: (name, encoded bytes).
-        encoder: the frozen networks.
+        encoder: the frozen networks, which stay where they are.
         max_side, max_pixels: see `decoding.decode_picture`.
-
-    Raises:
-        BadInput: the encoder gave NaN or infinity; the message names the image.
     """
     schema = PICTURES if encoder.detector is None else FACES
-    names = [name for name, _ in images]
-    rows: list[dict[str, object]] = [dict.fromkeys(schema.names) | {"name": name} for name in names]
-    shown: dict[int, Any] = {}
+    rows: list[dict[str, object]] = [dict.fromkeys(schema.names) | {"name": name} for name, _ in images]
+    shown: dict[int, Image.Image] = {}
     broken_exif = 0
     for index, (_, data) in enumerate(images):
         try:
@@ -111,20 +131,35 @@ def encode_images(
         shown[index] = picture.image
         broken_exif += picture.broken_exif
         rows[index] |= {"width": picture.image.width, "height": picture.image.height}
+    pictures = list(shown.values())
+    if encoder.detector is None:
+        return Prepared(rows, list(shown), encoder.embed.prepare(pictures), broken_exif)
+    return Prepared(rows, list(shown), [np.asarray(picture) for picture in pictures], broken_exif)
+
+
+def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
+    """Embed prepared images, or the most probable face in each.
+
+    Raises:
+        BadInput: the encoder gave NaN or infinity; the message names the image.
+    """
+    rows, indices, shown, broken_exif = prepared
+    schema = PICTURES if encoder.detector is None else FACES
     if encoder.detector is not None:
-        shown = _faces(shown, rows, encoder.detector)
-    return Features(pa.Table.from_pylist(rows, schema=schema), _spread(encoder.embed, shown, names), broken_exif)
+        crops = _faces(dict(zip(indices, shown, strict=True)), rows, encoder.detector)
+        indices, shown = list(crops), encoder.embed.prepare(list(crops.values()))
+    matrix = _spread(encoder.embed, shown, indices, [str(row["name"]) for row in rows])
+    return Features(pa.Table.from_pylist(rows, schema=schema), matrix, broken_exif)
 
 
 def _faces(
-    pictures: dict[int, Image.Image], rows: list[dict[str, object]], detector: "FaceDetector"
+    pictures: dict[int, NDArray[np.uint8]], rows: list[dict[str, object]], detector: "FaceDetector"
 ) -> dict[int, NDArray[np.uint8]]:
     """The aligned crop of the most probable face of each picture that shows one; rows say what was found."""
     for row in rows:
         row["detected"] = False
-    pixels = [np.asarray(picture) for picture in pictures.values()]
     crops = {}
-    for index, image, detection in zip(pictures, pixels, detector(pixels), strict=True):
+    for (index, image), detection in zip(pictures.items(), detector(list(pictures.values())), strict=True):
         rows[index]["faces"] = detection.faces
         if (face := detection.best) is not None:
             crops[index] = align(image, face.landmarks)
@@ -137,12 +172,12 @@ def _faces(
     return crops
 
 
-def _spread(embed: Embedder, images: dict[int, Any], names: list[str]) -> NDArray[np.float16]:
-    """Embeddings of the images at these indices, one row for each name."""
-    embeddings, indices = embed(list(images.values())), list(images)
+def _spread(encoder: Embedder, shown: Any, indices: list[int], names: list[str]) -> NDArray[np.float16]:
+    """Embeddings of what is shown at these indices, one row for each name."""
+    embeddings = encoder.embed(shown)
     finite = np.isfinite(embeddings).all(axis=1)
     if not finite.all():
-        raise BadInput("NaN or infinite embedding", file=embed.path, row=names[indices[int(np.argmin(finite))]])
-    matrix = np.zeros((len(names), embed.dimension), np.float16)
+        raise BadInput("NaN or infinite embedding", file=encoder.path, row=names[indices[int(np.argmin(finite))]])
+    matrix = np.zeros((len(names), encoder.dimension), np.float16)
     matrix[indices] = embeddings
     return matrix

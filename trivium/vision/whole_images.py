@@ -1,6 +1,7 @@
 """Networks that describe whole pictures, and what their encoders share (kvqae.md §3)."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,13 @@ from torchvision import models
 
 from trivium.errors import BadInput
 from trivium.nets.device import autocast, halving_batches
+from trivium.vision.embedder import Embedder
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, what torchvision's ResNets expect
 WIDEST = 8  # longer to shorter side; the encoders look at the central square only
 
 
-class PictureEmbedder:
+class PictureEmbedder(Embedder):
     """A network that describes images, and the preparation of its input.
 
     Args:
@@ -41,17 +43,21 @@ class PictureEmbedder:
         self._device = device
         self.dimension = self([Image.new("RGB", (8, 8))]).shape[1]
 
-    def __call__(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
-        """Embed RGB pictures; returns (n, dimension), each of length 1."""
-        if not images:
+    def prepare(self, images: Sequence[Image.Image]) -> torch.Tensor:
+        """RGB pictures as the network's input, (n, 3, size, size)."""
+        return torch.stack([self._prepare(_centre(image)) for image in images]) if images else torch.empty(0)
+
+    def embed(self, prepared: torch.Tensor) -> NDArray[np.float32]:
+        """Embed what `prepare` gave; returns (n, dimension), each of length 1."""
+        if not len(prepared):
             return np.zeros((0, self.dimension), np.float32)
-        return np.concatenate(list(halving_batches(images, len(images), self._encode)))
+        count = len(prepared)
+        return np.concatenate(list(halving_batches(range(count), count, partial(self._embed, prepared))))
 
     @torch.inference_mode()
-    def _encode(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
-        pixels = torch.stack([self._prepare(_centre(image)) for image in images]).to(self._device)
+    def _embed(self, pixels: torch.Tensor, rows: Sequence[int]) -> NDArray[np.float32]:
         with autocast(self._device):
-            embeddings = self._network(pixels)
+            embeddings = self._network(pixels[rows[0] : rows[-1] + 1].to(self._device, non_blocking=True))
         return nn.functional.normalize(embeddings.float(), dim=1).cpu().numpy()
 
 

@@ -1,4 +1,5 @@
 import io
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,11 @@ from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
+from trivium.nets import feeding
 from trivium.vision.align import align
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import FaceEncoderParameters
-from trivium.vision.image_encoding import Features, LoadedEncoder
+from trivium.vision.image_encoding import LoadedEncoder, Prepared
 
 SECTION = {"batch_size": 4, "max_side": 512, "max_pixels": 10_000_000}
 
@@ -151,15 +153,15 @@ def test_goes_on_after_a_kill(
 ) -> None:
     """The last of three shards breaks off; the next start encodes only that one, and the result is the same."""
     argv = prepare(scratch, base, images)
-    encode, seen = image_features.encode_images, []
+    prepare_images, seen = image_features.prepare_images, []
 
-    def recording(batch: list[tuple[str, bytes]], *args: object, **limits: int) -> Features:
+    def recording(batch: list[tuple[str, bytes]], *args: object, **limits: int) -> Prepared:
         seen.append([name for name, _ in batch])
         if len(seen) == 3:
             raise KeyboardInterrupt
-        return encode(batch, *args, **limits)
+        return prepare_images(batch, *args, **limits)
 
-    monkeypatch.setattr(image_features, "encode_images", recording)
+    monkeypatch.setattr(image_features, "prepare_images", recording)
     with pytest.raises(KeyboardInterrupt):
         run(argv)
     assert not (scratch / "features").exists()
@@ -169,6 +171,19 @@ def test_goes_on_after_a_kill(
     interrupted = contents(scratch / "features")
     run(argv)
     assert contents(scratch / "features") == interrupted
+
+
+def test_pictures_that_are_decoded_ahead_of_a_gpu_give_the_same(
+    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    argv = prepare(scratch, base, images)
+    run(argv)
+    whole = contents(scratch / "features")
+    shutil.rmtree(scratch / "features")
+    monkeypatch.setattr(feeding, "feeders", lambda: 2)
+    run(argv)
+    assert contents(scratch / "features") == whole
+    assert "s for pictures to be decoded" in capfd.readouterr().out
 
 
 @pytest.mark.slow

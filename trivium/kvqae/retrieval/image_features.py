@@ -17,7 +17,7 @@ from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
 from trivium.vision.decoding import REASONS
 from trivium.vision.encoder_registry import SECTION
 from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
-from trivium.vision.image_encoding import encode_images, load_encoder
+from trivium.vision.image_encoding import Prepared, embed_prepared, load_encoder, prepare_images
 
 BROKEN_EXIF = "broken_exif.json"  # in the folder of a shard: how many images
 
@@ -43,12 +43,21 @@ def encode_shard(
     folder = work / shard.stem
     if folder.exists():
         return folder
+    from trivium.nets.feeding import Feed, feeders
+
     loaded = load_encoder(encoder, settings)
     table = read_table(shard, ["name", "data"]).combine_chunks()  # row groups are smaller than batches
-    parts = []
-    for batch in table.to_batches(max_chunksize=parameters.batch_size):
+    batches = table.to_batches(max_chunksize=parameters.batch_size)
+
+    def prepare(number: int) -> Prepared:
+        batch = batches[number]
         images = list(zip(batch["name"].to_pylist(), batch["data"].to_pylist(), strict=True))
-        parts.append(encode_images(images, loaded, max_side=parameters.max_side, max_pixels=parameters.max_pixels))
+        return prepare_images(images, loaded, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
+
+    feed = Feed(prepare, len(batches), workers := feeders())
+    parts = [embed_prepared(prepared, loaded) for prepared in feed]
+    if workers:
+        print(f"{shard.stem}: {encoder} waited {feed.waited:.1f} of {feed.taken:.1f} s for pictures to be decoded")
     with write_atomically(folder) as beside:
         beside.mkdir()
         write_table(beside / PICTURES, pa.concat_tables(part.table for part in parts))
