@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
@@ -55,3 +56,11 @@ def tab_to(browser: webdriver.Chrome, wanted: WebElement) -> None:
             return
         assert focused not in visited, f"Tab does not reach {wanted.tag_name} {wanted.text!r}"
         visited.add(focused)
+
+
+def show_all(browser: webdriver.Chrome, of: str) -> None:
+    """Press the button of a list that shows its first few, if there are more of them."""
+    for button in browser.find_elements(By.CSS_SELECTOR, f"{of} > button"):
+        if button.is_displayed():
+            browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", button)
+            button.click()

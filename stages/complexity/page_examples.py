@@ -41,7 +41,7 @@ def main(
     known = read_answered(scores, read_published(published), parameters.readers, parameters.prompted)
     names = read_names(factors)
     examples, table = read_questions_with_factors(questions, texts, factors)
-    html, shown = examples_html(
+    sections, shown = examples_html(
         examples,
         {row["id"]: {factor: row[factor] for factor in names} for row in table.to_pylist()},
         first_answers(known.rows, list(known.ordered)),
@@ -52,7 +52,7 @@ def main(
         margin=parameters.margin,
         longest=parameters.answer_characters,
     )
-    write_part(out, parameters.world, {"examples": html})
+    write_part(out, parameters.world, sections)
     return {"examples": float(shown)}
 
 

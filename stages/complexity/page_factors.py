@@ -12,7 +12,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.complexity.factors import forest_html, shares_html, table_2_html
-from trivium.page.complexity.findings import findings_html
+from trivium.page.complexity.findings import findings_html, first_claim_html
 from trivium.page.complexity.material import (
     read_answered,
     read_effects,
@@ -60,6 +60,7 @@ def main(
     levels = {"risk": parameters.risk, "confidence": parameters.confidence}
     values = read_scores(scores, [each.id for each in examples], parameters.measure)
     sections = {
+        "claim": first_claim_html(cells, names, known.labels, measure),
         "factors": shares_html(metrics["factors"], printed, names),
         "table-2": table_2_html(
             cells,

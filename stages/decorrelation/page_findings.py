@@ -10,7 +10,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.decorrelation.diagnosis import diagnosis_html
-from trivium.page.decorrelation.findings import findings_html
+from trivium.page.decorrelation.findings import findings_html, first_claim_html
 from trivium.page.decorrelation.results import read_results
 
 
@@ -41,7 +41,8 @@ def main(
     told: dict[str, Any] = {"folder": folder, "level": parameters.significance, "margin": parameters.margin}
     found = findings_html(results, confidence=parameters.confidence, usual=parameters.partner_probability, **told)
     found += diagnosis_html(results, csv.read_csv(classes).to_pylist(), train=parameters.models, **told)
-    write_part(out, parameters.coco, {"findings": found})
+    claim = first_claim_html(results, parameters.significance, parameters.margin)
+    write_part(out, parameters.coco, {"findings": found, "claim": claim})
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def main(
     removals: Path, painted: Path, retrieved: Path, used: Path, out: Path,
 ) -> dict[str, float]:  # fmt: skip
     """Render the gallery of the queries in `evaluation`; `evaluated` are the metrics of the same stage."""
-    html, shown = gallery_html(
+    sections, shown = gallery_html(
         read_results(used, evaluated),
         read_table(evaluation, ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]),
         raw=raw,
@@ -42,7 +42,7 @@ def main(
         side=parameters.image_side,
         longest=parameters.sentence_characters,
     )
-    write_part(out, parameters.coco, {"gallery": html})
+    write_part(out, parameters.coco, sections)
     return shown
 
 

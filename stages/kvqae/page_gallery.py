@@ -8,7 +8,7 @@ from trivium.formats.questions import read_questions
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.drawn import GalleryParameters, gallery
-from trivium.page.kvqae.gallery import gallery_html, pictures_missing
+from trivium.page.kvqae.gallery import gallery_html, picture_html, pictures_missing
 
 
 def main(
@@ -27,7 +27,7 @@ def main(
         Images(question_images),
         Images(kb_images),
     )
-    write_part(out, parameters.world, {"gallery": gallery_html(items, parameters.seed)})
+    write_part(out, parameters.world, {"gallery": gallery_html(items, parameters.seed), "picture": picture_html(items)})
     return {
         "gallery_questions": float(len(items)),
         "gallery_right": float(sum(item["right"] for item in items)),

@@ -10,7 +10,7 @@ from trivium.files.tables import read_json
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
-from trivium.page.kvqae.findings import RETRIEVAL, findings_html, retrieval_findings
+from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
 from trivium.page.kvqae.retrieval import TABLES, labels_of, retrieval_html
 from trivium.page.kvqae.smaller_base import noted
 
@@ -49,7 +49,8 @@ def main(
         + retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample)
         for name, wanted in TABLES.items()
     }
-    write_part(out, parameters.world, noted(sections, parameters.base))
+    claim = {"claim": first_claim_html(blocks, level)}
+    write_part(out, parameters.world, noted(sections, parameters.base) | claim)
 
 
 if __name__ == "__main__":

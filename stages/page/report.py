@@ -1,4 +1,4 @@
-"""Stage `report`. The page: metrics/report/index.html, from the parts that exist."""
+"""Stage `report`. The page: metrics/report/index.html and one a pipeline beside it, from the parts that exist."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from trivium.files.tables import read_json
 from trivium.harness.arithmetic import Portable
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
-from trivium.page.assembly import page, thorough_html, weaker_html
+from trivium.page.assembly import pages, thorough_html, weaker_html
 from trivium.page.contents import read_articles
 
 
@@ -23,7 +23,7 @@ class PageParameters(Parameters):
 
 
 def main(parameters: PageParameters, context: Context, *, parts: Path, thorough: Path, out: Path) -> None:
-    """Assemble `index.html` from the parts that are there, and the dated results of `make thorough` and `make weaker`.
+    """Assemble --out, `index.html`, and its neighbours, from parts, `make thorough` and `make weaker`.
 
     A section whose part is not there names the stage that makes it.
     """
@@ -36,9 +36,10 @@ def main(parameters: PageParameters, context: Context, *, parts: Path, thorough:
         ):
             if dated.exists():
                 section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html(read_json(dated))}
-                article["sections"].append(section)
-    with write_atomically(out) as beside:
-        beside.write_text(page(articles, parameters.portable), encoding="utf-8")
+                article["sections"].append(section | {"folded": True})
+    for name, text in pages(articles, parameters.portable).items():
+        with write_atomically(out.with_name(name)) as beside:
+            beside.write_text(text, encoding="utf-8")
     for missing in (stage for article in articles for stage in article["missing"]):
         print(f"the page lacks what {missing} makes", file=sys.stderr)
 

@@ -29,7 +29,7 @@ folder.mkdir(parents=True, exist_ok=True)
 (folder / "table.json").write_text('{"rows": {"a": 1}, "published": 2}')
 parts = pathlib.Path("metrics/report/parts/kvqae")
 parts.mkdir(parents=True, exist_ok=True)
-sections = dict.fromkeys(("table-2", "table-3", "table-4"), str(kvqae["world"]["seed"]))
+sections = dict.fromkeys(("claim", "table-2", "table-3", "table-4"), str(kvqae["world"]["seed"]))
 (parts / "retrieval.json").write_text(json.dumps({"world": "sample", "sections": sections}))
 """
 

@@ -4,16 +4,54 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.chromium import NAMES, SIZES, open_page, press_key, tab_to
+from tests.chromium import NAMES, SIZES, open_page, press_key, show_all, tab_to
+from trivium.page.contents import ARTICLES
+from trivium.page.glossary import GLOSSARY
 
 pytestmark = pytest.mark.browser
+
+FEW = 4  # of a gallery's examples, until the others are asked for
+
+
+@pytest.fixture(params=SIZES, ids=NAMES)
+def landing(request, built, tmp_path):
+    window = open_page((built.folder / "metrics/report/index.html").as_uri(), request.param, tmp_path)
+    yield window
+    window.quit()
 
 
 @pytest.fixture(params=SIZES, ids=NAMES)
 def browser(request, built, tmp_path):
-    window = open_page((built.folder / "metrics/report/index.html").as_uri(), request.param, tmp_path)
+    window = open_page((built.folder / "metrics/report/kvqae.html").as_uri(), request.param, tmp_path)
     yield window
     window.quit()
+
+
+def test_from_the_landing_screen_to_each_pipeline_and_back(landing):
+    """It says what was found; each page is one click away, is not wider than the screen, and logs nothing."""
+    verdicts = [each.text for each in landing.find_elements(By.CSS_SELECTOR, "main .verdict")]
+    assert len(verdicts) == len(ARTICLES)
+    assert set(verdicts) <= {"holds", "does not hold", "cannot tell"}
+    for name, article in ARTICLES.items():
+        press(landing, landing.find_element(By.CSS_SELECTOR, f'main a[href="{name}.html"]'))
+        assert landing.find_element(By.TAG_NAME, "h1").text == article.title
+        assert landing.find_element(By.CSS_SELECTOR, "main .claim").is_displayed()
+        wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert landing.execute_script(wide) <= 0
+        assert landing.get_log("browser") == []
+        landing.find_element(By.CSS_SELECTOR, 'header a[href="index.html"]').click()
+    press(landing, landing.find_element(By.CSS_SELECTOR, "#glossary summary"))
+    assert visible(landing.find_elements(By.CSS_SELECTOR, "#glossary dt"))
+
+
+def test_a_table_explains_its_heads(browser):
+    """By a mouse that rests there, by a tap, and by keyboard; Escape closes."""
+    head = visible(browser.find_elements(By.CSS_SELECTOR, "th .term"))[0]
+    press(browser, head)
+    (tip,) = browser.find_elements(By.CSS_SELECTOR, ".tip")
+    assert tip.text == GLOSSARY[head.text.replace("@1", "@k").replace("@20", "@k")]
+    press_key(browser, Keys.ESCAPE)
+    assert browser.find_elements(By.CSS_SELECTOR, ".tip") == []
 
 
 def visible(items):
@@ -27,19 +65,23 @@ def press(browser, item):
 
 
 def test_click_through(browser):
-    gallery = browser.find_element(By.CSS_SELECTOR, "[data-gallery]")  # the first, of KVQAE
+    gallery = browser.find_element(By.CSS_SELECTOR, "[data-gallery]")
     items = gallery.find_elements(By.CSS_SELECTOR, ".gallery > li")
-    assert len(visible(items)) == len(items) > 0
+    count = gallery.find_element(By.CSS_SELECTOR, "[data-count]")
+    assert len(visible(items)) == min(FEW, len(items)) > 0
+    assert count.text == f"{min(FEW, len(items))} of {len(items)}"
+    show_all(browser, "[data-gallery]")
+    assert len(visible(items)) == len(items)
     shown = {}
     for name in ("right", "wrong"):
         press(browser, gallery.find_element(By.CSS_SELECTOR, f"[data-filter={name}]"))
         shown[name] = len(visible(items))
-        assert gallery.find_element(By.CSS_SELECTOR, "[data-count]").text == f"{shown[name]} of {len(items)}"
+        assert count.text == f"{shown[name]} of {shown[name]}"
     assert shown["right"] + shown["wrong"] == len(items)
     press(browser, gallery.find_element(By.CSS_SELECTOR, "[data-filter=all]"))
 
     browser.execute_script("document.documentElement.style.scrollBehavior = 'auto'")
-    for link in browser.find_elements(By.CSS_SELECTOR, "nav a"):
+    for link in browser.find_elements(By.CSS_SELECTOR, 'nav a[href^="#"]'):
         target = link.get_attribute("href").split("#")[1]
         link.click()
         assert browser.find_element(By.ID, target).is_displayed()

@@ -12,6 +12,7 @@ from moto.server import ThreadedMotoServer
 
 from tests.end_to_end.conftest import Project
 from tests.end_to_end.test_dvc_yaml import STAGES
+from tests.page.outline import PAGES
 
 
 def stages_run(output: str) -> list[str]:
@@ -25,7 +26,7 @@ def test_everything_declared_is_there(built):
     declared = [out["path"] for stage in lock["stages"].values() for out in stage["outs"]]
     assert declared
     assert [path for path in declared if not (built.folder / path).exists()] == []
-    html = (built.folder / "metrics/report/index.html").read_text()
+    html = "".join((built.folder / "metrics/report" / name).read_text() for name in sorted(PAGES))
     titles = (*(f"Table {number}" for number in range(1, 8)), "Figure 2", "Figure 4", "Figure 5", "Sample world")
     for title in titles:
         assert title in html

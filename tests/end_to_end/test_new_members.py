@@ -6,6 +6,7 @@ import pytest
 
 from tests.end_to_end.conftest import Project
 from tests.end_to_end.test_graph import stages_run
+from tests.page.outline import PAGES
 
 pytestmark = pytest.mark.slow
 
@@ -168,7 +169,7 @@ def ran(grown: tuple[Project, str]) -> set[str]:
 
 
 def page(grown: tuple[Project, str]) -> str:
-    return (grown[0].folder / "metrics/report/index.html").read_text(encoding="utf-8")
+    return "".join((grown[0].folder / "metrics/report" / name).read_text(encoding="utf-8") for name in sorted(PAGES))
 
 
 def test_an_encoder_has_its_cells_and_its_row(grown):

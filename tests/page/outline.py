@@ -2,6 +2,10 @@
 
 from html.parser import HTMLParser
 
+from trivium.page.contents import ARTICLES
+
+PAGES = {"index.html", *(f"{pipeline}.html" for pipeline in ARTICLES)}
+
 
 class Outline(HTMLParser):
     """Rows of tables as lists of texts, the tags that are open, and elements by tag."""

@@ -5,19 +5,21 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.chromium import press_key, tab_to
+from tests.chromium import press_key, show_all, tab_to
 from tests.page.complexity_world import run_stages
 from tests.page.parts import render
 from trivium.page.assembly import page
 
 pytestmark = pytest.mark.browser
 
+FEW = 12  # examples, until the others are asked for
+
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     article = render("complexity", run_stages(folder), folder / "parts")[1]
-    (folder / "index.html").write_text(page([article]), encoding="utf-8")
+    (folder / "index.html").write_text(page(article), encoding="utf-8")
     return (folder / "index.html").as_uri()
 
 
@@ -30,12 +32,16 @@ def choose(browser, by, value):
 
 
 def test_filters_by_factor_and_frame(browser):
+    first, all_items = shown(browser), browser.find_elements(By.CSS_SELECTOR, ".examples > li")
+    assert len(first) == FEW < len(all_items)
+    show_all(browser, "[data-browser]")
     every = shown(browser)
+    assert len(every) == len(all_items)
     choose(browser, "factor", "f5:yes")
     few = shown(browser)
     assert 0 < len(few) < len(every)
     assert all("f5:yes" in item.get_attribute("data-factor").split() for item in few)
-    assert browser.find_element(By.CSS_SELECTOR, "[data-shown]").text == f"{len(few)} of {len(every)}"
+    assert browser.find_element(By.CSS_SELECTOR, "[data-shown]").text == f"{len(few)} of {len(few)}"
     frame = few[0].get_attribute("data-frame")
     choose(browser, "frame", frame)
     both = shown(browser)

@@ -45,8 +45,8 @@ def article(tmp_path_factory):
 def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(article):
     metrics, sections = article
     assert [name.removeprefix("kvqae-") for name in sections] == [
-        *("table-1", "construction", "table-2", "table-3", "table-4", "table-5", "table-6", "overlap"),
-        *("table-7", "figure-4", "gallery", "difficulty", "sizes"),
+        *("table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "figure-4", "gallery", "difficulty"),
+        *("overlap", "table-1", "construction", "sizes"),
     ]
     page = "".join(sections.values())
     assert "<script" not in page
@@ -58,7 +58,7 @@ def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(article):
 
 def test_gallery_shows_both_rankings_with_the_answers_of_the_last(article):
     gallery = article[1]["kvqae-gallery"]
-    assert gallery.count("<h4>Multimodal retrieval</h4>") == gallery.count("<h4>Re-ranked by text and image</h4>") == 3
+    assert gallery.count("<h3>Multimodal retrieval</h3>") == gallery.count("<h3>Re-ranked by text and image</h3>") == 3
     assert gallery.count("✓ right") == 2  # q0 and q1; the answer of the first seed on the re-ranked list
     assert gallery.count("<mark>Brno</mark>") == 3
     assert gallery.count('<span class="chip">face found</span>') == 1

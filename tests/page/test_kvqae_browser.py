@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     article = render("kvqae", write_world(folder), folder / "parts")[1]
-    (folder / "index.html").write_text(page([article]), encoding="utf-8")
+    (folder / "index.html").write_text(page(article), encoding="utf-8")
     return (folder / "index.html").as_uri()
 
 

@@ -1,6 +1,6 @@
-"""The page: one self-contained file, assembled from its parts, showing those that exist."""
+"""The page: a landing screen and a page a pipeline, each one self-contained file, from the parts that exist."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from trivium.harness.arithmetic import Portable
 from trivium.page.common import environment
+from trivium.page.contents import ARTICLES
+from trivium.page.glossary import GLOSSARY
 from trivium.page.worlds import compared
 
 # What `run.portable` means for whoever compares the page with another.
@@ -19,23 +21,38 @@ ARITHMETIC: dict[Portable, str] = {
 }
 
 
-def page(articles: Sequence[dict[str, Any]], portable: Portable = "intel") -> str:
-    """Render the whole page.
+def pages(articles: Sequence[dict[str, Any]], portable: Portable = "intel") -> dict[str, str]:
+    """Render all: `index.html`, and `{pipeline}.html` of each; of a pipeline that has not run its page says so.
 
     Args:
         articles: as `read_articles` has them; the HTML of a section was rendered, and escaped, by the stage
             of its part.
         portable: `run.portable`, with which they were computed.
     """
+    there = {article["pipeline"]: article for article in articles}
+    found = {"index.html": _render("landing.html", portable, articles=there, known=ARTICLES)}
+    for pipeline, known in ARTICLES.items():
+        article = there.get(pipeline) or {"pipeline": pipeline, "title": known.title, "sections": []}
+        found[f"{pipeline}.html"] = page(article, portable)
+    return found
+
+
+def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
+    """Render the page of one pipeline."""
+    return _render("page.html", portable, article=article, known=ARTICLES)
+
+
+def _render(template: str, portable: Portable, **values: Any) -> str:
     templates = resources.files("trivium.page") / "templates"
     return (
         environment()
-        .get_template("page.html")
+        .get_template(template)
         .render(
-            articles=articles,
             arithmetic=f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}",
+            glossary=GLOSSARY,
             style=Markup((templates / "style.css").read_text(encoding="utf-8")),
             script=Markup((templates / "script.js").read_text(encoding="utf-8")),
+            **values,
         )
     )
 

@@ -1,12 +1,15 @@
 """What the parts of all pipelines share: the templates, the table of sizes, and the file of a part."""
 
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from trivium.files.tables import write_json
+
+T = TypeVar("T")
 
 
 def environment() -> Environment:
@@ -35,6 +38,14 @@ def probability(value: float) -> str:
 def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:
     """Write a part of the page (see `contents.py`): HTML by section, escaped already, and the source of its data."""
     write_json(out, {"world": world, "sections": dict(sections)})
+
+
+def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Random) -> list[T]:
+    """As many of the wrong as of the right ones as far as there are, at most `count`, in an order by chance."""
+    chosen = rng.sample(wrong, min(len(wrong), max(count // 2, count - len(right))))
+    chosen += rng.sample(right, min(len(right), count - len(chosen)))
+    rng.shuffle(chosen)
+    return chosen
 
 
 def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> str:

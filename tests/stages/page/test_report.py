@@ -1,26 +1,32 @@
 import re
 
 import pytest
+from markupsafe import escape
 
 from stages.page.report import PageParameters, main
+from tests.page.outline import PAGES
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
-from trivium.page.assembly import page
+from trivium.page.assembly import page, pages
 from trivium.page.contents import ARTICLES
+from trivium.page.glossary import GLOSSARY
 
 ARTICLE = {
     "pipeline": "toy",
     "title": "Toy <pipeline>",
+    "question": "Does it <play>?",
     "world": "sample",
-    "sections": [{"id": "toy-1", "title": "One & two", "html": "<p>rendered</p>"}],
+    "claim": "<p>claimed</p>",
+    "picture": None,
+    "sections": [{"id": "toy-1", "title": "One & two", "html": "<p>rendered</p>", "folded": False}],
     "missing": [],
 }
 
 
 def written(folder, pipeline, part, world="sample", **sections):
     """A part of the page with these sections, else with all that it makes."""
-    wanted = [name for name, (_, by) in ARTICLES[pipeline].sections.items() if by == part]
-    html = sections or dict.fromkeys(wanted, f"<p>{pipeline}, {part}</p>")
+    made = {name: f"<p>{pipeline}, {part}: {name}</p>" for name in ARTICLES[pipeline].made_by(part)}
+    html = sections or made
     write_json(folder / "parts" / pipeline / f"{part}.json", {"world": world, "sections": html})
 
 
@@ -38,59 +44,85 @@ def assembled(folder):
         thorough=folder / "thorough",
         out=folder / "index.html",
     )
-    return (folder / "index.html").read_text()
+    assert {path.name for path in folder.glob("*.html")} == PAGES
+    return {path.stem: path.read_text() for path in folder.glob("*.html")}
 
 
 def test_every_section_stands_in_its_place_and_titles_are_escaped(tmp_path, capsys):
     whole(tmp_path)
-    html = assembled(tmp_path)
-    ids = [f"{name}-{section}" for name, article in ARTICLES.items() for section in article.sections]
-    assert re.findall(r'<section id="([^"]+)"', html) == ids
-    for section in ids:
-        assert html.count(f'href="#{section}"') == 1
-    assert re.findall(r'<h2 id="([^"]+)"', html) == ["kvqae", "decorrelation", "complexity"]  # as the papers came
-    assert html.count("<strong>Sample world.</strong>") == 3
-    assert "is not there" not in html
+    found = assembled(tmp_path)
+    for name, article in ARTICLES.items():
+        html, ids = found[name], [f"{name}-{section}" for section in article.sections]
+        assert re.findall(r'<section id="([^"]+)"', html) == ids
+        for section in ids:
+            assert html.count(f'href="#{section}"') == 1
+        folded = re.findall(rf'<details class="fold"><summary><h2 id="{name}-([^"]+)-title">', html)
+        assert set(folded) == article.folded
+        assert html.count("<strong>Sample world.</strong>") == 1
+        assert f'<a class="pipeline" href="{name}.html" aria-current="page">' in html
+        assert "is not there" not in html
     assert capsys.readouterr().err == ""
-    assert "Toy &lt;pipeline&gt;" in page([ARTICLE])
-    assert "One &amp; two" in page([ARTICLE])
+    assert "Toy &lt;pipeline&gt;" in page(ARTICLE)
+    assert "One &amp; two" in page(ARTICLE)
+
+
+def test_the_landing_screen_asks_and_answers_once_a_pipeline(tmp_path):
+    whole(tmp_path)
+    html = assembled(tmp_path)["index"]
+    assert re.findall(r'<h2 id="([^"]+)"', html) == [
+        "kvqae",
+        "decorrelation",
+        "complexity",
+        "next",
+    ]  # as the papers came
+    assert html.count("<strong>Sample world.</strong>") == 1
+    for name, article in ARTICLES.items():
+        assert article.question in html
+        assert f"<p>{name}, {article.front['claim']}: claim</p>" in html
+        assert f"<p>{name}, {article.front['picture']}: picture</p>" in html
+        assert f'href="{name}.html">{article.title.split(":")[0]}: how it was measured' in html
+    (tmp_path / "parts" / "kvqae" / f"{ARTICLES['kvqae'].front['claim']}.json").unlink()
+    assert "has not been computed yet" in assembled(tmp_path)["index"]
 
 
 def test_what_is_not_there_names_what_makes_it(tmp_path, capsys):
     whole(tmp_path)
     for part in ("reading", "construction"):
         (tmp_path / f"parts/kvqae/{part}.json").unlink()
-    html = assembled(tmp_path)
+    html = assembled(tmp_path)["kvqae"]
     sections = {each.split('"')[0]: each for each in html.split('<section id="')[1:]}
-    assert len(sections) == sum(len(article.sections) for article in ARTICLES.values())
+    assert len(sections) == len(ARTICLES["kvqae"].sections)
     assert "<code>dvc repro kvqae-page_reading</code>" in sections["kvqae-table-7"]
     for section in ("kvqae-table-1", "kvqae-construction"):
         assert "<code>make repro P=construction</code>" in sections[section]
     assert sum("is not there" in each for each in sections.values()) == 3
-    told = [f"the page lacks what kvqae-page_{part} makes" for part in ("construction", "reading")]
+    told = [f"the page lacks what kvqae-page_{part} makes" for part in ("reading", "construction")]
     assert capsys.readouterr().err.splitlines() == told
 
 
-def test_a_pipeline_that_has_not_run_is_not_on_the_page(tmp_path):
+def test_a_pipeline_that_has_not_run_says_so(tmp_path):
     written(tmp_path, "complexity", "parsers")
-    html = assembled(tmp_path)
-    assert re.findall(r'<h2 id="([^"]+)"', html) == ["complexity"]
-    assert html.count("is not there") == len(ARTICLES["complexity"].sections) - 1
+    found = assembled(tmp_path)
+    assert found["complexity"].count("is not there") == len(ARTICLES["complexity"].sections) - 1
+    for name in ("kvqae", "decorrelation"):
+        assert f"This pipeline has not run yet: <code>make repro P={name}</code>" in found[name]
+        assert f"This pipeline has not run yet: <code>make repro P={name}</code>" in found["index"]
+        assert "<section" not in found[name]
 
 
 def test_a_section_that_may_be_left_out_is_not_missing(tmp_path):
     whole(tmp_path)
     written(tmp_path, "kvqae", "reranking", **{"table-5": "5", "table-6": "6"})
-    assert 'id="kvqae-overlap"' not in assembled(tmp_path)
+    assert 'id="kvqae-overlap"' not in assembled(tmp_path)["kvqae"]
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ({"world": "sample"}, "not a part of the page"),
-        ({"world": "sample", "sections": {"table-2": ""}}, r"lacks sections; got \['table-3', 'table-4'\]"),
+        ({"world": "sample", "sections": {"table-2": ""}}, r"lacks sections; got \['claim', 'table-3', 'table-4'\]"),
         (
-            {"world": "sample", "sections": dict.fromkeys(("table-2", "table-3", "table-4", "table-5"), "")},
+            {"world": "sample", "sections": dict.fromkeys(("claim", "table-2", "table-3", "table-4", "table-5"), "")},
             r"no such section of this part; got \['table-5'\]",
         ),
     ],
@@ -103,18 +135,20 @@ def test_what_is_no_part_is_refused(tmp_path, content, problem):
 
 
 def test_self_contained():
-    html = page([ARTICLE])
-    for address in ("src=", "@import", "url(", "http"):
-        assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
-    assert '<meta name="viewport"' in html
+    for html in (page(ARTICLE), pages([])["index.html"]):
+        for address in ("src=", "@import", "url(", "http"):
+            assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
+        assert '<meta name="viewport"' in html
 
 
 def test_other_worlds_carry_no_note():
-    assert "Sample world" not in page([ARTICLE | {"world": "hub"}])
+    assert "Sample world" not in page(ARTICLE | {"world": "hub"})
 
 
-def test_nothing_yet():
-    assert "No pipeline has run yet" in page([])
+def test_short_names_are_in_words():
+    html = page(ARTICLE)
+    for name, meaning in GLOSSARY.items():
+        assert f"<dt>{name}</dt><dd>{escape(meaning)}</dd>" in html
 
 
 def test_thorough_results_are_dated_and_averaged(tmp_path):
@@ -123,7 +157,7 @@ def test_thorough_results_are_dated_and_averaged(tmp_path):
     sections = [{"id": "toy-table-1", "title": "Table 1 <all seeds>", "html": "<b>rendered</b>"}]
     result = {"pipeline": "kvqae", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds, "sections": sections}
     write_json(tmp_path / "thorough" / "kvqae.json", result)
-    html = assembled(tmp_path)
+    html = assembled(tmp_path)["kvqae"]
     made = "made at commit <code>abc123de</code> on 2030-01-02; world and settings may have changed since.\nWorld seeds 3, 4;"
     assert made in html
     assert "0.500 ± 0.354" in html  # sd of .25 and .75 is .5 / sqrt(2)
@@ -141,7 +175,7 @@ def test_thorough_results_of_one_world_are_their_sections(tmp_path):
         "seeds": {"3": {"evaluate.one_training": 0.25}},
     }
     write_json(tmp_path / "thorough" / "kvqae.json", result | {"sections": sections})
-    html = assembled(tmp_path)
+    html = assembled(tmp_path)["kvqae"]
     assert "<b>rendered</b>" in html
     assert "World seed 3." in html
     assert "evaluate.one_training" not in html
@@ -171,7 +205,7 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
     dated = {"commit": "abc123def456", "date": "2030-01-02"}
     write_json(tmp_path / "thorough" / "kvqae_weaker.json", dated | {"worlds": worlds})
     write_json(tmp_path / "thorough" / "kvqae.json", dated | {"pipeline": "toy", "seeds": {"3": {}}, "sections": []})
-    html = assembled(tmp_path)
+    html = assembled(tmp_path)["kvqae"]
     assert html.index('id="kvqae-weaker"') < html.index('id="kvqae-thorough"')
     assert (
         '<td>56.5</td><td>64.0</td>\n  <td>7.5<span class="interval">[5.0, 10.0]</span><span class="interval">p &lt; 0.001</span></td>'
@@ -186,4 +220,4 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
     ("portable", "said"), [("intel", "wherever an Intel processor has AVX2"), (False, "false. They")]
 )
 def test_the_page_says_how_its_numbers_were_computed(portable, said):
-    assert said in page([ARTICLE], portable)
+    assert said in page(ARTICLE, portable)

@@ -180,8 +180,8 @@ def examples_html(
     seed: int,
     margin: int,
     longest: int,
-) -> tuple[str, int]:
-    """The browser over `count` examples, and how many there are.
+) -> tuple[dict[str, str], int]:
+    """The browser over `count` `examples`, one of them as a `picture`, and how many there are.
 
     They are drawn so that both sides of every factor, and right and wrong answers of every model, occur.
 
@@ -213,4 +213,14 @@ def examples_html(
             seed=seed,
         )
     )
-    return html, len(items)
+    return {"examples": html, "picture": picture_html(items)}, len(items)
+
+
+def picture_html(items: Sequence[Mapping[str, Any]]) -> str:
+    """A text with its frame and question, and what was answered: the shortest of those that some models have right."""
+
+    def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
+        return item["right"] != "some", sum(len(piece.text) for piece in item["pieces"])
+
+    shown = min(items, key=tells, default=None)
+    return environment().get_template("complexity_picture.html").render(item=shown)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from trivium.page.common import environment
+from trivium.page.claims import Verdict, claim_html
+from trivium.page.common import environment, signed
 from trivium.page.complexity.factors import Cell, Cells, Metrics
 from trivium.page.complexity.published import published_deltas
 from trivium.page.complexity.reasons import PROPERTIES, Corpus, breakdowns, reason
@@ -192,3 +193,29 @@ def findings_html(
             sample=sample,
         )
     )
+
+
+def first_claim_html(found: Cells, names: Mapping[str, str], labels: Mapping[str, str], measure: str) -> str:
+    """What complexity's page begins with: whether there is a factor that costs every model something.
+
+    It holds where δ is below 0 for every model and, after Holm's correction, significant for more than half of them.
+    """
+    everywhere = {
+        factor: [each[factor] for each in found.values()]
+        for factor in names
+        if all(each[factor]["delta"] is not None and each[factor]["delta"] < 0 for each in found.values())
+    }
+    shown = [
+        factor for factor, row in everywhere.items() if 2 * sum(cell["holm_significant"] for cell in row) > len(row)
+    ]
+    said: Verdict = "holds" if shown else "cannot tell" if everywhere else "does not hold"
+    costs = [
+        f"{factor} ({names[factor]}) by {', '.join(signed(cell['delta'], 1) for cell in row)} points, after Holm’s "
+        f"correction significant for {sum(cell['holm_significant'] for cell in row)}"
+        for factor, row in everywhere.items()
+    ]
+    models = ", ".join(labels[model] for model in found)
+    seen = f"Mean {measure} of {models} changes where a factor is present: " + "; ".join(costs) + "."
+    nothing = f"No factor lowers the mean {measure} of each of {models}."
+    sentence = "There are meanings that make questions harder for every model."
+    return claim_html(sentence, said, seen if costs else nothing)

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trivium.page.common import environment
+from trivium.page.claims import claim_html, not_asked_html
+from trivium.page.claims import verdict as verdict_of
+from trivium.page.common import environment, probability
 from trivium.page.decorrelation.checks import Expected, checks
 from trivium.page.decorrelation.notes import notes
 from trivium.page.decorrelation.results import DATASETS, Results, model_label, points, shown
@@ -74,13 +76,20 @@ def side(row: Comparison, other: bool) -> str:
     return f"{variant}, {names[kind]}"
 
 
-def verdict(results: Results, level: float, margin: float) -> str | None:
-    """Whether the sample shows what it must: CLIP on COCO gains more than `margin`, at R@1 within `margin`."""
+def _gain_and_cost(results: Results) -> tuple[Comparison, Comparison] | None:
+    """CLIP on COCO, ours against finetuning: ODmAP@1 of painted pictures, and R@1 of whole ones."""
     fields = {"dataset": "coco", "model": "clip", "variant": "ours", "other_variant": "finetune"}
     gain = results.comparison(**fields, set="synthetic", measure="odmap@1")
     cost = results.comparison(**fields, set="image_to_text", measure="r@1")
-    if gain is None or cost is None:
+    return None if gain is None or cost is None else (gain, cost)
+
+
+def verdict(results: Results, level: float, margin: float) -> str | None:
+    """Whether the sample shows what it must: CLIP on COCO gains more than `margin`, at R@1 within `margin`."""
+    compared = _gain_and_cost(results)
+    if compared is None:
         return None
+    gain, cost = compared
     there = gain["difference"] > margin and gain["p"] <= level
     kept = abs(cost["difference"]) <= margin
     seeds = min(gain["seeds"], gain["other_seeds"])
@@ -92,6 +101,32 @@ def verdict(results: Results, level: float, margin: float) -> str | None:
     )
     text += f"({'within' if kept else 'not within'} {100 * margin:g}); "
     return text + (f"means over {seeds} seeds and {gain['queries']} queries." if seeds > 1 else "one seed only.")
+
+
+def first_claim_html(results: Results, level: float, margin: float) -> str:
+    """What decorrelation's page begins with: whether training with painted pictures makes CLIP look.
+
+    It holds where ODmAP@1 rises and R@1 of whole pictures stays within `margin`.
+    """
+    sentence = (
+        "A model that was also trained on pictures with something painted out guesses less often what usually stands "
+        "there, and is as good on whole pictures."
+    )
+    compared = _gain_and_cost(results)
+    if compared is None:
+        return not_asked_html(sentence)
+    gain, cost = compared
+    said = verdict_of(gain["difference"], gain["p"], level)
+    if said == "holds" and abs(cost["difference"]) > margin:
+        said = "does not hold"
+    seen = (
+        f"Where something was painted out, CLIP’s first sentence is about what is still there for "
+        f"{100 * gain['value']:.1f} % of pictures, and for {100 * gain['other_value']:.1f} % after usual training "
+        f"(p {probability(gain['p'])}). A caption of a whole picture comes first for {100 * cost['value']:.1f} % and "
+        f"{100 * cost['other_value']:.1f} %. Trainings each: {gain['seeds']} and {gain['other_seeds']}; "
+        f"{gain['queries']} queries."
+    )
+    return claim_html(sentence, said, seen)
 
 
 def findings_html(

@@ -14,7 +14,7 @@ from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats import masks
-from trivium.page.common import environment
+from trivium.page.common import environment, half_each
 from trivium.page.decorrelation.outlined import small
 from trivium.page.decorrelation.results import DATASETS, MAIN, VARIANTS, Results, model_label
 
@@ -78,12 +78,8 @@ def draw(evaluated: pa.Table, reference: str, count: int, seed: int) -> list[str
     """Removal ids: as many that the reference cell gets wrong as right at the first sentence, as far as there are."""
     rows = evaluated.filter(pc.and_(pc.equal(evaluated["cell"], reference), pc.equal(evaluated["set"], "synthetic")))
     right = dict(zip(rows["query"].to_pylist(), rows["odmap@1"].to_pylist(), strict=True))
-    rng = random.Random(seed)
-    sides = [sorted(query for query, value in right.items() if bool(value) is side) for side in (False, True)]
-    wrong = rng.sample(sides[0], min(len(sides[0]), max(count // 2, count - len(sides[1]))))
-    chosen = wrong + rng.sample(sides[1], min(len(sides[1]), count - len(wrong)))
-    rng.shuffle(chosen)
-    return chosen
+    wrong, good = (sorted(query for query, value in right.items() if bool(value) is side) for side in (False, True))
+    return half_each(wrong, good, count, random.Random(seed))
 
 
 def best(file: Path, queries: Sequence[str]) -> dict[str, list[int]]:
@@ -116,8 +112,8 @@ def gallery_html(
     seed: int,
     side: int,
     longest: int,
-) -> tuple[str, dict[str, float]]:
-    """The gallery, and how much it shows: `examples`, `pictures_missing`.
+) -> tuple[dict[str, str], dict[str, float]]:
+    """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
     Args:
         results: of stage evaluate.
@@ -200,7 +196,19 @@ def gallery_html(
         )
     )
     missing = sum(item[name] is None for item in items for name in ("original", "painted"))
-    return html, {"examples": float(len(items)), "pictures_missing": float(missing)}
+    return {"gallery": html, "picture": picture_html(items)}, {
+        "examples": float(len(items)),
+        "pictures_missing": float(missing),
+    }
+
+
+def picture_html(items: Sequence[Mapping[str, Any]]) -> str:
+    """A picture before and after, and what two models say of it: where finetune is fooled and ours is right, if any."""
+
+    def tells(item: Mapping[str, Any]) -> tuple[bool, bool]:
+        return {"right", "fooled"} <= set(item["tags"]), item["painted"] is not None
+
+    return environment().get_template("decorrelation_picture.html").render(item=max(items, key=tells, default=None))
 
 
 def _reference(cells: Mapping[tuple[str, str], str]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What Figure 5 shows: questions drawn by a seed, with the first passages of each ranking and what the reader found."""
+"""What Figure 5 shows: questions drawn by a seed, half answered right, with the first passages of each ranking."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,9 @@ from trivium.formats.questions import Question
 from trivium.formats.trec import read_run_over
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.measures.answers import exact_match
 from trivium.measures.runs import PADDING
+from trivium.page.common import half_each
 from trivium.page.kvqae.gallery import Ranking, Spans, face_boxes, gallery_items
 
 
@@ -53,7 +55,7 @@ def gallery(
     question_images: Images,
     kb_images: Images,
 ) -> list[dict[str, Any]]:
-    """What Figure 5 shows: some questions with the first passages of each ranking.
+    """What Figure 5 shows: some questions, answered right and wrong, with the first passages of each ranking.
 
     Args:
         parameters: of the stage.
@@ -63,13 +65,17 @@ def gallery(
         faces: of the questions' images.
         question_images, kb_images: pictures.
     """
-    chosen = random.Random(parameters.seed).sample(questions, min(parameters.questions, len(questions)))
+    read = {title: reader_of(answers) for title, (_, answers) in rankings.items()}
+    predictions = list(read.values())[-1][0]
+    sides: tuple[list[Question], list[Question]] = [], []
+    for question in questions:
+        sides[exact_match(predictions.get(question.id, ""), question.answers)].append(question)
+    chosen = half_each(*sides, parameters.questions, random.Random(parameters.seed))
     ids = [question.id for question in questions]
     lists = []
-    for title, (run, answers) in rankings.items():
-        predictions, spans = reader_of(answers)
+    for title, (run, _) in rankings.items():
         ranked = read_run_over(run, ids).select(question.id for question in chosen)
-        lists.append(Ranking(title, ranked, spans))
+        lists.append(Ranking(title, ranked, read[title][1]))
     shown = np.concatenate([ranking.run.documents[:, : parameters.passages].ravel() for ranking in lists])
     return gallery_items(
         chosen,

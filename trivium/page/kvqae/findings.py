@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from trivium.page.claims import claim_html, not_asked_html, verdict
 from trivium.page.common import environment, probability, signed
 
 # What must be seen on the sample: above by whatever, above significantly, or whatever it is.
@@ -160,3 +161,20 @@ def findings_html(sentences: Sequence[str], introduction: str = "") -> str:
     """The sentences as a list, after an introduction if there is one; escaped."""
     template = environment().get_template("kvqae_findings.html")
     return template.render(sentences=sentences, introduction=introduction)
+
+
+def first_claim_html(blocks: Mapping[str, Any], level: float) -> str:
+    """What KVQAE's page begins with: whether the picture finds passages that the question's words do not find."""
+    sentence = "Looking at the picture, too, finds the right passage more often than reading the question alone."
+    asked = blocks["passage"]
+    places = {row["name"]: place for place, row in enumerate(asked["rows"])}
+    if not places.keys() >= {"dpr_few_shot", "dpr_few_shot_image"}:
+        return not_asked_html(sentence)
+    both, text = places["dpr_few_shot_image"], places["dpr_few_shot"]
+    seen, unseen = (100 * asked["rows"][place]["values"]["mrr"] for place in (both, text))
+    p = asked["p"]["mrr"][both][text]
+    found = (
+        f"Mean reciprocal rank of the first passage that holds the answer: {seen:.1f} % with the picture, "
+        f"{unseen:.1f} % without it; {asked['questions']} test questions, p {probability(p)}."
+    )
+    return claim_html(sentence, verdict(seen - unseen, p, level), found)

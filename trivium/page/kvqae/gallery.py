@@ -195,3 +195,9 @@ def pictures_missing(items: Sequence[Mapping[str, Any]]) -> int:
 def gallery_html(items: Sequence[Mapping[str, Any]], seed: int) -> str:
     """Figure 5; `seed` drew the questions."""
     return environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=seed)
+
+
+def picture_html(items: Sequence[Mapping[str, Any]]) -> str:
+    """One of these questions with its picture and answer: a right one in which a face is found, if there is one."""
+    shown = max(items, key=lambda item: (item["right"], item["face"], item["image"] != NO_PICTURE), default=None)
+    return environment().get_template("kvqae_picture.html").render(item=shown)

@@ -6,35 +6,75 @@
   const show = () => theme.setAttribute("aria-pressed", String(dark()));
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; show(); });
   show();
+  const unfold = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    const fold = target && (target.querySelector(":scope > details.fold") || target.closest("details.fold"));
+    if (fold && !fold.open) { fold.open = true; target.scrollIntoView(); }
+  };
+  addEventListener("hashchange", unfold);
+  addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details.fold")) fold.open = true; });
+  unfold();
+  const meanings = JSON.parse(document.getElementById("meanings").textContent);
+  for (const head of document.querySelectorAll("main th[scope=col], main th[scope=row]")) {
+    if (head.children.length || head.tabIndex >= 0) continue;
+    const text = head.textContent.trim();
+    const name = text in meanings ? text : text.replace(/@\d+/, "@k");
+    if (!(name in meanings)) continue;
+    const tip = document.createElement("button");
+    tip.type = "button"; tip.className = "term"; tip.textContent = text; tip.dataset.tip = meanings[name];
+    tip.setAttribute("aria-label", `${text}: ${meanings[name]}`);
+    head.replaceChildren(tip);
+  }
+  let tip = null;
+  const hide = () => { tip?.remove(); tip = null; };
+  const tell = ({ target }) => {
+    hide();
+    if (!target.matches?.(".term")) return;
+    tip = document.createElement("div");
+    tip.className = "tip"; tip.textContent = target.dataset.tip;
+    document.body.append(tip);
+    const at = target.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(at.left, innerWidth - tip.offsetWidth - 8)) + scrollX}px`;
+    tip.style.top = `${at.bottom + 6 + scrollY}px`;
+  };
+  for (const kind of ["mouseover", "focusin", "click"]) addEventListener(kind, tell);
+  addEventListener("keydown", ({ key }) => { if (key === "Escape") hide(); });
+  // A list shows its first few that fit, and has a button for the rest.
+  const shorten = (list, items, few, count, fits) => {
+    const more = document.createElement("button");
+    more.type = "button";
+    list.append(more);
+    const apply = () => {
+      const fitting = items.filter(fits);
+      const shown = fitting.slice(0, few);
+      for (const item of items) item.hidden = !shown.includes(item);
+      count.textContent = `${shown.length} of ${fitting.length}`;
+      more.hidden = shown.length === fitting.length;
+      more.textContent = `Show all ${fitting.length}`;
+    };
+    more.addEventListener("click", () => { few = items.length; apply(); });
+    return apply;
+  };
   for (const gallery of document.querySelectorAll("[data-gallery]")) {
     const items = [...gallery.querySelectorAll(".gallery > li")];
     const buttons = [...gallery.querySelectorAll("[data-filter]")];
-    const count = gallery.querySelector("[data-count]");
-    const apply = (filter) => {
-      let shown = 0;
-      for (const item of items) {
-        item.hidden = filter !== "all" && !item.dataset.tags.split(" ").includes(filter);
-        shown += !item.hidden;
-      }
-      count.textContent = `${shown} of ${items.length}`;
+    let filter = "all";
+    const apply = shorten(gallery, items, 4, gallery.querySelector("[data-count]"),
+      (item) => filter === "all" || item.dataset.tags.split(" ").includes(filter));
+    const choose = (chosen) => {
+      filter = chosen;
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.filter === filter));
+      apply();
     };
-    for (const button of buttons) button.addEventListener("click", () => apply(button.dataset.filter));
-    apply("all");
+    for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.filter));
+    choose("all");
   }
   for (const browser of document.querySelectorAll("[data-browser]")) {
     const items = [...browser.querySelectorAll(".examples > li")];
     const selects = [...browser.querySelectorAll("[data-by]")];
-    const count = browser.querySelector("[data-shown]");
-    const apply = () => {
-      let shown = 0;
-      for (const item of items) {
-        item.hidden = !selects.every(({ value, dataset }) => !value ||
-          (dataset.by === "factor" ? item.dataset.factor.split(" ").includes(value) : item.dataset[dataset.by] === value));
-        shown += !item.hidden;
-      }
-      count.textContent = `${shown} of ${items.length}`;
-    };
+    const apply = shorten(browser, items, 12, browser.querySelector("[data-shown]"), (item) =>
+      selects.every(({ value, dataset }) => !value ||
+        (dataset.by === "factor" ? item.dataset.factor.split(" ").includes(value) : item.dataset[dataset.by] === value)));
     for (const select of selects) select.addEventListener("change", apply);
     apply();
   }
