@@ -25,6 +25,13 @@
     tip.setAttribute("aria-label", `${text}: ${meanings[name]}`);
     head.replaceChildren(tip);
   }
+  const reachable = () => {  // by keyboard, what scrolls sideways
+    for (const box of document.querySelectorAll(".scroll"))
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
+  };
+  addEventListener("resize", reachable);
+  addEventListener("toggle", reachable, true);
+  reachable();
   let tip = null;
   const hide = () => { tip?.remove(); tip = null; };
   const tell = ({ target }) => {
