@@ -1,6 +1,7 @@
 """Figures as SVG whose ink is the page's text colour, so that they read in dark and light."""
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ _STYLE: dict[Any, Any] = {
 def _svg(figure: Figure, title: str) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
-    svg = text.getvalue().replace(_INK, "currentColor")
+    svg = re.sub(r'<g id="[^"]*"', "<g", text.getvalue().replace(_INK, "currentColor"))  # a page has many figures
     named = Markup('<svg role="img" aria-label="{}"').format(title)
     return svg[svg.index("<svg") :].replace("<svg", named, 1)  # no XML prologue inside HTML
 
