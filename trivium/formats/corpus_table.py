@@ -1,4 +1,4 @@
-"""A data set's pictures, objects and captions as one table, read in seconds where COCO's files take minutes.
+"""A data set's pictures, objects and captions as one table, of which a stage reads the columns that it wants.
 
 Stage `decorrelation-world` reads the public formats (`picture_corpora`) once, and writes this beside them.
 """
