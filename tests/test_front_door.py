@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import trivium
-from trivium.measures import front_door, ranking
+from trivium.formats import front_door
+from trivium.measures import ranking
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.significance import fisher_randomization
 

@@ -3,20 +3,26 @@
 Whoever has ranked lists comes in here; each name is imported when it is first used:
 
     >>> import trivium
-    >>> qrels = trivium.Qrels.from_dict({"q1": [3], "q2": [7, 8]})
-    >>> text = trivium.Run.from_dict({"q1": {3: 2.5, 4: 1.5}, "q2": {9: 3.0, 7: 1.0}}, name="text")
-    >>> image = trivium.Run.from_dict({"q1": {4: 0.9, 3: 0.8}, "q2": {7: 0.7, 9: 0.1}}, name="image")
+    >>> qrels = {"q1": ["Paris"], "q2": ["Rome", "Oslo"]}
+    >>> text = {"q1": {"Paris": 2.5, "Bonn": 1.5}, "q2": {"Bonn": 3.0, "Rome": 1.0}}
+    >>> image = {"q1": {"Bonn": 0.9, "Paris": 0.8}, "q2": {"Rome": 0.7, "Bonn": 0.1}}
     >>> trivium.evaluate(qrels, text, ["map@5", "mrr"])
     {'map@5': 0.625, 'mrr': 0.75}
-    >>> both = trivium.fuse([text, image], [0.5, 0.5], name="both")
-    >>> print(trivium.compare(qrels, [text, image, both], ["mrr", "map@5"]))
+    >>> trivium.per_query(qrels, text, ["mrr"])
+    {'mrr': {'q1': 1.0, 'q2': 0.5}}
+    >>> both = trivium.fuse([text, image], [0.5, 0.5])
+    >>> print(trivium.compare(qrels, {"text": text, "image": image, "both": both}, ["mrr", "map@5"]))
               mrr         map@5
     a  text   0.750       0.625
     b  image  0.750       0.500
     c  both   0.750       0.625
+    >>> trivium.search_weights(qrels, {"text": text, "image": image}, step=0.5)
+    {'text': 0.0, 'image': 1.0}
 
-`read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's files.
-`difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md).
+Judgements and runs are dictionaries as these, TREC files by their path, DataFrames of pandas, or `Qrels` and `Run`,
+which are arrays. `read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's files.
+`difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md), `odmap` how much
+models of pictures and texts guess (docs/odmap.md).
 Whatever is wrong with a file is a `BadInput`.
 
 Who comes in here: people and notebooks, never the library itself. Whoever reads the code begins with the `__init__`
@@ -28,14 +34,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trivium.complexity.difficulty.analysis import difficulty as difficulty
+    from trivium.decorrelation.benchmark.leaderboard import odmap as odmap
     from trivium.errors import BadInput as BadInput
+    from trivium.formats.front_door import compare as compare
+    from trivium.formats.front_door import evaluate as evaluate
+    from trivium.formats.front_door import fuse as fuse
+    from trivium.formats.front_door import per_query as per_query
+    from trivium.formats.front_door import search_weights as search_weights
     from trivium.formats.trec import read_qrels as read_qrels
     from trivium.formats.trec import read_run as read_run
     from trivium.formats.trec import write_qrels as write_qrels
     from trivium.formats.trec import write_run as write_run
-    from trivium.measures.front_door import compare as compare
-    from trivium.measures.front_door import evaluate as evaluate
-    from trivium.measures.front_door import fuse as fuse
     from trivium.measures.runs import Qrels as Qrels
     from trivium.measures.runs import Run as Run
     from trivium.page.difficulty import write_difficulty as write_difficulty
@@ -44,12 +53,15 @@ LAZY: dict[str, str] = {
     "BadInput": "trivium.errors",
     "Qrels": "trivium.measures.runs",
     "Run": "trivium.measures.runs",
-    "compare": "trivium.measures.front_door",
+    "compare": "trivium.formats.front_door",
     "difficulty": "trivium.complexity.difficulty.analysis",
-    "evaluate": "trivium.measures.front_door",
-    "fuse": "trivium.measures.front_door",
+    "evaluate": "trivium.formats.front_door",
+    "fuse": "trivium.formats.front_door",
+    "odmap": "trivium.decorrelation.benchmark.leaderboard",
+    "per_query": "trivium.formats.front_door",
     "read_qrels": "trivium.formats.trec",
     "read_run": "trivium.formats.trec",
+    "search_weights": "trivium.formats.front_door",
     "write_difficulty": "trivium.page.difficulty",
     "write_qrels": "trivium.formats.trec",
     "write_run": "trivium.formats.trec",

@@ -1,0 +1,160 @@
+"""Whatever form runs and judgements have, the same is measured, and equal scores are ordered as trec_eval does."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trivium.errors import BadInput
+from trivium.formats.front_door import compare, evaluate, fuse, per_query, search_weights
+from trivium.formats.given_runs import take
+from trivium.formats.trec import write_run
+from trivium.measures.holm import holm
+from trivium.measures.runs import Qrels, Run
+
+GRADES = {"q1": {"a": 1, "b": 0, "7": 2}, "q2": {"c": 1}, "q3": {"a": 0}}
+RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 2.0, "7": 1.0}, "q2": {"a": 1.0}}
+# q1: b, then x before a, whose scores are equal, then 7: relevant at ranks 3 and 4. q2: nothing. q3: not in the run.
+EXPECTED = {
+    "mrr": {"q1": 1 / 3, "q2": 0.0, "q3": 0.0},
+    "precision@1": {"q1": 0.0, "q2": 0.0, "q3": 0.0},
+    "map": {"q1": (1 / 3 + 2 / 4) / 2, "q2": 0.0, "q3": 0.0},
+}
+
+
+def forms(folder: Path) -> dict[str, tuple[Any, Any]]:
+    qrels, run = folder / "qrels", folder / "run"
+    rows = [(query, document, grade) for query, judged in GRADES.items() for document, grade in judged.items()]
+    qrels.write_text("".join(f"{query} 0 {document} {grade}\n" for query, document, grade in rows))
+    ranked = [(query, document, score) for query, found in RUN.items() for document, score in found.items()]
+    run.write_text("".join(f"{query} Q0 {document} 9 {score} t\n" for query, document, score in ranked))
+    return {
+        "dictionaries": (GRADES, RUN),
+        "lists": ({query: [name for name, grade in each.items() if grade] for query, each in GRADES.items()}, RUN),
+        "files": (qrels, str(run)),
+        "tables": (
+            pd.DataFrame(rows, columns=["query", "document", "relevance"]),
+            pd.DataFrame(ranked, columns=["query_id", "doc_id", "score"]),
+        ),
+        "mixed": (GRADES, run),
+    }
+
+
+@pytest.mark.parametrize("form", ["dictionaries", "lists", "files", "tables", "mixed"])
+def test_every_form_gives_every_judged_query_a_value(tmp_path: Path, form: str) -> None:
+    qrels, run = forms(tmp_path)[form]
+    found = per_query(qrels, run, list(EXPECTED))
+    assert {name: dict(values) for name, values in found.items()} == {
+        name: pytest.approx(values) for name, values in EXPECTED.items()
+    }
+    assert evaluate(qrels, run, ["mrr"]) == {"mrr": pytest.approx(1 / 9)}
+
+
+def test_numbers_are_the_same_names_as_their_digits() -> None:
+    run = Run.from_dict({"q1": {7: 2.0, 8: 1.0}, "q2": {1: 1.0}}, name="ours")
+    assert per_query(GRADES, run, ["mrr"])["mrr"] == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
+    qrels = Qrels.from_dict({"q1": [8], "q2": []})
+    assert per_query(qrels, {"q1": {8: 1.0, "9": 2.0}}, ["mrr"])["mrr"] == {"q1": 0.5, "q2": 0.0}
+
+
+def test_our_own_objects_are_taken_as_they_are() -> None:
+    run = Run.from_dict({"q": {3: 1.0, 4: 1.0}}, name="ours")
+    taken = take(Qrels.from_dict({"q": [3]}), [run])
+    assert taken.names is None
+    assert taken.runs[0].documents.tolist() == [[3, 4]], "equal scores keep the order that they have"
+    assert isinstance(fuse([run, run]), Run)
+
+
+names = st.text("ab12", min_size=1, max_size=2)
+lists = st.dictionaries(names, st.sampled_from([0.5, 1.0, 2.0]), min_size=1, max_size=8)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), st.tuples(lists, st.sets(names)), min_size=1))
+def test_as_trec_eval_with_many_equal_scores(world: dict[str, tuple[dict[str, float], set[str]]]) -> None:
+    run = {query: ranked for query, (ranked, _) in world.items()}
+    grades = {
+        query: {name: int(name in relevant) for name in {*ranked, *relevant}}
+        for query, (ranked, relevant) in world.items()
+    }
+    measures = {"mrr": "recip_rank", "map": "map", "precision@5": "P_5"}
+    theirs = pytrec_eval.RelevanceEvaluator(grades, {"recip_rank", "map", "P_5"}).evaluate(run)
+    ours = per_query(grades, run, list(measures))
+    for mine, other in measures.items():
+        assert ours[mine] == pytest.approx({query: theirs[query][other] for query in world})
+
+
+def test_a_fused_run_of_names_is_a_dictionary_best_first_and_may_be_measured() -> None:
+    one, other = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0, "d": 0.0}}, {"q1": {"b": 5.0, "c": 1.0}}
+    fused = fuse({"one": one, "other": other}, method="rrf")
+    assert isinstance(fused, dict)
+    assert list(fused["q1"]) == ["b", "a", "c"]  # 1/61 + 1/62, 1/61, 1/62
+    assert list(fused["q2"]) == ["c", "d"], "a query that a run lacks is there"
+    assert evaluate({"q1": ["b"], "q2": ["c"]}, fused, ["mrr"]) == {"mrr": 1.0}
+
+
+def test_searched_weights_have_the_names_of_the_systems_and_the_best_value() -> None:
+    rng = np.random.default_rng(0)
+    qrels = {f"q{number}": [f"d{number}"] for number in range(20)}
+    good = {
+        query: {f"d{number}": float(rng.normal() + 3 * (f"d{number}" in qrels[query])) for number in range(20)}
+        for query in qrels
+    }
+    noise = {query: {f"d{number}": float(rng.normal()) for number in range(20)} for query in qrels}
+    weights = search_weights(qrels, {"noise": noise, "good": good}, step=0.25)
+    tried = {
+        share: evaluate(qrels, fuse({"noise": noise, "good": good}, [share, 1 - share]), ["mrr"])["mrr"]
+        for share in (0, 0.25, 0.5, 0.75, 1)
+    }
+    assert list(weights) == ["noise", "good"]
+    assert tried[weights["noise"]] == pytest.approx(max(tried.values()))
+
+
+def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    qrels = {f"q{number}": ["a"] for number in range(30)}
+
+    def system(share: float) -> dict[str, dict[str, float]]:
+        return {query: {"a": float(rng.random() < share), "b": 0.5} for query in qrels}
+
+    found = compare(qrels, {"weak": system(0.1), "fair": system(0.5), "good": system(0.9)}, ["mrr", "precision@1"])
+    pairs = np.triu_indices(3, 1)
+    for measure in ("mrr", "precision@1"):
+        np.testing.assert_array_equal(found.p_holm[measure][pairs], holm(found.p[measure][pairs]))
+        np.testing.assert_array_equal(found.p_holm[measure], found.p_holm[measure].T)
+        assert (found.p_holm[measure] >= found.p[measure]).all()
+    assert "c  good" in str(found)
+    write_run(tmp_path / "run", Run.from_dict({"q0": {1: 1.0}}, name="tagged"))
+    assert compare({"q0": ["1"]}, [tmp_path / "run", {"q0": {"1": 1.0}}]).systems == ("tagged", "run 2")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "problem"),
+    [
+        ({"q": ["a"]}, {"other": {"a": 1.0}}, "other"),
+        ({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, "'a' is no whole number"),
+        ({"q": ["a"]}, {"q": {"a": float("nan")}}, "not finite"),
+        ({"q": ["a"]}, [("q", "a", 1.0)], "list is no run and no judgements"),
+        (
+            {"q": ["a"]},
+            pd.DataFrame({"query": ["q"], "text": ["a"]}),
+            r"no column document or doc_id.*it has query, text",
+        ),
+        ({"q": ["a"]}, pd.DataFrame({"query": ["q"] * 2, "document": ["a"] * 2, "score": [1, 2]}), "document twice"),
+        (5, {"q": {"a": 1.0}}, "int is no run and no judgements"),
+    ],
+)
+def test_what_is_no_run_is_refused(qrels: Any, run: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        evaluate(qrels, run, ["mrr"])
+
+
+def test_a_broken_file_is_named_with_its_row(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 a 1 2.0 t\nq Q0 a\n")
+    with pytest.raises(BadInput, match=r"run:2"):
+        evaluate({"q": ["a"]}, tmp_path / "run", ["mrr"])

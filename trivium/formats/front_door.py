@@ -1,0 +1,187 @@
+"""What `import trivium` offers anybody who has ranked lists: measure, fuse, compare; thin over the room of measures.
+
+Judgements are `Qrels`, {query: {document: grade}}, {query: relevant documents}, the path of a TREC file, or a DataFrame
+with columns query, document and relevance. A run is a `Run`, {query: {document: score}}, the path of a TREC file, or a
+DataFrame with columns query, document and score. Documents bear names or numbers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.formats.given_runs import Judgements, Ranked, take
+from trivium.measures import fusion, ranking, weight_search
+from trivium.measures.holm import holm
+from trivium.measures.runs import Run
+from trivium.measures.significance import fisher_randomization, superscripts
+
+METHODS = ("linear", "rrf")
+Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one a system, by name or in a row
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several systems beside each other; printed, it is the table of a paper.
+
+    Attributes:
+        systems: their names, lettered a, b, c, … in this order.
+        means: {measure: (systems,) mean over queries}.
+        p: {measure: (systems, systems) p-values of Fisher's paired randomization test}.
+        p_holm: the same, corrected by Holm over all pairs of systems of a measure.
+        beaten: {measure: for each system the letters of those that it beats}.
+    """
+
+    systems: tuple[str, ...]
+    means: Mapping[str, NDArray[np.float64]]
+    p: Mapping[str, NDArray[np.float64]]
+    p_holm: Mapping[str, NDArray[np.float64]]
+    beaten: Mapping[str, Sequence[str]]
+
+    def __str__(self) -> str:
+        width = max(map(len, self.systems)) + 3
+        lines = [" " * width + "".join(f"  {name:<10}" for name in self.means)]
+        for row, system in enumerate(self.systems):
+            cells = (f"  {f'{self.means[name][row]:.3f} {self.beaten[name][row]}':<10}" for name in self.means)
+            lines.append(f"{f'{ascii_lowercase[row]}  {system}':<{width}}" + "".join(cells))
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def evaluate(qrels: Judgements, run: Ranked, measures: Iterable[str]) -> dict[str, float]:
+    """Mean of each measure over the judged queries; see `per_query`."""
+    return {name: float(np.mean(list(values.values()))) for name, values in per_query(qrels, run, measures).items()}
+
+
+def per_query(qrels: Judgements, run: Ranked, measures: Iterable[str]) -> dict[str, dict[str, float]]:
+    """{measure: {query: value}}, a value for every judged query: 0 where the run has nothing.
+
+    Args:
+        qrels: judgements.
+        run: what a system ranked.
+        measures: such as `mrr`, `map@5`, `precision@1` and `hits@20`.
+
+    Raises:
+        BadInput: a file that cannot be read; row and field are named.
+        ValueError: unknown measure, no query at all, or a query of the run that is not judged; see `take`.
+    """
+    given = take(qrels, [run])
+    queries = given.qrels.queries
+    measured = ranking.evaluate(given.runs[0].complete(queries), given.qrels, measures)
+    return {name: dict(zip(queries, values.tolist(), strict=True)) for name, values in measured.items()}
+
+
+def fuse(
+    runs: Runs,
+    weights: Sequence[float] | None = None,
+    *,
+    method: str = "linear",
+    normalization: str = "z_score",
+    depth: int | None = None,
+    name: str = "fused",
+) -> Run | dict[str, dict[str, float]]:
+    """One run of several.
+
+    Args:
+        runs: one a system; a query that one of them lacks has no document there.
+        weights: of `linear`, one a system; None: all alike.
+        method: `linear`, the weighted sum of normalised scores, or `rrf`, reciprocal rank fusion.
+        normalization: of `linear`: `z_score`, `min_max` or `rank`.
+        depth: documents kept a query; None keeps all.
+        name: of the fused run.
+
+    Returns:
+        A `Run` of `Run`s; of anything else {query: {document: score}}, best first.
+
+    Raises:
+        BadInput: a file that cannot be read.
+        ValueError: unknown method or normalisation, or weights that do not fit; see `take`.
+    """
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r} (choices: {', '.join(METHODS)})")
+    if method == "rrf" and weights is not None:
+        raise ValueError("reciprocal rank fusion takes no weights")
+    given = take(None, runs)
+    complete = _over_all_queries(given.runs)
+    if method == "rrf":
+        fused = fusion.reciprocal_rank_fusion(complete, depth=depth, name=name)
+    else:
+        shares = [1.0] * len(complete) if weights is None else weights
+        fused = fusion.linear_fusion(complete, shares, depth=depth, normalization=normalization, name=name)
+    return fused if given.names is None else given.named(fused)
+
+
+def search_weights(
+    qrels: Judgements, runs: Runs, *, step: float = 0.1, depth: int | None = None, normalization: str = "z_score"
+) -> dict[str, float]:
+    """The weights of `fuse` with the best mean reciprocal rank, by name of the system; of equal ones the first.
+
+    They belong on a validation set: on the questions that they were chosen on, they look better than they are.
+
+    Args:
+        qrels: judgements.
+        runs: one a system, with different names.
+        step: of the grid of weights that sum to 1, a divisor of 1.
+        depth: documents kept in the fused run; None keeps all.
+        normalization: as in `fuse`.
+
+    Raises:
+        BadInput: a file that cannot be read.
+        ValueError: two systems of one name, a query of a run that is not judged; see `take`.
+    """
+    given = take(qrels, runs)
+    systems = _names(given.runs)
+    complete = [run.complete(given.qrels.queries) for run in given.runs]
+    found = weight_search.search_weights(complete, given.qrels, step=step, depth=depth, normalization=normalization)
+    return dict(zip(systems, found.weights[found.best].tolist(), strict=True))
+
+
+def compare(
+    qrels: Judgements, runs: Runs, measures: Iterable[str] = ("mrr",), *, level: float = 0.01, seed: int = 0
+) -> Comparison:
+    """Measure several systems, and say which differences are more than chance.
+
+    Args:
+        qrels: judgements; every judged query counts.
+        runs: one a system, with different names.
+        measures: as in `per_query`.
+        level: of significance, of Fisher's randomization test, for the letters; `p_holm` corrects for their number.
+        seed: of the test's draws.
+
+    Raises:
+        BadInput: a file that cannot be read.
+        ValueError: two systems of one name, or see `per_query`.
+    """
+    given = take(qrels, runs)
+    systems = _names(given.runs)
+    asked = list(measures)
+    measured = [ranking.evaluate(run.complete(given.qrels.queries), given.qrels, asked) for run in given.runs]
+    values = {name: np.array([each[name] for each in measured]) for name in asked}
+    p = {name: fisher_randomization(each, seed=seed) for name, each in values.items()}
+    return Comparison(
+        systems,
+        means={name: each.mean(axis=1) for name, each in values.items()},
+        p=p,
+        p_holm={name: _holm_of_pairs(each) for name, each in p.items()},
+        beaten={name: superscripts(each, p[name], level=level) for name, each in values.items()},
+    )
+
+
+def _names(runs: Sequence[Run]) -> tuple[str, ...]:
+    systems = tuple(run.name for run in runs)
+    if len(set(systems)) < len(systems):
+        raise ValueError(f"two systems of one name: {', '.join(map(repr, systems))}")
+    return systems
+
+
+def _over_all_queries(runs: Sequence[Run]) -> list[Run]:
+    queries = tuple(dict.fromkeys(query for run in runs for query in run.queries))
+    return [run.complete(queries) for run in runs]
+
+
+def _holm_of_pairs(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A symmetric matrix, corrected over its pairs; its diagonal stays."""
+    corrected, (one, other) = p.copy(), np.triu_indices(len(p), 1)
+    corrected[one, other] = corrected[other, one] = holm(p[one, other])
+    return corrected
