@@ -122,3 +122,18 @@ def test_two_systems_of_one_name_are_refused():
 def test_files_are_written_and_read(tmp_path):
     trivium.write_run(tmp_path / "run.trec", FIRST)
     assert trivium.read_run(tmp_path / "run.trec").queries == FIRST.queries
+
+
+def test_what_the_docs_show_runs_as_pasted(tmp_path, monkeypatch, capsys):
+    (example,) = (
+        block
+        for block in Path("docs/using.md").read_text("utf-8").split("```python\n")[1:]
+        if "trivium.compare" in block
+    )
+    for name in ("qrels.txt", "validation.qrels"):
+        (tmp_path / name).write_text("q1 0 doc7 1\nq2 0 doc8 1\n")
+    for name in ("my.run", "text.run", "image.run"):
+        (tmp_path / name).write_text("q1 Q0 doc7 1 2.5 tag\nq2 Q0 doc9 1 1.5 tag\n")
+    monkeypatch.chdir(tmp_path)
+    exec(example.split("```")[0], {})
+    assert "b  theirs" in capsys.readouterr().out
