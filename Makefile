@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status compare test test-all kill check format report bench real fuzz mutate mlflow readme scale doctor plan thorough weaker ask audit sbom clean
+.PHONY: help setup repro status dag compare test test-all kill check format report bench real fuzz mutate mlflow readme scale doctor plan thorough weaker ask audit sbom clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -54,6 +54,9 @@ repro: $(BIN)/.ready  ## run the graph, past what fails; P=kvqae, P=construction
 
 status: $(BIN)/.ready  ## what has changed since the last run, the code too
 	@python -m stages.code && dvc status
+
+dag: $(BIN)/.ready  ## the stages of a pipeline and what each needs, as a picture: make dag P=kvqae
+	@python -m trivium dag $(or $(P),kvqae)
 
 compare: $(BIN)/.ready  ## experiments side by side: the parameters that differ, and the headline
 	@python -m trivium compare

@@ -26,6 +26,7 @@ COMMANDS = {
     "difficulty": "what makes the questions of any set hard for the models that answered them",
     "odmap": "how much any model of pictures and texts guesses: a leaderboard on the graph's queries",
     "lanes": "run the graph, without a GPU with stages side by side (make repro)",
+    "dag": "the stages of one pipeline and what each needs, as a picture (make dag)",
     "compare": "experiments side by side: the parameters that differ, and the headline",
     "thorough": "all seeds, grids and sweeps, in a copy of the tree",
     "weaker-worlds": "decorrelation where the sample world plants less (make weaker)",

@@ -1,0 +1,65 @@
+"""The picture of a pipeline has every stage of it once, above all that needs it, and no box over another."""
+
+import xml.etree.ElementTree as ET
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import networkx as nx
+import pytest
+import yaml
+from dvc.repo import Repo
+
+from trivium.commands.dag import HEIGHT, WIDTH, main, places, stages_of, svg
+from trivium.page.contents import ARTICLES
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def test_cells_are_one_box_sections_are_none_and_shortcuts_are_left_out() -> None:
+    graph = nx.DiGraph(
+        [
+            *(("a-b@1", "a-world"), ("a-b@2", "a-world"), ("a-c", "a-b@1"), ("a-c", "a-world"), ("a-c", "code")),
+            *(("a-page_x", "a-c"), ("z-other", "a-c"), ("a-c", "y-world")),
+        ]
+    )
+    assert sorted(stages_of(graph, "a").edges) == [("a-b", "a-c"), ("a-world", "a-b"), ("y-world", "a-c")]
+
+
+def test_a_row_lies_below_all_that_it_needs() -> None:
+    drawn = nx.DiGraph([("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("e", "d")])
+    rows = {name: row for name, (_, row) in places(drawn).items()}
+    assert rows == {"a": 0, "e": 0, "b": 1, "c": 1, "d": 2}
+
+
+def test_names_are_escaped() -> None:
+    drawn = nx.DiGraph()
+    drawn.add_node("a-<b>")
+    assert "&lt;b&gt;" in svg(drawn, {"a-<b>": "x & y"}, "a")
+    assert "x &amp; y" in svg(drawn, {"a-<b>": "x & y"}, "a")
+
+
+@pytest.mark.parametrize("pipeline", ARTICLES)
+def test_a_pipeline_of_the_graph_is_drawn_whole(pipeline: str, tmp_path: Path) -> None:
+    main([pipeline, "--out", str(tmp_path / "dag.svg")])
+    root = ET.parse(tmp_path / "dag.svg").getroot()
+    boxes = {
+        group.findtext(f"{NAMESPACE}title", "").partition(":")[0]: group.find(f"{NAMESPACE}rect")
+        for group in root.findall(f"{NAMESPACE}g")
+    }
+    own = {
+        stage for stage in yaml.safe_load(Path("dvc.yaml").read_text())["stages"] if stage.startswith(f"{pipeline}-")
+    }
+    assert {stage for stage in own if "-page_" not in stage} <= boxes.keys()
+    corners = [(int(box.get("x", "")), int(box.get("y", ""))) for box in boxes.values() if box is not None]
+    assert len(corners) == len(boxes)
+    assert not [
+        (one, other)
+        for one, other in combinations(corners, 2)
+        if abs(one[0] - other[0]) < WIDTH and abs(one[1] - other[1]) < HEIGHT
+    ]
+    with Repo() as repo:
+        drawn = stages_of(nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing), pipeline)
+    assert len(root.findall(f"{NAMESPACE}path")) == len(drawn.edges)
+    longest = nx.dag_longest_path(drawn)
+    at = places(drawn)
+    assert all(at[one][1] < at[other][1] for one, other in pairwise(longest))
