@@ -7,7 +7,6 @@ hub, LaMa a file on the web. VGG19 and the pretrained BLIP, whose sizes the code
 
 import io
 import json
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -102,10 +101,10 @@ def _models() -> dict[str, dict[str, bytes]]:
     blip = BlipConfig(**BLIP_CONFIG | {"text_config": text})
     module = io.BytesIO()
     torch.jit.save(torch.jit.script(Greyed()), module)
-    retrieval = _saved(BlipForImageTextRetrieval(blip))
+    retrieval = _pickled(BlipForImageTextRetrieval(blip), "text_encoder")
     return {
         "decorrelation_clip": _clip(),
-        "blip_captioner": _saved(BlipForConditionalGeneration(blip)) | words | _LOOKS,
+        "blip_captioner": _pickled(BlipForConditionalGeneration(blip), "text_decoder.bert") | words | _LOOKS,
         "blip_itm_coco": retrieval | words | _LOOKS,
         "blip_itm_flickr": retrieval | words | _LOOKS,
         "big_lama": {"big-lama.pt": module.getvalue()},
@@ -116,7 +115,8 @@ _LOOKS = {
     "preprocessor_config.json": json.dumps(
         {"image_processor_type": "BlipImageProcessor", "image_mean": [0.5] * 3, "image_std": [0.25] * 3,
          "size": {"height": 16, "width": 16}}
-    ).encode()
+    ).encode(),
+    "special_tokens_map.json": json.dumps({"cls_token": "[CLS]", "sep_token": "[SEP]"}).encode(),
 }  # fmt: skip
 
 
@@ -131,10 +131,11 @@ def bert_tokenizer() -> dict[str, bytes]:
     }
 
 
-def _saved(model: Any) -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        model.save_pretrained(folder)
-        return {name: Path(folder, name).read_bytes() for name in ("config.json", "model.safetensors")}
+def _pickled(model: Any, text: str) -> dict[str, bytes]:
+    """As Salesforce's repositories: a pickle, with a constant in it that newer versions of transformers do not hold."""
+    weights = io.BytesIO()
+    torch.save(model.state_dict() | {f"{text}.embeddings.position_ids": torch.arange(512)[None]}, weights)
+    return {"config.json": model.config.to_json_string().encode(), "pytorch_model.bin": weights.getvalue()}
 
 
 def _clip() -> dict[str, bytes]:

@@ -193,9 +193,9 @@ def _models(folder: Path) -> dict[str, dict[str, bytes]]:
         "imagenet": {
             "resnet50-0676ba61.pth": _saved(OrderedDict([*resnet.named_parameters(), *resnet.named_buffers()]))
         },
-        "dpr_question": _published(DPRQuestionEncoder(DPRConfig(**BERT)), pickled=False),
-        "dpr_passage": _published(DPRContextEncoder(DPRConfig(**BERT)), pickled=True),
-        "multi_passage_bert": _published(BertForQuestionAnswering(BertConfig(**BERT)), pickled=True),
+        "dpr_question": _published(DPRQuestionEncoder(DPRConfig(**BERT))),
+        "dpr_passage": _published(DPRContextEncoder(DPRConfig(**BERT))),
+        "multi_passage_bert": _published(BertForQuestionAnswering(BertConfig(**BERT))),
         "rrt": {"r50_gldv2.pt": _saved({"state": Authors(DELG_DIMENSION, 1, 16).state_dict(), "optim": {"state": {}}})},
     }
 
@@ -231,11 +231,12 @@ def _bert() -> dict[str, bytes]:
     }
 
 
-def _published(model: PreTrainedModel, *, pickled: bool) -> dict[str, bytes]:
+def _published(model: PreTrainedModel) -> dict[str, bytes]:
     """A checkpoint of the authors'."""
-    state = model.state_dict()
-    weights = {"pytorch_model.bin": _saved(state)} if pickled else {"model.safetensors": save(state)}
-    return {"config.json": json.dumps(model.config.to_dict()).encode(), **weights}
+    return {
+        "config.json": json.dumps(model.config.to_dict()).encode(),
+        "pytorch_model.bin": _saved(model.state_dict()),
+    }
 
 
 def _clip() -> dict[str, bytes]:

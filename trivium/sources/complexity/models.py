@@ -8,17 +8,17 @@ from math import prod
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from transformers import AutoConfig, AutoTokenizer
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
-from trivium.nets.weights import WEIGHTS, read_plain_tensors
+from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
+from trivium.sources.plain_weights import INDEX, keep_plain
 from trivium.sources.repositories import Hub
 
 ARCHITECTURES = {  # `model_type` of the configuration
@@ -29,7 +29,6 @@ ARCHITECTURES = {  # `model_type` of the configuration
     "mt5": "mt5",
     "llama": "llama",
 }
-INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"
 
 
 def fetch_models(
@@ -84,7 +83,7 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
 
 def _usable(model: str, folder: Path) -> float:
     """Give a folder plain weights and a fast tokenizer, and check it."""
-    _plain_weights(folder)
+    keep_plain(folder)
     _fast_tokenizer(folder)
     return check_model(model, folder)
 
@@ -117,18 +116,6 @@ def check_model(model: str, folder: Path) -> float:
         except (OSError, SafetensorError) as error:
             raise BadInput(f"weights cannot be read: {error}", file=folder / name) from None
     return float(count)
-
-
-def _plain_weights(folder: Path) -> None:
-    """Keep safetensors; turn `pytorch_model.bin` into them where they are missing."""
-    pickled = folder / PICKLED
-    if not pickled.exists():
-        return
-    if not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
-        state = read_plain_tensors(pickled)
-        # Tied weights share memory, which safetensors refuses.
-        save_file({name: value.clone() for name, value in state.items()}, folder / WEIGHTS, metadata={"format": "pt"})
-    pickled.unlink()
 
 
 def _fast_tokenizer(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """The public models that decorrelation starts from: downloaded as pinned, or brought; checked before anything trains.
 
-Nothing is unpickled: torchvision's and BLIP's own checkpoints are read as plain tensors and kept as safetensors.
+Nothing is unpickled: torchvision's and BLIP's checkpoints are read as plain tensors and kept as safetensors.
 """
 
 import shutil
@@ -23,6 +23,7 @@ from trivium.sources.brought import PROVENANCE, bring_models, require_files
 from trivium.sources.decorrelation.blip_weights import read_checkpoint
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
+from trivium.sources.plain_weights import keep_plain
 from trivium.sources.repositories import Hub
 
 PINNED = {  # sources of each model in the pins file
@@ -74,6 +75,7 @@ def fetch_models(
                     for file, path in files.items():
                         if not file.endswith(".pth"):
                             shutil.copyfile(path, folder / file)
+                    keep_plain(folder)
                 if model == "blip":
                     convert_blip(files["model_base.pth"], folder, BlipConfig(**BLIP_BASE))
                 if model.startswith("blip"):
