@@ -57,7 +57,7 @@ def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any
 
 def write(name: str, values: dict[str, Any]) -> None:
     """Print the figures and write them, with the machine's, to `metrics/bench/{name}.json`."""
-    figures = {**values, "machine": {"processor": platform.processor() or platform.machine(), "cores": _cores()}}
+    figures = {**values, "machine": {"processor": platform.processor() or platform.machine(), "cores": cores()}}
     print(json.dumps(figures, indent=1, ensure_ascii=False))
     write_json(FOLDER / f"{name}.json", figures)
 
@@ -86,5 +86,6 @@ def _peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """That this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
