@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -395,6 +396,26 @@ KILLS_ITS_LANE = {"cmd": "echo $$ > pid && kill -9 $PPID && sleep 60"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc says who runs")
+def test_a_signal_that_another_thread_takes_is_heard():
+    """Only the main thread runs handlers of Python's, and nothing interrupts its wait where another one has the signal."""
+    code = """
+        import os, signal, threading, time
+        from multiprocessing.connection import wait
+        from trivium.commands.lanes import heard
+
+        took = []
+        signal.signal(signal.SIGTERM, lambda number, _: took.append(number))
+        threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # of this thread: the other one takes it
+        with heard() as signals:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+            assert wait([signals], timeout=10) == [signals]
+            assert took == [signal.SIGTERM]
+        os._exit(0)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=60)
+
+
 def test_a_lane_that_is_killed_fails_its_stage_and_the_other_goes_on(project, capfd):
     edited(project, kvqae_a=KILLS_ITS_LANE)
     fails()

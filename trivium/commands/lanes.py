@@ -20,6 +20,7 @@ import argparse
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -111,6 +112,23 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
+@contextmanager
+def heard() -> Iterator[socket.socket]:
+    """What can be read when a signal has come.
+
+    A thread of a library may take a signal, as after the process was stopped; then it interrupts no wait of this one,
+    and its handler would run only when that ends.
+    """
+    hears, says = socket.socketpair()
+    with hears, says:
+        says.setblocking(False)
+        before = signal.set_wakeup_fd(says.fileno(), warn_on_full_buffer=False)
+        try:
+            yield hears
+        finally:
+            signal.set_wakeup_fd(before)
+
+
 def run(graph: nx.DiGraph, priority: Mapping[str, float], lanes: int, cores: int | None) -> dict[str, str]:
     """Run all stages of a graph, but those that need one that fails; why those failed that did.
 
@@ -128,7 +146,7 @@ def run(graph: nx.DiGraph, priority: Mapping[str, float], lanes: int, cores: int
     queue = StageQueue(graph, priority)
     took: dict[str, float] = {}
     started: list[Lane] = []
-    with ExitStack() as files:
+    with ExitStack() as files, heard() as signals:
         try:
             with undisturbed():
                 names = [f"[{number}] " if lanes > 1 else "" for number in range(1, lanes + 1)]
@@ -136,7 +154,9 @@ def run(graph: nx.DiGraph, priority: Mapping[str, float], lanes: int, cores: int
             running = list(started)
             while queue or any(lane.stage for lane in running):
                 hand_out(queue, running, priority, cores)
-                speak = wait([lane.pipe for lane in running])
+                speak = wait([signals, *(lane.pipe for lane in running)])
+                if signals in speak:
+                    signals.recv(1)  # its handler has run, or runs now
                 for lane in [lane for lane in running if lane.pipe in speak]:
                     if not listen(lane, queue, took):
                         running.remove(lane)
