@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from trivium.measures.runs import PADDING, Run, check_same_queries
 
+_FEW = 4096  # queries whose candidates are kept from the pass that measures scores to the one that scales them
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -181,8 +183,10 @@ def normalized_blocks(runs: Sequence[Run], name: str) -> Iterator[tuple[Candidat
     Raises:
         ValueError: as `gather` and `normalize`.
     """
-    by = scales(gather_blocks(runs)) if name == "z_score" else None
-    for candidates in gather_blocks(runs):
+    few = runs and len(runs[0].queries) <= _FEW
+    kept = list(gather_blocks(runs)) if few else None
+    by = scales(kept or gather_blocks(runs)) if name == "z_score" else None
+    for candidates in kept or gather_blocks(runs):
         yield candidates, normalize(candidates, name) if by is None else standardize(candidates, by)
 
 

@@ -125,13 +125,15 @@ def _first_ranks(
         chosen: columns of the relevant ones.
         weights: (weightings, systems) of sum 1.
     """
-    # Two sums of the same numbers, each with an error of (systems + 1) · 2⁻⁵³ of the largest, on both sides.
-    close = (len(weights[0]) + 1) * 2.0**-50 * np.abs(scores).max()
+    # In float32 weights, scores and their sums are off by (systems + 2) · 2⁻²⁴ of the largest score; twice for the
+    # difference of two, and as much again for the comparison's own rounding.
+    close = np.float32((len(weights[0]) + 2) * 2.0**-22 * np.abs(scores).max())
+    single = scores.astype(np.float32)
     ranks = np.empty(len(weights), dtype=np.int64)
     chunk = max(1, _CHUNK // scores.shape[1])
     for start in range(0, len(weights), chunk):
         part = weights[start : start + chunk]
-        fused = part @ scores
+        fused = part.astype(np.float32) @ single
         best = fused[:, chosen].max(axis=1, keepdims=True)
         higher = _count(fused > best + close)
         ranks[start : start + chunk] = 1 + higher
