@@ -27,8 +27,8 @@ from trivium.vision.neighbours import exact_search
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
 WORDS = 40
-RACED = 3 * ROWS
-CLOSE = 1e-4  # of scores of about √384
+RACED, FEW = 2 * ROWS, 250  # questions of sentence-transformers, which is slow
+CLOSE = 5e-4  # of scores up to 100, sums of 384 products in float32
 WHY = (
     "faiss.knn leaves scores that agree in float32 in an order of chance and starts from float32 in memory; to score "
     "what is found again in float64, and to widen halves from a file, comes on top"
@@ -66,7 +66,7 @@ def check_same(ours: tuple[NDArray, NDArray], theirs: tuple[NDArray, NDArray]) -
     Raises:
         AssertionError: their results are others.
     """
-    np.testing.assert_allclose(theirs[0], ours[0], atol=CLOSE)
+    np.testing.assert_allclose(theirs[0], ours[0], rtol=0, atol=CLOSE)
     return int((theirs[1] != ours[1]).sum())
 
 
@@ -115,7 +115,7 @@ def raced(path: Path) -> dict[str, object]:
     """The race, and how many places of the lists are others', of all (queries, k)."""
     mapped, asked = read_matrix(path), queries()
     matrix, questions = mapped.astype(np.float32), asked.astype(np.float32)
-    tensors = torch.from_numpy(questions), torch.from_numpy(matrix)
+    tensors = torch.from_numpy(questions[:FEW]), torch.from_numpy(matrix)
     ours = exact_search(asked, mapped, K)
     checked = slice(0, 50)
     scores = asked[checked].astype(np.float64) @ mapped.astype(np.float64).T
@@ -123,12 +123,14 @@ def raced(path: Path) -> dict[str, object]:
     del scores
     figures: dict[str, object] = {
         "places_of_faiss_that_differ": check_same(ours, by_faiss(questions, matrix)),
-        "places_of_sentence_transformers_that_differ": check_same(ours, by_sentence_transformers(*tensors)),
+        "places_of_sentence_transformers_that_differ": check_same(
+            (ours[0][:FEW], ours[1][:FEW]), by_sentence_transformers(*tensors)
+        ),
     }
     figures["races"] = {
         f"{len(asked)} questions, {len(mapped)} vectors of {WIDTH}": harness.race(
             partial(exact_search, asked, mapped, K),
-            harness.Peer("sentence-transformers", partial(by_sentence_transformers, *tensors)),
+            harness.Peer("sentence-transformers", partial(by_sentence_transformers, *tensors), FEW / len(asked)),
             harness.Peer("faiss.knn", partial(by_faiss, questions, matrix)),
             gflop=2e-9 * len(asked) * mapped.size,
             gigabytes=mapped.nbytes * 1e-9,
