@@ -112,12 +112,12 @@ def by_numpy(runs: list[Run], qrels: Qrels, weights: NDArray[np.float64]) -> NDA
     """MRR of each weighting as an expert would write it, with our defaults and scaling."""
     minima = [run.scores.min(axis=1) for run in runs]
     rows = []
-    for query, relevant in enumerate(qrels.relevant):
+    for query, judged in enumerate(qrels.relevant):
         documents, places = np.unique(np.concatenate([run.documents[query] for run in runs]), return_inverse=True)
         scores = np.repeat([[lowest[query]] for lowest in minima], len(documents), axis=1)
         for system, part in enumerate(np.split(places, len(runs))):
             scores[system, part] = runs[system].scores[query]
-        rows.append((scores, np.isin(documents, relevant)))
+        rows.append((scores, np.isin(documents, judged)))
     every = np.concatenate([scores for scores, _ in rows], axis=1)
     mean, deviation = every.mean(axis=1, keepdims=True), every.std(axis=1, keepdims=True)
     total = np.zeros(len(weights))

@@ -153,7 +153,8 @@ def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any
 
 def write(name: str, values: dict[str, Any]) -> None:
     """Print the figures and write them, with the machine's, to `metrics/bench/{name}.json`; races as a table, too."""
-    print(race_table({name: values}))
+    if table := race_table({name: values}):
+        print(table)
     figures = {**values, "machine": {"processor": platform.processor() or platform.machine(), "cores": _cores()}}
     print(json.dumps(figures, indent=1, ensure_ascii=False))
     write_json(FOLDER / f"{name}.json", figures)

@@ -84,7 +84,8 @@ def main() -> None:
     for name in ("popular", "expert"):  # sentence-transformers gives this model's vectors length 1
         np.testing.assert_allclose(vectors[name] / lengths[name], vectors["ours"] / lengths["ours"], rtol=0, atol=CLOSE)
     tokens = sum(map(len, ids))
-    weights = sum(layer.numel() for layer in encoder.encoder.parameters())
+    bert: Any = encoder
+    weights = sum(layer.numel() for layer in bert.encoder.parameters())
     attention = 4 * encoder.config.hidden_size * encoder.config.num_hidden_layers * sum(len(each) ** 2 for each in ids)
     race = harness.race(
         calls["ours"],

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -23,6 +24,8 @@ PAIRS = 128  # pairs scored again at a time: their vectors stay in the processor
 # From how many queries on faiss multiplies matrices; its own default, 128 000, made 250 queries four times slower.
 faiss.cvar.distance_compute_blas_threshold = 20
 
+Index = Any  # faiss's, as are more of what its stubs lack
+_faiss: Any = faiss
 Scores = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -84,7 +87,7 @@ def merge(found: Sequence[tuple[Scores, Ids]], k: int) -> tuple[Scores, Ids]:
     return _scores_of(best), _ids_of(best)
 
 
-def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: int, seed: int = 0) -> faiss.Index:
+def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: int, seed: int = 0) -> Index:
     """An inverted file by inner product without rows yet: rows are to be grouped around `lists` centroids.
 
     Args:
@@ -107,7 +110,7 @@ def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: i
     return _from_gpus(index)
 
 
-def fill_ivf(trained: faiss.Index, matrix: NDArray, rows: range, *, block_size: int = 1 << 16) -> faiss.Index:
+def fill_ivf(trained: Index, matrix: NDArray, rows: range, *, block_size: int = 1 << 16) -> Index:
     """A copy of a trained inverted file with some rows: a part for `write_ivf`.
 
     Args:
@@ -126,7 +129,7 @@ def fill_ivf(trained: faiss.Index, matrix: NDArray, rows: range, *, block_size: 
     return _from_gpus(index)
 
 
-def write_ivf(trained: faiss.Index, parts: Sequence[Path], path: Path) -> None:
+def write_ivf(trained: Index, parts: Sequence[Path], path: Path) -> None:
     """Join parts into one inverted file, whose lists stay on disk: in a file beside `path`, ending in `.ivfdata`.
 
     Args:
@@ -139,7 +142,7 @@ def write_ivf(trained: faiss.Index, parts: Sequence[Path], path: Path) -> None:
     """
     data = path.with_suffix(".ivfdata")
     indexes = [faiss.read_index(str(part), faiss.IO_FLAG_MMAP) for part in parts]
-    pointers = faiss.InvertedListsPtrVector()
+    pointers = _faiss.InvertedListsPtrVector()
     for index in indexes:
         pointers.push_back(index.invlists)
     whole = faiss.clone_index(trained)
@@ -152,12 +155,12 @@ def write_ivf(trained: faiss.Index, parts: Sequence[Path], path: Path) -> None:
     faiss.write_index(whole, str(path))
 
 
-def read_ivf(path: Path) -> faiss.Index:
+def read_ivf(path: Path) -> Index:
     """Open what `write_ivf` wrote; the lists are memory-mapped."""
     return faiss.read_index(str(path), faiss.IO_FLAG_READ_ONLY | faiss.IO_FLAG_ONDISK_SAME_DIR)
 
 
-def ivf_search(queries: NDArray, index: faiss.Index, matrix: NDArray, k: int, *, probes: int) -> tuple[Scores, Ids]:
+def ivf_search(queries: NDArray, index: Index, matrix: NDArray, k: int, *, probes: int) -> tuple[Scores, Ids]:
     """Search the `probes` lists nearest to each query; candidates are scored again with the matrix.
 
     Returns:
@@ -170,7 +173,7 @@ def ivf_search(queries: NDArray, index: faiss.Index, matrix: NDArray, k: int, *,
     queries = _vectors(queries, np.arange(len(queries)), False, "query")
     wide = queries.astype(np.float64)
     # faiss's own choice of lists would depend on how many queries come together.
-    kept = faiss.downcast_index(index.quantizer).get_xb()
+    kept = _faiss.downcast_index(index.quantizer).get_xb()
     centroids = faiss.rev_swig_ptr(kept, index.nlist * index.d).reshape(index.nlist, index.d)
     nearness, nearest = exact_search(queries, centroids, probes)
     index.nprobe = nearest.shape[1]
@@ -186,11 +189,11 @@ def ivf_search(queries: NDArray, index: faiss.Index, matrix: NDArray, k: int, *,
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(found, order, axis=1)
 
 
-def _to_gpus(index: faiss.Index) -> faiss.Index:
+def _to_gpus(index: Index) -> Index:
     return faiss.index_cpu_to_all_gpus(index) if faiss.get_num_gpus() else index
 
 
-def _from_gpus(index: faiss.Index) -> faiss.Index:
+def _from_gpus(index: Index) -> Index:
     return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
 
 
@@ -223,7 +226,7 @@ def _single(vectors: NDArray, buffer: Scores | None = None) -> Scores:
         np.empty((count, width), np.float32) if buffer is None else buffer[:count]
     )  # new pages cost more than widening
     codes = np.ascontiguousarray(vectors).view(np.uint8)
-    halves = faiss.ScalarQuantizer(width, faiss.ScalarQuantizer.QT_fp16)
+    halves = _faiss.ScalarQuantizer(width, faiss.ScalarQuantizer.QT_fp16)
     halves.decode_c(faiss.swig_ptr(codes), faiss.swig_ptr(wide), count)
     return wide
 
@@ -231,7 +234,7 @@ def _single(vectors: NDArray, buffer: Scores | None = None) -> Scores:
 def _squares(vectors: Scores) -> Scores:
     """Squared lengths, in float32."""
     squares = np.empty(len(vectors), np.float32)
-    faiss.fvec_norms_L2sqr(faiss.swig_ptr(squares), faiss.swig_ptr(vectors), vectors.shape[1], len(vectors))
+    _faiss.fvec_norms_L2sqr(faiss.swig_ptr(squares), faiss.swig_ptr(vectors), vectors.shape[1], len(vectors))
     return squares
 
 
