@@ -103,7 +103,7 @@ def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: i
     sample = np.sort(np.random.default_rng(seed).permutation(len(matrix))[:train_rows])
     if len(sample) < lists:
         raise BadInput("fewer rows than lists", field="lists", got=lists, expected=f"at most {len(sample)}")
-    index = faiss.index_factory(matrix.shape[1], f"IVF{lists},{codes}", faiss.METRIC_INNER_PRODUCT)
+    index: Index = faiss.index_factory(matrix.shape[1], f"IVF{lists},{codes}", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = seed
     index = _to_gpus(index)
     index.train(_vectors(matrix[sample], sample, False, "matrix"))
@@ -141,14 +141,14 @@ def write_ivf(trained: Index, parts: Sequence[Path], path: Path) -> None:
         OSError: the disk is full.
     """
     data = path.with_suffix(".ivfdata")
-    indexes = [faiss.read_index(str(part), faiss.IO_FLAG_MMAP) for part in parts]
+    indexes: list[Index] = [faiss.read_index(str(part), faiss.IO_FLAG_MMAP) for part in parts]
     pointers = _faiss.InvertedListsPtrVector()
     for index in indexes:
         pointers.push_back(index.invlists)
-    whole = faiss.clone_index(trained)
+    whole: Index = faiss.clone_index(trained)
     with data.open("wb") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
         os.posix_fallocate(file.fileno(), 0, sum(index.ntotal for index in indexes) * (whole.code_size + 8))
-    lists = faiss.OnDiskInvertedLists(whole.nlist, whole.code_size, str(data))
+    lists = _faiss.OnDiskInvertedLists(whole.nlist, whole.code_size, str(data))
     whole.ntotal = lists.merge_from_multiple(pointers.data(), pointers.size(), False)
     whole.replace_invlists(lists, False)
     lists.filename = data.name  # the same bytes wherever it is written
