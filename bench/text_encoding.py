@@ -71,7 +71,7 @@ def main() -> None:
     encoder, tokenizer = load_text_encoder(folder, device)
     given = texts([word for word in sorted(tokenizer.get_vocab()) if word.isalpha() and len(word) > 3])
     ids = tokenize(tokenizer, given, TOKENS)
-    popular = SentenceTransformer(str(folder), device=device.type)
+    popular = SentenceTransformer(str(folder), device=device.type, trust_remote_code=False)
     popular.max_seq_length = TOKENS
 
     calls = {
