@@ -1,4 +1,4 @@
-"""What every benchmark shares: median time, peak memory in a fresh process, and where the figures go."""
+"""What every benchmark shares: races beside peers, the machine's limits, peak memory, and where the figures go."""
 
 import importlib
 import json
@@ -11,13 +11,109 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from trivium.commands.readme import race_table
 from trivium.files.tables import write_json
 
 FOLDER = Path("metrics/bench")
+TRIALS = 5
+GOAL = 1.05  # times the expert's time
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who does the same.
+
+    Attributes:
+        name: of the library, or of what an expert would write.
+        call: does it.
+        share: of the work that `call` does, where the whole takes minutes; its seconds are divided by this.
+    """
+
+    name: str
+    call: Callable[[], object]
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the machine can do, measured as the bench runs.
+
+    Attributes:
+        gflops: of float32 matrix products, on the threads that the bench has.
+        gigabytes: read and written a second, by one thread that copies.
+    """
+
+    gflops: float
+    gigabytes: float
+
+    def seconds(self, gflop: float = 0.0, gigabytes: float = 0.0) -> tuple[float, str]:
+        """The least time that so much arithmetic and traffic take, and which of both sets it."""
+        return max((gflop / self.gflops, "arithmetic"), (gigabytes / self.gigabytes, "memory bandwidth"))
+
+
+@cache
+def limits() -> Limits:
+    """Measured once a process: the best of five, as others may run beside."""
+    side = np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
+    source = np.zeros(1 << 28, np.uint8)
+    target = np.zeros_like(source)
+    product = min(_seconds(lambda: side @ side) for _ in range(TRIALS))
+    copied = min(_seconds(lambda: np.copyto(target, source)) for _ in range(TRIALS))
+    return Limits(2 * 2048**3 * 1e-9 / product, 2 * source.nbytes * 1e-9 / copied)
+
+
+def race(
+    ours: Callable[[], object], popular: Peer, expert: Peer, *, gflop: float = 0.0, gigabytes: float = 0.0, why: str
+) -> dict[str, Any]:
+    """Seconds of ours and of two peers in interleaved trials; check first that all give the same.
+
+    Args:
+        ours: what we do.
+        popular: the tool that most would take; timed once where it does only a share of the work.
+        expert: what an expert would choose.
+        gflop: arithmetic that the task cannot do without.
+        gigabytes: memory that it must read and write.
+        why: one sentence, told where ours takes more than `GOAL` times the expert's time: what equal results cost.
+
+    Returns:
+        medians over the trials; the ratios are medians of each trial's, so that what else runs weighs on both sides.
+    """
+    calls = {"ours": ours, "popular": popular.call, "expert": expert.call}
+    shares = {"ours": 1.0, "popular": popular.share, "expert": expert.share}
+    trials: dict[str, list[float]] = {name: [] for name in calls}
+    for trial in range(TRIALS + 1):  # the first one warms up and is not counted
+        for name, call in calls.items():
+            if name == "popular" and popular.share < 1 and trial > 1:
+                continue
+            seconds = _seconds(call) / shares[name]
+            if trial:
+                trials[name].append(seconds)
+    medians = {name: statistics.median(each) for name, each in trials.items()}
+    ratio = statistics.median(a / b for a, b in zip(trials["ours"], trials["expert"], strict=True))
+    least, limited_by = limits().seconds(gflop, gigabytes)
+    return {
+        "seconds": medians["ours"],
+        "popular": popular.name,
+        "popular_seconds": medians["popular"],
+        "popular_ratio": medians["ours"] / medians["popular"],
+        "expert": expert.name,
+        "expert_seconds": medians["expert"],
+        "expert_ratio": ratio,
+        "limit_seconds": least,
+        "limit": limited_by,
+        "limit_gflops": limits().gflops,
+        "limit_gigabytes_a_second": limits().gigabytes,
+        "why": why if ratio > GOAL else "",
+        "load": os.getloadavg()[0],
+    }
 
 
 def measure(function: Callable[[], object], repeats: int) -> float:
@@ -56,7 +152,9 @@ def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any
 
 
 def write(name: str, values: dict[str, Any]) -> None:
-    """Print the figures and write them, with the machine's, to `metrics/bench/{name}.json`."""
+    """Print the figures and write them, with the machine's, to `metrics/bench/{name}.json`; races as a table, too."""
+    if table := race_table({name: values}):
+        print(table)
     figures = {**values, "machine": {"processor": platform.processor() or platform.machine(), "cores": cores()}}
     print(json.dumps(figures, indent=1, ensure_ascii=False))
     write_json(FOLDER / f"{name}.json", figures)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # imported where it is used: what is ours is measured without
     import ranx
 
 QUERIES, SYSTEMS, STEP = 1250, 3, 0.1
+FEW = 0.5  # step where only memory is looked at: ranx holds one weighting at a time
 TOLERANCE = 1e-9  # of a fused score
 
 
@@ -48,7 +49,7 @@ def theirs(
 
 def theirs_from_ours(runs: list[Run], qrels: Qrels) -> None:
     """What ranx's memory is measured on: few weightings, of which it holds one at a time."""
-    theirs([as_ranx_run(run) for run in runs], as_ranx_qrels(qrels), fusion.FEW)
+    theirs([as_ranx_run(run) for run in runs], as_ranx_qrels(qrels), FEW)
 
 
 def largest_difference(ours: Run, theirs: "ranx.Run") -> float:

@@ -66,7 +66,7 @@ ENCODING = Stage(
 )
 SEARCH = Stage(
     "dense_search",
-    {"depth": 10, "index": "ivf_flat", "lists": 8, "probes": 2, "train_rows": 3000, "recall_questions": 7, "seed": 0},
+    {"depth": 100, "index": "ivf_flat", "lists": 8, "probes": 2, "train_rows": 3000, "recall_questions": 7, "seed": 0},
     {"--embeddings": "vectors"},
     {"--out": "runs"},
 )
@@ -138,7 +138,8 @@ def rankings(folder: Path, name: str) -> list[list[int]]:
         pytest.param(ENCODING, 300, "embeddings", id="matrix"),
         pytest.param(ENCODING, 600, "embeddings", id="shards"),
         pytest.param(SEARCH, 300, ".work", id="faiss"),
-        pytest.param(SEARCH, 900, "runs", id="runs"),
+        pytest.param(SEARCH, 900, ".work", id="inverted-lists"),
+        pytest.param(SEARCH, 1900, "runs", id="runs"),
     ],
 )
 def test_a_disk_that_fills_up(stage, kib, target, given, undisturbed, tmp_path):

@@ -11,21 +11,18 @@ from trivium.files.matrices import read_matrix
 from trivium.files.tables import read_table
 from trivium.formats.trec import write_run
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters, search
+from trivium.kvqae.retrieval.dense_search import KB, QUERIES, DenseSearchParameters, index_folder, search
 from trivium.measures.runs import Run
 
 
 def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Path, out: Path) -> dict[str, float]:
     """Search for the questions of `queries.npy` in `kb.npy`; a TREC run a split, beside them a built index."""
-    matrix, ids = read_matrix(embeddings / "kb.npy"), read_matrix(embeddings / "kb_ids.npy")
-    queries, table = (
-        read_matrix(embeddings / "queries.npy"),
-        read_table(embeddings / "queries.parquet", ["split", "id"]),
-    )
-    for name, got, expected in (("kb_ids.npy", len(ids), len(matrix)), ("queries.npy", len(queries), len(table))):
+    matrix, ids = read_matrix(embeddings / KB), read_matrix(embeddings / "kb_ids.npy")
+    queries, table = read_matrix(embeddings / QUERIES), read_table(embeddings / "queries.parquet", ["split", "id"])
+    for name, got, expected in (("kb_ids.npy", len(ids), len(matrix)), (QUERIES, len(queries), len(table))):
         if got != expected:
             raise BadInput("wrong number of rows", file=embeddings / name, got=got, expected=str(expected))
-    scores, rows, metrics = search(queries, matrix, parameters, context.work)
+    scores, rows, metrics = search(embeddings, parameters, context.engine, context.work)
     documents = np.where(rows >= 0, ids[rows], -1)
     splits, questions = np.array(table["split"].to_pylist()), np.array(table["id"].to_pylist())
     with write_atomically(out) as beside:
@@ -35,7 +32,8 @@ def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Pat
             run = Run.from_scores(questions[chosen].tolist(), documents[chosen], scores[chosen], name=out.name)
             write_run(beside / f"{split}.trec", run)
         if parameters.index != "exact":
-            shutil.move(context.work / INDEX, beside / INDEX)
+            for file in index_folder(context.work).iterdir():
+                shutil.move(file, beside / file.name)
     return {"questions": len(questions), "passages": len(matrix), **metrics}
 
 

@@ -28,6 +28,43 @@ def test_a_call_that_fails_is_an_error(capfd):
     assert "TypeError" in capfd.readouterr().err
 
 
+def sleeper(calls, name, seconds):
+    def call():
+        calls.append(name)
+        time.sleep(seconds)
+
+    return call
+
+
+def test_a_race_interleaves_and_says_why_only_where_ours_is_slower(monkeypatch):
+    monkeypatch.setattr(harness, "TRIALS", 2)
+    monkeypatch.setattr(harness, "limits", lambda: harness.Limits(gflops=10.0, gigabytes=5.0))
+    calls = []
+    ours, slow, fast = (sleeper(calls, *each) for each in (("a", 0.02), ("b", 0.04), ("c", 0.005)))
+    lost = harness.race(ours, harness.Peer("slow", slow), harness.Peer("fast", fast), gflop=1, gigabytes=2, why="x")
+    assert calls == ["a", "b", "c"] * 3  # the first round is not counted
+    assert lost["popular_ratio"] < 1 < lost["expert_ratio"]
+    assert (lost["why"], lost["limit_seconds"], lost["limit"]) == ("x", 0.4, "memory bandwidth")
+    won = harness.race(fast, harness.Peer("slow", slow), harness.Peer("slow", ours), gflop=8, gigabytes=2, why="x")
+    assert won["expert_ratio"] < 1
+    assert (won["why"], won["limit_seconds"], won["limit"]) == ("", 0.8, "arithmetic")
+
+
+def test_a_peer_that_does_a_share_is_asked_once_and_counted_in_full(monkeypatch):
+    monkeypatch.setattr(harness, "TRIALS", 3)
+    calls = []
+    part = harness.Peer("part", sleeper(calls, "b", 0.01), share=0.1)
+    found = harness.race(sleeper(calls, "a", 0.01), part, harness.Peer("all", sleeper(calls, "c", 0.01)), why="x")
+    assert calls == [*"abc", *"abc", *"ac", *"ac"]
+    assert found["popular_seconds"] == pytest.approx(0.1, rel=0.5)
+
+
+def test_the_machine_is_measured_once():
+    assert harness.limits() is harness.limits()
+    assert harness.limits().gflops > 1
+    assert harness.limits().gigabytes > 0.1
+
+
 def test_figures_are_printed_and_written(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
     harness.write("speed", {"seconds": 1.5, "versions": harness.versions("numpy")})

@@ -63,11 +63,11 @@ def test_one_question_standardised_by_the_scales_of_a_run_scores_as_in_that_run(
         alone = gather([run.select([query]) for run in runs])
         width = alone.documents.shape[1]
         assert (alone.documents[0] == together.documents[row, :width]).all()
-        np.testing.assert_array_equal(standardize(alone, scales(together))[:, 0], of_run[:, row, :width])
+        np.testing.assert_array_equal(standardize(alone, scales([together]))[:, 0], of_run[:, row, :width])
 
 
 def test_scales_of_equal_scores_and_of_no_list():
-    equal, none = scales(gather([Run.from_dict({"q": {1: 0.1, 2: 0.1, 3: 0.1}}), Run.from_dict({"q": {}})]))
+    equal, none = scales([gather([Run.from_dict({"q": {1: 0.1, 2: 0.1, 3: 0.1}}), Run.from_dict({"q": {}})])])
     assert (equal.mean, equal.deviation) == (pytest.approx(0.1), 1.0)
     assert (none.mean, none.deviation) == (0.0, 1.0)
 

@@ -1,10 +1,11 @@
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
 from trivium.errors import BadInput
-from trivium.vision.neighbours import build_ivf, exact_search, ivf_search
+from trivium.vision.neighbours import exact_search, fill_ivf, ivf_search, merge, read_ivf, train_ivf, write_ivf
 
 
 def brute_force(queries, matrix, k):
@@ -107,12 +108,93 @@ def test_widths_differ(random_vectors):
         exact_search(queries[:, :23], matrix, 5)
 
 
+@pytest.mark.parametrize("shards", [1, 2, 7])
+def test_shards_of_rows_merge_to_the_whole_whatever_ties(shards):
+    random = np.random.default_rng(4)
+    queries, matrix = random.integers(-2, 3, (30, 4)), random.integers(-2, 3, (2000, 4))
+    parts = [exact_search(queries, matrix, 100, rows=rows) for rows in np.array_split(np.arange(2000), shards)]
+    for got, expected in zip(merge(parts, 100), exact_search(queries, matrix, 100), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_zeros_subnormals_and_the_largest_numbers_keep_their_order(dtype):
+    limits = np.finfo(dtype)
+    values = [0.0, -0.0, limits.smallest_subnormal, -limits.smallest_subnormal, limits.tiny, limits.max, limits.min]
+    matrix = np.array(values, dtype)[:, None]
+    scores, ids = exact_search(np.ones((1, 1)), matrix, 7)
+    np.testing.assert_array_equal(ids, [[5, 4, 2, 0, 1, 3, 6]])  # the two zeros tie
+    np.testing.assert_array_equal(scores[0], matrix[ids[0], 0].astype(np.float32))
+
+
+def test_more_rows_than_a_number_of_32_bits_counts():
+    endless = np.lib.stride_tricks.as_strided(np.zeros((1, 1), np.float16), (2**32, 1), (0, 0))
+    with pytest.raises(BadInput, match="too many rows; got 4294967296; expected at most 4294967295"):
+        exact_search(np.ones((1, 1)), endless, 1)
+
+
+def own_memory():
+    """KiB that are no file's pages."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        pytest.skip("memory is read in /proc")
+    return int(status.read_text().split("RssAnon:")[1].split()[0])
+
+
+def built(folder, matrix, *, part=10_000, **training):
+    """An inverted file on disk, filled in parts of so many rows."""
+    trained = train_ivf(matrix, **training)
+    parts = []
+    for start in range(0, len(matrix), part):
+        parts.append(folder / f"part-{start}.faiss")
+        rows = range(start, min(start + part, len(matrix)))
+        faiss.write_index(fill_ivf(trained, matrix, rows, block_size=70), str(parts[-1]))
+    write_ivf(trained, parts, folder / "index.faiss")
+    return read_ivf(folder / "index.faiss")
+
+
 @pytest.mark.parametrize("codes", ["Flat", "SQ8"])
-def test_ivf_finds_what_its_probes_cover(codes):
+def test_lists_on_disk_give_what_an_index_in_memory_gives_whatever_the_parts_and_batches(tmp_path, codes):
+    random = np.random.default_rng(5)
+    matrix = random.standard_normal((3000, 32)).astype(np.float16)
+    queries = random.standard_normal((50, 32)).astype(np.float16)
+    settings = {"lists": 16, "codes": codes, "train_rows": 2000}
+    memory = faiss.index_factory(32, f"IVF16,{codes}", faiss.METRIC_INNER_PRODUCT)
+    memory.cp.seed = 0
+    memory.train(matrix[np.sort(np.random.default_rng(0).permutation(3000)[:2000])].astype(np.float32))
+    memory.add(matrix.astype(np.float32))
+    expected_scores, expected = ivf_search(queries, memory, matrix, 20, probes=3)
+    contents = []
+    for part in (3000, 700, 1):
+        folder = tmp_path / str(part)
+        folder.mkdir()
+        index = built(folder, matrix, part=max(part, 61), **settings)
+        assert index.ntotal == 3000
+        found = [ivf_search(queries[rows], index, matrix, 20, probes=3) for rows in (slice(0, 3), slice(3, 50))]
+        np.testing.assert_array_equal(np.concatenate([ids for _, ids in found]), expected)
+        np.testing.assert_array_equal(np.concatenate([scores for scores, _ in found]), expected_scores)
+        contents.append([(folder / name).read_bytes() for name in ("index.faiss", "index.ivfdata")])
+    assert contents[0] == contents[1] == contents[2]
+
+
+def test_lists_on_disk_are_not_read_into_memory(tmp_path):
+    own_memory()
+    matrix = np.random.default_rng(6).standard_normal((60_000, 256)).astype(np.float16)
+    index = built(tmp_path, matrix, part=20_000, lists=16, train_rows=2000)
+
+    before = own_memory()
+    again = read_ivf(tmp_path / "index.faiss")
+    assert ivf_search(matrix[:5], again, matrix, 1, probes=16)[1].ravel().tolist() == list(range(5))
+    assert again.ntotal == index.ntotal == 60_000
+    assert own_memory() - before < 20_000  # KiB, of 61 440 of vectors
+
+
+@pytest.mark.parametrize("codes", ["Flat", "SQ8"])
+def test_ivf_finds_what_its_probes_cover(tmp_path, codes):
     random = np.random.default_rng(3)
     matrix = random.standard_normal((3000, 32)).astype(np.float16)
     queries = random.standard_normal((40, 32)).astype(np.float16)
-    index = build_ivf(matrix, lists=16, codes=codes, train_rows=2000, block_size=700)
+    index = built(tmp_path, matrix, part=700, lists=16, codes=codes, train_rows=2000)
     assert index.ntotal == 3000
     exact_scores, exact_ids = exact_search(queries, matrix, 10)
     recalls = []
@@ -127,9 +209,9 @@ def test_ivf_finds_what_its_probes_cover(codes):
         np.testing.assert_array_equal(scores, exact_scores)
 
 
-def test_ivf_pads_short_lists():
+def test_ivf_pads_short_lists(tmp_path):
     matrix = np.array([[1, 0], [2, 0], [0, 1]], np.float32)
-    index = build_ivf(matrix, lists=2, train_rows=3)
+    index = built(tmp_path, matrix, lists=2, train_rows=3)
     scores, ids = ivf_search(np.array([[1.0, 0.0]]), index, matrix, 3, probes=1)
     np.testing.assert_array_equal(ids, [[1, 0, -1]])
     np.testing.assert_array_equal(scores, [[2, 1, -np.inf]])
@@ -137,4 +219,4 @@ def test_ivf_pads_short_lists():
 
 def test_ivf_needs_as_many_rows_as_lists(random_vectors):
     with pytest.raises(BadInput, match="field 'lists': fewer rows than lists; got 20; expected at most 10"):
-        build_ivf(random_vectors[1], lists=20, train_rows=10)
+        train_ivf(random_vectors[1], lists=20, train_rows=10)

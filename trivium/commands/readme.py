@@ -1,7 +1,7 @@
 """Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +90,36 @@ def headline_table(root: Path) -> str:
     return "\n".join(rows)
 
 
-def bench_table(root: Path) -> str:
-    """The ratios, rates and memory of `make bench`; all that it measured is in `metrics/bench/`."""
+def race_table(benches: Mapping[str, Mapping[str, Any]]) -> str:
+    """Ours beside two peers and the limit of the machine, a row a race; nothing where no bench has one."""
     rows = []
-    for file in sorted((root / "metrics" / "bench").glob("*.json")):
+    for bench, figures in benches.items():
+        for task, race in figures.get("races", {}).items():
+            cells = [
+                f"{bench.replace('_', ' ')}: {task}",
+                f"{race['seconds']:.3g}",
+                f"{race['popular']}: {race['popular_ratio']:.2f}",
+                f"{race['expert']}: {race['expert_ratio']:.2f}",
+                f"{race['limit_seconds']:.2g} ({race['limit']})",
+                race["why"] or "–",
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+    head = "| race | seconds | of the popular tool's time | of the expert's time | least seconds (limit) | why more |"
+    return "\n".join([head, "|---" * 6 + "|", *rows, ""]) if rows else ""
+
+
+def bench_table(root: Path) -> str:
+    """The races, ratios, rates and memory of `make bench`; all that it measured is in `metrics/bench/`."""
+    files = sorted((root / "metrics" / "bench").glob("*.json"))
+    rows = []
+    for file in files:
         for name, value in sorted(read_json(file).items()):
             if isinstance(value, (int, float)) and any(word in name for word in COMPARED):
                 rows.append(f"| {file.stem.replace('_', ' ')} | {name.replace('_', ' ')} | {value:.3g} |")
-    return "\n".join(["| bench | measure | value |", "|---|---|---|", *rows, "", memory_table(root)])
+    races = race_table({file.stem: read_json(file) for file in files})
+    return "\n".join(
+        [*([races] if races else []), "| bench | measure | value |", "|---|---|---|", *rows, "", memory_table(root)]
+    )
 
 
 def memory_table(root: Path) -> str:

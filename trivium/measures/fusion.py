@@ -7,7 +7,7 @@ system's list is empty, where one is (F = 1) the lists of the systems on whole i
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trivium.measures.runs import PADDING, Run, check_same_queries
+
+_FEW = 4096  # queries whose candidates are kept from the pass that measures scores to the one that scales them
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,37 @@ def gather(runs: Sequence[Run]) -> Candidates:
     Raises:
         ValueError: no run, no query, or runs about different queries (`Run.complete` adds empty lists).
     """
+    runs = _in_one_order(runs)
+    return _align(runs, slice(None))
+
+
+def gather_blocks(runs: Sequence[Run], queries: int = 1024) -> Iterator[Candidates]:
+    """As `gather`, but so many queries at a time: the union of a great many lists fits no memory.
+
+    Raises:
+        ValueError: as `gather`.
+    """
+    runs = _in_one_order(runs)
+    for start in range(0, len(runs[0].queries), queries):
+        yield _align(runs, slice(start, start + queries))
+
+
+def _in_one_order(runs: Sequence[Run]) -> list[Run]:
     if not runs or not runs[0].queries:
         raise ValueError("nothing to fuse: no run, or a run without query")
     queries = runs[0].queries
     for run in runs[1:]:
         check_same_queries(queries, run.queries, f"run {runs[0].name!r}", f"run {run.name!r}")
-    runs = [run.select(queries) for run in runs]
+    return [run if run.queries == queries else run.select(queries) for run in runs]
+
+
+def _align(runs: Sequence[Run], rows: slice) -> Candidates:
+    queries = runs[0].queries[rows]
     widths = [run.documents.shape[1] for run in runs]
     system = np.repeat(np.arange(len(runs), dtype=np.int32), widths)
     rank = np.concatenate([np.arange(1, width + 1, dtype=np.int32) for width in widths])
-    returned = np.concatenate([run.documents for run in runs], axis=1)
-    scores = np.concatenate([run.scores for run in runs], axis=1)
+    returned = np.concatenate([run.documents[rows] for run in runs], axis=1)
+    scores = np.concatenate([run.scores[rows] for run in runs], axis=1)
 
     order = np.argsort(returned, axis=1, kind="stable")  # padding first
     ascending = np.take_along_axis(returned, order, axis=1)
@@ -93,15 +115,25 @@ class Scale:
     deviation: float
 
 
-def scales(candidates: Candidates) -> list[Scale]:
-    """Each system's mean and standard deviation over its whole run, default minima included; (0, 1) without a list."""
-    measured = []
-    for system in _default_minimum(candidates):
-        present = system[~np.isnan(system)]
-        # Equal scores tell no documents apart; their computed deviation can be a rounding error instead of 0.
-        deviation = present.std() if len(present) and np.ptp(present) > 0 else 1.0
-        measured.append(Scale(float(present.mean()) if len(present) else 0.0, float(deviation)))
-    return measured
+def scales(blocks: Iterable[Candidates]) -> list[Scale]:
+    """Each system's mean and standard deviation over its whole run, default minima included; (0, 1) without a list.
+
+    Args:
+        blocks: the candidates of successive queries; where they are divided changes no bit.
+    """
+    present: list[list[NDArray[np.float64]]] = []
+    for candidates in blocks:
+        filled = _default_minimum(candidates)
+        present = present or [[] for _ in filled]
+        for parts, system in zip(present, filled, strict=True):
+            parts.append(system[~np.isnan(system)])
+    return [_scale(np.concatenate(parts)) for parts in present]
+
+
+def _scale(scores: NDArray[np.float64]) -> Scale:
+    # Equal scores tell no documents apart; their computed deviation can be a rounding error instead of 0.
+    deviation = scores.std() if len(scores) and np.ptp(scores) > 0 else 1.0
+    return Scale(float(scores.mean()) if len(scores) else 0.0, float(deviation))
 
 
 def standardize(candidates: Candidates, by: Sequence[Scale]) -> NDArray[np.float64]:
@@ -115,7 +147,7 @@ def standardize(candidates: Candidates, by: Sequence[Scale]) -> NDArray[np.float
 
 def z_score(candidates: Candidates) -> NDArray[np.float64]:
     """(x - μ) / σ, one mean and standard deviation over a system's whole run, default minima included."""
-    return standardize(candidates, scales(candidates))
+    return standardize(candidates, scales([candidates]))
 
 
 def min_max(candidates: Candidates) -> NDArray[np.float64]:
@@ -143,6 +175,19 @@ def normalize(candidates: Candidates, name: str) -> NDArray[np.float64]:
     if name not in NORMALIZATIONS:
         raise ValueError(f"unknown normalisation {name!r} (choices: {', '.join(NORMALIZATIONS)})")
     return NORMALIZATIONS[name](candidates)
+
+
+def normalized_blocks(runs: Sequence[Run], name: str) -> Iterator[tuple[Candidates, NDArray[np.float64]]]:
+    """Some queries' candidates at a time with their normalised scores, as `gather` and `normalize` give them for all.
+
+    Raises:
+        ValueError: as `gather` and `normalize`.
+    """
+    few = runs and len(runs[0].queries) <= _FEW
+    kept = list(gather_blocks(runs)) if few else None
+    by = scales(kept or gather_blocks(runs)) if name == "z_score" else None
+    for candidates in kept or gather_blocks(runs):
+        yield candidates, normalize(candidates, name) if by is None else standardize(candidates, by)
 
 
 def unit_sum(weights: ArrayLike) -> NDArray[np.float64]:
@@ -192,9 +237,8 @@ def linear_fusion(
     if len(weights) != len(runs):
         raise ValueError(f"{len(runs)} runs, but {len(weights)} weights")
     shares = unit_sum(weights)
-    candidates = gather(runs)
-    fused = weighted_sum(normalize(candidates, normalization), shares)
-    return Run.from_scores(candidates.queries, candidates.documents, fused, depth=depth, name=name)
+    blocks = normalized_blocks(runs, normalization)
+    return _ranked(((each, weighted_sum(normalized, shares)) for each, normalized in blocks), depth, name)
 
 
 def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | None, name: str = "") -> Run:
@@ -205,6 +249,21 @@ def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | Non
     """
     if k < 0:
         raise ValueError(f"k should be ≥ 0, got {k}")
-    candidates = gather(runs)
-    fused = np.where(candidates.ranks > 0, 1.0 / (k + np.maximum(candidates.ranks, 1)), 0.0).sum(axis=0)
-    return Run.from_scores(candidates.queries, candidates.documents, fused, depth=depth, name=name)
+    parts = (
+        (each, np.where(each.ranks > 0, 1.0 / (k + np.maximum(each.ranks, 1)), 0.0)) for each in gather_blocks(runs)
+    )
+    return _ranked(((each, part.sum(axis=0)) for each, part in parts), depth, name)
+
+
+def _ranked(scored: Iterable[tuple[Candidates, NDArray[np.float64]]], depth: int | None, name: str) -> Run:
+    """One run of successive queries' candidates and their scores."""
+    runs = [Run.from_scores(each.queries, each.documents, scores, depth=depth) for each, scores in scored]
+    width = max(run.documents.shape[1] for run in runs)
+
+    def joined(parts: Iterable[NDArray], padding: float) -> NDArray:
+        wide = (np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=padding) for part in parts)
+        return np.concatenate(list(wide))
+
+    queries = tuple(query for run in runs for query in run.queries)
+    documents = joined((run.documents for run in runs), PADDING)
+    return Run(queries, documents, joined((run.scores for run in runs), np.nan), name)

@@ -1,12 +1,15 @@
 """Nearest neighbours by inner product or cosine: exact, and approximate with an inverted file (faiss).
 
 faiss finds candidates in float32, whose last bits depend on how a product was blocked. What is returned is scored
-again in float64, so that equal vectors get equal scores and no result depends on block size, batch or device; ties go
-to the lower id.
+again in float64, so that equal vectors get equal scores and no result depends on block size, shards, batch or device;
+ties go to the lower id.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -16,13 +19,16 @@ from trivium.errors import BadInput
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen
 GPU_MAX = 2048  # the longest list that faiss returns from a GPU
-PAIRS = 1 << 15  # pairs scored again at a time
+PAIRS = 128  # pairs scored again at a time: their vectors stay in the processor's cache
 
 # From how many queries on faiss multiplies matrices; its own default, 128 000, made 250 queries four times slower.
 faiss.cvar.distance_compute_blas_threshold = 20
 
+Index = Any  # faiss's, as are more of what its stubs lack
+_faiss: Any = faiss
 Scores = NDArray[np.float32]
 Ids = NDArray[np.int64]
+Keys = NDArray[np.uint64]
 
 
 def exact_search(
@@ -56,24 +62,33 @@ def exact_search(
     rows = np.arange(len(matrix)) if rows is None else np.asarray(rows, dtype=np.int64)
     k = min(k, len(rows))
     queries = _vectors(queries, np.arange(len(queries)), cosine, "query")
-    best = (np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), len(matrix), np.int64))
+    wide = queries.astype(np.float64)
+    best = np.full((len(queries), k), _NONE)
     if not k or not len(queries):
-        return best
+        return _scores_of(best), _ids_of(best)
+    buffer = np.empty((min(block_size, len(rows)), matrix.shape[1]), np.float32)
     for start in range(0, len(rows), block_size):
         ids = rows[start : start + block_size]
         # A slice of consecutive rows is read in one go; a list of rows is gathered.
         whole = ids[-1] - ids[0] + 1 == len(ids)
-        block = _vectors(matrix[ids[0] : ids[-1] + 1] if whole else matrix[ids], ids, cosine, "matrix")
-        for query, row in _candidates(queries, block, k, best[0][:, -1]):
-            scores = _score(queries, block, query, row)
-            best = _merge(best, query, ids[row], scores)
-    return best
+        block = _vectors(matrix[ids[0] : ids[-1] + 1] if whole else matrix[ids], ids, cosine, "matrix", buffer)
+        for asked, found, possible in _candidates(queries, block, _scores_of(best)):
+            query, _ = np.nonzero(possible)
+            keys = np.full(found.shape, _NONE)
+            keys[possible] = _keys(_score(wide, block, asked[query], found[possible]), ids[found[possible]])
+            best[asked] = np.sort(np.concatenate([best[asked], keys], axis=1), axis=1)[:, :k]
+    return _scores_of(best), _ids_of(best)
 
 
-def build_ivf(
-    matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: int, seed: int = 0, block_size: int = 1 << 16
-) -> faiss.Index:
-    """An inverted file over the rows by inner product: rows grouped around `lists` centroids.
+def merge(found: Sequence[tuple[Scores, Ids]], k: int) -> tuple[Scores, Ids]:
+    """The k best of what `exact_search` found in separate sets of rows for the same queries; ties by lower id."""
+    keys = np.concatenate([_keys(scores, ids) for scores, ids in found], axis=1)
+    best = np.sort(keys, axis=1)[:, :k]
+    return _scores_of(best), _ids_of(best)
+
+
+def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: int, seed: int = 0) -> Index:
+    """An inverted file by inner product without rows yet: rows are to be grouped around `lists` centroids.
 
     Args:
         matrix: (n, width) float, may be memory-mapped.
@@ -81,7 +96,6 @@ def build_ivf(
         codes: how a row is kept: `Flat` as float32, `SQ8` one byte a component.
         train_rows: rows drawn at random to find the centroids.
         seed: of that draw and of the centroids' start.
-        block_size: rows in memory at a time.
 
     Raises:
         BadInput: fewer rows to train on than centroids, or a vector is not finite.
@@ -89,18 +103,64 @@ def build_ivf(
     sample = np.sort(np.random.default_rng(seed).permutation(len(matrix))[:train_rows])
     if len(sample) < lists:
         raise BadInput("fewer rows than lists", field="lists", got=lists, expected=f"at most {len(sample)}")
-    index = faiss.index_factory(matrix.shape[1], f"IVF{lists},{codes}", faiss.METRIC_INNER_PRODUCT)
-    faiss.extract_index_ivf(index).cp.seed = seed
-    if faiss.get_num_gpus():
-        index = faiss.index_cpu_to_all_gpus(index)
+    index: Index = faiss.index_factory(matrix.shape[1], f"IVF{lists},{codes}", faiss.METRIC_INNER_PRODUCT)
+    index.cp.seed = seed
+    index = _to_gpus(index)
     index.train(_vectors(matrix[sample], sample, False, "matrix"))
-    for start in range(0, len(matrix), block_size):
-        ids = np.arange(start, min(start + block_size, len(matrix)))
-        index.add(_vectors(matrix[start : start + block_size], ids, False, "matrix"))
-    return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
+    return _from_gpus(index)
 
 
-def ivf_search(queries: NDArray, index: faiss.Index, matrix: NDArray, k: int, *, probes: int) -> tuple[Scores, Ids]:
+def fill_ivf(trained: Index, matrix: NDArray, rows: range, *, block_size: int = 1 << 16) -> Index:
+    """A copy of a trained inverted file with some rows: a part for `write_ivf`.
+
+    Args:
+        trained: of `train_ivf`.
+        matrix: (n, width) float, may be memory-mapped.
+        rows: of the matrix, consecutive.
+        block_size: rows in memory at a time beside the part itself.
+
+    Raises:
+        BadInput: a vector is not finite.
+    """
+    index = _to_gpus(faiss.clone_index(trained))
+    for start in range(rows.start, rows.stop, block_size):
+        ids = np.arange(start, min(start + block_size, rows.stop))
+        index.add_with_ids(_vectors(matrix[ids[0] : ids[-1] + 1], ids, False, "matrix"), ids)
+    return _from_gpus(index)
+
+
+def write_ivf(trained: Index, parts: Sequence[Path], path: Path) -> None:
+    """Join parts into one inverted file, whose lists stay on disk: in a file beside `path`, ending in `.ivfdata`.
+
+    Args:
+        trained: of `train_ivf`.
+        parts: files of what `fill_ivf` gave for successive rows; they are mapped, not read whole.
+        path: of the inverted file, in a folder that is written atomically: there are two files.
+
+    Raises:
+        OSError: the disk is full.
+    """
+    data = path.with_suffix(".ivfdata")
+    indexes: list[Index] = [faiss.read_index(str(part), faiss.IO_FLAG_MMAP) for part in parts]
+    pointers = _faiss.InvertedListsPtrVector()
+    for index in indexes:
+        pointers.push_back(index.invlists)
+    whole: Index = faiss.clone_index(trained)
+    with data.open("wb") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
+        os.posix_fallocate(file.fileno(), 0, sum(index.ntotal for index in indexes) * (whole.code_size + 8))
+    lists = _faiss.OnDiskInvertedLists(whole.nlist, whole.code_size, str(data))
+    whole.ntotal = lists.merge_from_multiple(pointers.data(), pointers.size(), False)
+    whole.replace_invlists(lists, False)
+    lists.filename = data.name  # the same bytes wherever it is written
+    faiss.write_index(whole, str(path))
+
+
+def read_ivf(path: Path) -> Index:
+    """Open what `write_ivf` wrote; the lists are memory-mapped."""
+    return faiss.read_index(str(path), faiss.IO_FLAG_READ_ONLY | faiss.IO_FLAG_ONDISK_SAME_DIR)
+
+
+def ivf_search(queries: NDArray, index: Index, matrix: NDArray, k: int, *, probes: int) -> tuple[Scores, Ids]:
     """Search the `probes` lists nearest to each query; candidates are scored again with the matrix.
 
     Returns:
@@ -111,52 +171,92 @@ def ivf_search(queries: NDArray, index: faiss.Index, matrix: NDArray, k: int, *,
     """
     _check_width(queries, matrix)
     queries = _vectors(queries, np.arange(len(queries)), False, "query")
-    faiss.extract_index_ivf(index).nprobe = probes
+    wide = queries.astype(np.float64)
+    # faiss's own choice of lists would depend on how many queries come together.
+    kept = _faiss.downcast_index(index.quantizer).get_xb()
+    centroids = faiss.rev_swig_ptr(kept, index.nlist * index.d).reshape(index.nlist, index.d)
+    nearness, nearest = exact_search(queries, centroids, probes)
+    index.nprobe = nearest.shape[1]
     k = min(k, len(matrix))
-    _, found = index.search(queries, min(k + MARGIN, len(matrix)))
+    _, found = index.search_preassigned(queries, min(k + MARGIN, len(matrix)), nearest, nearness)
     scores = np.full(found.shape, -np.inf, np.float32)
     for start in range(0, len(queries), 256):  # 256 queries × their candidates in memory
         chunk = found[start : start + 256]
         rows, places = np.unique(chunk[chunk >= 0], return_inverse=True)
         owners = np.nonzero(chunk >= 0)[0] + start
-        vectors = np.asarray(matrix[rows], dtype=np.float32)
-        scores[start : start + 256][chunk >= 0] = _score(queries, vectors, owners, places)
+        scores[start : start + 256][chunk >= 0] = _score(wide, _single(matrix[rows]), owners, places)
     order = np.lexsort((found, -scores), axis=1)[:, :k]
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(found, order, axis=1)
 
 
+def _to_gpus(index: Index) -> Index:
+    return faiss.index_cpu_to_all_gpus(index) if faiss.get_num_gpus() else index
+
+
+def _from_gpus(index: Index) -> Index:
+    return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
+
+
 def _check_width(queries: NDArray, matrix: NDArray) -> None:
+    if len(matrix) > _MOST_ROWS:
+        raise BadInput("too many rows", got=len(matrix), expected=f"at most {_MOST_ROWS}")
     if queries.ndim != 2 or matrix.ndim != 2 or queries.shape[1] != matrix.shape[1]:
         raise BadInput("queries do not fit the matrix", got=queries.shape, expected=f"(queries, {matrix.shape[-1]})")
 
 
-def _vectors(vectors: NDArray, ids: Ids, cosine: bool, name: str) -> Scores:
-    """float32, finite, and of length 1 for the cosine."""
-    vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-    good = np.isfinite(vectors).all(axis=1)
-    if not good.all():
-        raise BadInput(f"NaN or infinite value in a {name} vector", row=int(ids[np.argmin(good)]) + 1)
+def _vectors(vectors: NDArray, ids: Ids, cosine: bool, name: str, buffer: Scores | None = None) -> Scores:
+    """float32, finite, and of length 1 for the cosine; a buffer for so many rows or more may come to hold them."""
+    vectors = _single(vectors, buffer)
+    if not np.isfinite(_squares(vectors)).all():  # also where the squares of large values overflow
+        good = np.isfinite(vectors).all(axis=1)
+        if not good.all():
+            raise BadInput(f"NaN or infinite value in a {name} vector", row=int(ids[np.argmin(good)]) + 1)
     if cosine:
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
         vectors = (vectors / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
     return vectors
 
 
-def _candidates(queries: Scores, block: Scores, k: int, least: Scores) -> Iterator[tuple[Ids, Ids]]:
-    """Pairs (query, row in block) that hold all that could be among the k best and reach the `least` score so far."""
+def _single(vectors: NDArray, buffer: Scores | None = None) -> Scores:
+    """The same numbers in float32; faiss widens halves with all cores, where NumPy has one and is slower on it."""
+    if vectors.dtype != np.float16 or not vectors.size:
+        return np.ascontiguousarray(vectors, dtype=np.float32)
+    count, width = vectors.shape
+    wide = (
+        np.empty((count, width), np.float32) if buffer is None else buffer[:count]
+    )  # new pages cost more than widening
+    codes = np.ascontiguousarray(vectors).view(np.uint8)
+    halves = _faiss.ScalarQuantizer(width, faiss.ScalarQuantizer.QT_fp16)
+    halves.decode_c(faiss.swig_ptr(codes), faiss.swig_ptr(wide), count)
+    return wide
+
+
+def _squares(vectors: Scores) -> Scores:
+    """Squared lengths, in float32."""
+    squares = np.empty(len(vectors), np.float32)
+    _faiss.fvec_norms_L2sqr(faiss.swig_ptr(squares), faiss.swig_ptr(vectors), vectors.shape[1], len(vectors))
+    return squares
+
+
+def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[Ids, Ids, NDArray[np.bool_]]]:
+    """What could be among the k best, beside the k best so far (queries, k).
+
+    Yields:
+        some of the queries (n,), rows of the block for them (n, width), and which of these could be.
+    """
     # Bound on the error of a float32 inner product; two scores closer than this may be equal.
-    lengths = np.linalg.norm(queries, axis=1) * np.linalg.norm(block, axis=1).max()
+    lengths = np.linalg.norm(queries, axis=1) * np.sqrt(_squares(block).max())
     error = (lengths * np.sqrt(block.shape[1]) * 2.0**-22)[:, None]
-    waiting = np.arange(len(queries))
+    waiting, k = np.arange(len(queries)), best.shape[1]
     width = min(k + MARGIN, len(block))
     while len(waiting):
         scores, rows = _knn(queries[waiting], block, width)
-        cut = np.maximum(scores[:, min(k, width) - 1], least[waiting])[:, None] - error[waiting]
+        known = np.concatenate([best[waiting], scores], axis=1)
+        cut = np.partition(known, -k, axis=1)[:, -k, None] - error[waiting]
         # A list that ends above the cut may hide rows that tie with the k-th: look again, further down.
         complete = (scores[:, -1] < cut[:, 0]) | (width == len(block))
-        query, place = np.nonzero((scores >= cut) & complete[:, None])
-        if len(query):
-            yield waiting[query], rows[query, place]
+        if complete.any():
+            yield waiting[complete], rows[complete], (scores >= cut)[complete]
         waiting = waiting[~complete]
         width = min(4 * width, len(block))
 
@@ -172,22 +272,32 @@ def _gpu() -> "faiss.StandardGpuResources":
     return faiss.StandardGpuResources()  # its buffers are made once a process
 
 
-def _score(queries: Scores, block: Scores, query: Ids, row: Ids) -> Scores:
+def _score(queries: NDArray[np.float64], block: Scores, query: Ids, row: Ids) -> Scores:
     """Inner products of pairs, in float64, rounded to float32."""
     scores = np.empty(len(query), np.float32)
     for start in range(0, len(query), PAIRS):
         part = slice(start, start + PAIRS)
-        scores[part] = np.einsum("ij,ij->i", queries[query[part]], block[row[part]], dtype=np.float64)
+        scores[part] = np.einsum("ij,ij->i", queries[query[part]], block[row[part]].astype(np.float64))
     return scores
 
 
-def _merge(best: tuple[Scores, Ids], query: Ids, ids: Ids, scores: Scores) -> tuple[Scores, Ids]:
-    """The k best of each query among those so far and new (query, id, score) triples; ties by lower id."""
-    count, k = best[0].shape
-    query = np.concatenate([np.repeat(np.arange(count), k), query])
-    scores = np.concatenate([best[0].ravel(), scores])
-    ids = np.concatenate([best[1].ravel(), ids])
-    order = np.lexsort((ids, -scores, query))
-    first = np.searchsorted(query[order], np.arange(count))
-    chosen = order[first[:, None] + np.arange(k)]
-    return scores[chosen], ids[chosen]
+# A score and an id in one number that sorts as results do: the score's bits, turned so that the highest comes first,
+# above those of the id. One number is sorted thirty times faster than two keys.
+_ID_BITS, _MOST_ROWS = np.uint64(32), 2**32 - 1
+_SIGN, _ALL = np.uint32(1 << 31), np.uint32(2**32 - 1)
+_NONE = np.uint64((2**32 - 2**23 << 32) + 2**32 - 1)  # score -inf, the highest id
+
+
+def _keys(scores: Scores, ids: Ids) -> Keys:
+    bits = (scores + np.float32(0)).view(np.uint32)  # -0 equals 0
+    falling = np.where(bits & _SIGN, bits, ~bits & ~_SIGN)
+    return (falling.astype(np.uint64) << _ID_BITS) | ids.astype(np.uint64)
+
+
+def _scores_of(keys: Keys) -> Scores:
+    falling = (keys >> _ID_BITS).astype(np.uint32)
+    return np.where(falling & _SIGN, falling, ~falling & ~_SIGN).view(np.float32)
+
+
+def _ids_of(keys: Keys) -> Ids:
+    return (keys & np.uint64(_ALL)).astype(np.int64)

@@ -1,6 +1,6 @@
+import shutil
 from pathlib import Path
 
-import faiss
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,8 +10,10 @@ from stages.kvqae import dense_search
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.formats.trec import read_run
+from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import dense_search as dense_search_library
+from trivium.vision.neighbours import fill_ivf, read_ivf
 
 IDS = np.arange(300) * 2  # passage numbers need not be row numbers
 
@@ -71,8 +73,46 @@ def test_inverted_file(world, index):
     recall = np.mean([np.isin(*pair).mean() for pair in zip(documents, found, strict=True)])
     assert 0.1 < recall < 1
     assert metrics["recall@10"] == pytest.approx(recall)
-    assert faiss.read_index(str(world / "runs/dpr_zero_shot/index.faiss")).ntotal == 300
+    assert read_ivf(world / "runs/dpr_zero_shot/index.faiss").ntotal == 300
     assert run(world, index=index, probes=8)["recall@10"] > 0.95
+
+
+@pytest.mark.parametrize("index", ["exact", "ivf_flat"])
+def test_shards_change_no_byte(world, monkeypatch, index):
+    once = run(world, index=index)
+    whole = {file.name: file.read_bytes() for file in (world / "runs/dpr_zero_shot").iterdir()}
+    shutil.rmtree(world / "runs")
+    monkeypatch.setenv("STAGE_WORKERS", "2" if index == "exact" else "1")
+    mapped = []
+    original = LocalEngine.map
+
+    def recorded(self, function, shards, **options):
+        mapped.append(len(shards))
+        return original(self, function, shards, **options)
+
+    monkeypatch.setattr(LocalEngine, "map", recorded)
+    assert run(world, index=index, shard_rows=70, shard_questions=2) == once
+    assert mapped == ([5] if index == "exact" else [5, 5, 5])  # parts, questions, and the exact search beside
+    assert whole == {file.name: file.read_bytes() for file in (world / "runs/dpr_zero_shot").iterdir()}
+
+
+def test_an_index_killed_halfway_keeps_its_parts(world, monkeypatch):
+    filled = []
+
+    def dies(trained, matrix, rows):
+        filled.append(rows.start)
+        if len(filled) == 3:
+            raise KeyboardInterrupt
+        return fill_ivf(trained, matrix, rows)
+
+    monkeypatch.setattr(dense_search_library, "fill_ivf", dies)
+    monkeypatch.setenv("STAGE_WORKERS", "1")
+    with pytest.raises(KeyboardInterrupt):
+        run(world, index="ivf_flat", shard_rows=100)
+    assert not (world / "runs/dpr_zero_shot").exists()
+    run(world, index="ivf_flat", shard_rows=100)
+    assert filled == [0, 100, 200, 200]
+    assert read_ivf(world / "runs/dpr_zero_shot/index.faiss").ntotal == 300
 
 
 def test_nan_embedding(world):

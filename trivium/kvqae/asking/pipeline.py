@@ -31,7 +31,7 @@ from trivium.kvqae.reader.reading import Answer as Span
 from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
 from trivium.kvqae.retrieval.fusion import RECORD, read_split
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT
-from trivium.measures.fusion import gather, scales, standardize, unit_sum, weighted_sum
+from trivium.measures.fusion import gather, gather_blocks, scales, standardize, unit_sum, weighted_sum
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Unreadable
@@ -132,7 +132,7 @@ class _Pipeline:
         every = project.fuse.systems(every_row)
         folders = [project.made(f"data/kvqae/runs/{'text' if name in TEXT else 'image'}/{name}") for name in every]
         lists = read_split(folders, SPLIT, every, articles=False)
-        self._scales = scales(gather([lists[system] for system in self._systems]))
+        self._scales = scales(gather_blocks([lists[system] for system in self._systems]))
 
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         self._texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))

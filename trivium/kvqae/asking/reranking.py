@@ -26,7 +26,7 @@ from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choic
 from trivium.kvqae.rerankers.rrt import load_rrt
 from trivium.kvqae.rerankers.rrt_reranking import Base, read_base
 from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
-from trivium.measures.fusion import gather, scales
+from trivium.measures.fusion import gather, gather_blocks, scales
 from trivium.measures.reorder import first, follow
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
@@ -89,7 +89,7 @@ class Rerankers:
             }
         )
         self._scales = {
-            fusion: scales(gather(list(default_minimum(self._of(fusion, lists)).values())))
+            fusion: scales(gather_blocks(list(default_minimum(self._of(fusion, lists)).values())))
             for fusion in ("image", "text_image")
         }
 

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +24,7 @@ from trivium.vision.decoding import Reason
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoder import Route
 from trivium.vision.image_encoding import Features, encode_images, load_encoder
-from trivium.vision.neighbours import exact_search, ivf_search
+from trivium.vision.neighbours import exact_search, ivf_search, read_ivf
 
 QUERY = "question"  # the only query of a run
 IMAGE = "the picture"  # what messages call it: a file name may hold anything
@@ -89,7 +88,7 @@ class Dense:
         self._matrix, self._ids = read_matrix(vectors / "kb.npy"), read_matrix(vectors / "kb_ids.npy")
         self._index = None
         if self._search.index != "exact":
-            self._index = faiss.read_index(str(project.made(f"data/kvqae/runs/text/{system}/{INDEX}")))
+            self._index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
 
     def search(self, question: str) -> Run:
         """The passages whose vectors have the largest inner product with the question's."""

@@ -1,7 +1,13 @@
-"""Dense search: the passages whose vectors have the largest inner product with the question's (kvqae.md §3)."""
+"""Dense search: the passages whose vectors have the largest inner product with the question's (kvqae.md §3).
 
+The knowledge base is searched in shards of rows, an inverted file is filled by them and searched in shards of
+questions; none of that changes a result.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 import faiss
 import numpy as np
@@ -9,13 +15,27 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.files.atomic import write_atomically
+from trivium.files.matrices import read_matrix
+from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
-from trivium.vision.neighbours import build_ivf, exact_search, ivf_search
+from trivium.vision.neighbours import (
+    Ids,
+    Scores,
+    exact_search,
+    fill_ivf,
+    ivf_search,
+    merge,
+    read_ivf,
+    train_ivf,
+    write_ivf,
+)
 
 CODES = {"ivf_flat": "Flat", "ivf_sq8": "SQ8"}
+KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
+INDEX = "index.faiss"  # beside the runs, and beside it its lists
 
-
-INDEX = "index.faiss"
+Found = tuple[Scores, Ids]
+R = TypeVar("R")
 
 
 class DenseSearchParameters(Parameters):
@@ -33,31 +53,98 @@ class DenseSearchParameters(Parameters):
         default=100, ge=1, description="Questions whose exact search tells the inverted file's recall"
     )
     seed: int = Field(default=0, ge=0, description="Seed of the inverted file")
+    shard_rows: int = Field(default=1 << 19, ge=1, description="Passages a shard, of the search and of the index")
+    shard_questions: int = Field(default=4096, ge=1, description="Questions a shard where an inverted file is searched")
 
 
 def search(
-    queries: NDArray, matrix: NDArray, parameters: DenseSearchParameters, work: Path
-) -> tuple[NDArray[np.float32], NDArray[np.int64], dict[str, float]]:
+    embeddings: Path, parameters: DenseSearchParameters, engine: Engine, work: Path
+) -> tuple[Scores, Ids, dict[str, float]]:
     """Scores and rows, (queries, depth) each, and with an inverted file its recall beside the exact search.
 
-    An inverted file is built once, in `work`.
+    Args:
+        embeddings: folder with `kb.npy` and `queries.npy`.
+        parameters: of the stage.
+        engine: maps over the shards.
+        work: an inverted file is built there, part by part; a part that is there is not made again.
     """
+    size, asked = len(read_matrix(embeddings / KB)), len(read_matrix(embeddings / QUERIES))
+    shards = _ranges(size, parameters.shard_rows)
     if parameters.index == "exact":
-        return (*exact_search(queries, matrix, parameters.depth), {})
-    path = work / INDEX
-    if not path.exists():
-        index = build_ivf(
-            matrix,
+        return (*_exact(engine, embeddings, shards, parameters.depth), {})
+    index = index_folder(work)
+    if not index.exists():
+        _build(embeddings, shards, parameters, engine, work)
+    probe = partial(_probe, embeddings, index / INDEX, parameters.depth, parameters.probes)
+    found = list(_map(engine, probe, _ranges(asked, parameters.shard_questions), "search"))
+    scores, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+    checked = np.linspace(0, asked - 1, min(parameters.recall_questions, asked)).astype(int)
+    _, exact = _exact(engine, embeddings, shards, parameters.depth, checked)
+    recall = np.mean([np.isin(*pair).mean() for pair in zip(exact, rows[checked], strict=True)])
+    return scores, rows, {f"recall@{parameters.depth}": float(recall)}
+
+
+def index_folder(work: Path) -> Path:
+    """Where `search` leaves an inverted file."""
+    return work / "index"
+
+
+def _map(engine: Engine, function: Callable[[range], R], shards: Sequence[range], description: str) -> Iterable[R]:
+    """Over a single shard in this very process: another would take longer to start than a small search takes."""
+    if len(shards) == 1:
+        return map(function, shards)
+    return engine.map(function, shards, description=description, on_gpu=faiss.get_num_gpus() > 0)
+
+
+def _ranges(count: int, size: int) -> list[range]:
+    return [range(start, min(start + size, count)) for start in range(0, max(count, 1), size)]
+
+
+def _exact(
+    engine: Engine, embeddings: Path, shards: Sequence[range], depth: int, chosen: NDArray[np.int64] | None = None
+) -> Found:
+    found = list(_map(engine, partial(_exact_shard, embeddings, depth, chosen), shards, "search"))
+    return merge(found, depth)
+
+
+def _exact_shard(embeddings: Path, depth: int, chosen: NDArray[np.int64] | None, rows: range) -> Found:
+    queries = read_matrix(embeddings / QUERIES)
+    queries = queries if chosen is None else queries[chosen]
+    return exact_search(queries, read_matrix(embeddings / KB), depth, rows=np.arange(rows.start, rows.stop))
+
+
+def _build(
+    embeddings: Path, shards: Sequence[range], parameters: DenseSearchParameters, engine: Engine, work: Path
+) -> None:
+    """Train on a sample, fill a part a shard, join the parts."""
+    trained = work / "trained.faiss"
+    if not trained.exists():
+        index = train_ivf(
+            read_matrix(embeddings / KB),
             lists=parameters.lists,
             codes=CODES[parameters.index],
             train_rows=parameters.train_rows,
             seed=parameters.seed,
         )
-        with write_atomically(path) as beside:
+        with write_atomically(trained) as beside:
             faiss.write_index(index, str(beside))
-    index = faiss.read_index(str(path))
-    scores, rows = ivf_search(queries, index, matrix, parameters.depth, probes=parameters.probes)
-    checked = np.linspace(0, len(queries) - 1, min(parameters.recall_questions, len(queries))).astype(int)
-    _, exact = exact_search(queries[checked], matrix, parameters.depth)
-    recall = np.mean([np.isin(*pair).mean() for pair in zip(exact, rows[checked], strict=True)])
-    return scores, rows, {f"recall@{parameters.depth}": float(recall)}
+    parts = list(_map(engine, partial(_fill, embeddings, trained, work), shards, "index"))
+    with write_atomically(index_folder(work)) as beside:
+        beside.mkdir()
+        write_ivf(faiss.read_index(str(trained)), parts, beside / INDEX)
+    for part in parts:
+        part.unlink()
+
+
+def _fill(embeddings: Path, trained: Path, work: Path, rows: range) -> Path:
+    part = work / f"part-{rows.start:010d}.faiss"
+    if not part.exists():
+        index = fill_ivf(faiss.read_index(str(trained)), read_matrix(embeddings / KB), rows)
+        with write_atomically(part) as beside:
+            faiss.write_index(index, str(beside))
+    return part
+
+
+def _probe(embeddings: Path, index: Path, depth: int, probes: int, asked: range) -> Found:
+    queries = read_matrix(embeddings / QUERIES)[asked.start : asked.stop]
+    return ivf_search(queries, read_ivf(index), read_matrix(embeddings / KB), depth, probes=probes)

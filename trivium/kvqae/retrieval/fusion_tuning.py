@@ -14,7 +14,6 @@ from trivium.errors import BadInput
 from trivium.files.csv_tables import write_csv
 from trivium.files.tables import read_json
 from trivium.kvqae.retrieval.fusion import RECORD
-from trivium.measures.fusion import gather, normalize
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights
 
@@ -44,8 +43,7 @@ def tune(runs: Mapping[str, Run], qrels: Qrels, used: Mapping[str, float], *, st
         depth: of the fused run.
     """
     ranked, weights = [runs[system] for system in used], np.array([list(used.values())])
-    candidates = gather(ranked)
-    in_use = mean_reciprocal_ranks(candidates, normalize(candidates, "z_score"), qrels, weights, depth=depth)
+    in_use = mean_reciprocal_ranks(ranked, qrels, weights, depth=depth)
     return Tuned(tuple(used), search_weights(ranked, qrels, step=step, depth=depth), float(in_use[0]))
 
 

@@ -1,0 +1,145 @@
+"""BM25's index and search beside bm25s and Anserini's own: `python -m bench.bm25`.
+
+The expert's choice is Anserini itself. For the index it is `IndexCollection` on the same documents as JSON lines, in
+this process's Java machine, from the file; ours goes from Python's texts, through pyserini's bridge. For the search it
+is `SimpleSearcher.batch_search`, hits left in Java. All have the same analyzer (no stems, no stop words, no possessive
+'s in the texts), k1, b and depth; bm25s has Lucene's formula, too, and exact lengths where Lucene keeps them in a byte:
+its best documents are compared by the share that both find.
+"""
+
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import bm25s
+import numpy as np
+
+from bench import harness
+from bench.passages import sentences
+from trivium.kvqae.retrieval.lucene import Searcher, _java, build_index
+
+DOCUMENTS, WORDS, QUESTIONS, DEPTH, K1, B, HEAP = 20_000, 100, 200, 100, 0.9, 0.4, 2
+SHARED = 0.95  # of each list, with bm25s
+INDEX_WHY = (
+    "every document crosses from Python into Java as JSON, so that what is indexed is never written to disk twice"
+)
+SEARCH_WHY = "each hit's id and score come back from Java one by one, to be ranked again with ties by lower id"
+
+
+def world() -> tuple[list[str], list[tuple[str, str]]]:
+    """Invented passages, and questions of words of one of them each."""
+    source, rng = sentences(seed=0), random.Random(1)
+    texts = []
+    for _ in range(DOCUMENTS):
+        words: list[str] = []
+        while len(words) < WORDS:
+            words += "".join(each if each.isalpha() else " " for each in next(source).lower()).split()
+        texts.append(" ".join(words[:WORDS]))
+    asked = [" ".join(rng.sample(text.split(), 6)) for text in rng.sample(texts, QUESTIONS)]
+    return texts, [(f"q{number:04}", text) for number, text in enumerate(asked)]
+
+
+def anserini_index(autoclass: Any, source: Path, target: Path) -> None:
+    """Anserini's own command."""
+    arguments = ["-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator", "-input", str(source)]
+    arguments += ["-index", str(target), "-threads", "1", "-stemmer", "none", "-keepStopwords", "-quiet"]
+    autoclass("io.anserini.index.IndexCollection").main(arguments)
+
+
+def anserini_search(autoclass: Any, searcher: Any, questions: Sequence[tuple[str, str]]) -> Any:
+    """Anserini's own batches."""
+    texts, names = (autoclass("java.util.ArrayList")() for _ in range(2))
+    for name, text in questions:
+        texts.add(text)
+        names.add(name)
+    return searcher.batch_search(texts, names, DEPTH, 1)
+
+
+def bm25s_index(texts: Sequence[str]) -> tuple[bm25s.BM25, Any]:
+    """Tokens and index, in memory."""
+    tokenizer = bm25s.tokenization.Tokenizer(stopwords=None, splitter=str.split)
+    retriever = bm25s.BM25(method="lucene", k1=K1, b=B)
+    retriever.index(tokenizer.tokenize(list(texts), show_progress=False), show_progress=False)
+    return retriever, tokenizer
+
+
+def bm25s_search(retriever: bm25s.BM25, tokenizer: Any, questions: Sequence[tuple[str, str]]) -> Any:
+    """Rows of the best documents."""
+    tokens = tokenizer.tokenize([text for _, text in questions], update_vocab=False, show_progress=False)
+    return retriever.retrieve(tokens, k=DEPTH, show_progress=False).documents
+
+
+def main() -> None:
+    """Race indexing and searching, after all have found the same."""
+    texts, questions = world()
+    autoclass, number = _java(HEAP), count()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "json").mkdir()
+        with (folder / "json" / "passages.jsonl").open("w") as file:
+            for row, text in enumerate(texts):
+                file.write(json.dumps({"id": f"{row:010d}", "contents": text}) + "\n")
+
+        def fresh() -> Path:
+            for old in folder.glob("index-*"):
+                shutil.rmtree(old)
+            return folder / f"index-{next(number)}"
+
+        def index(target: Path) -> None:
+            build_index(target, enumerate(texts), analyzer="standard", threads=1, heap_gib=HEAP)
+
+        index(folder / "ours")
+        anserini_index(autoclass, folder / "json", folder / "theirs")
+        retriever, tokenizer = bm25s_index(texts)
+        searcher = Searcher(folder / "ours", threads=1, heap_gib=HEAP)
+        run = searcher.search(questions, k1=K1, b=B, depth=DEPTH)
+        theirs = autoclass("io.anserini.search.SimpleSearcher")(str(folder / "theirs"))
+        theirs.set_analyzer(searcher._searcher.analyzer)
+        theirs.set_bm25(K1, B)
+        hits = anserini_search(autoclass, theirs, questions)
+        found = [[int(hit.docid) for hit in hits.get(name)] for name in run.queries]
+        np.testing.assert_array_equal(np.sort(run.documents), np.sort(found))
+        shared = np.mean(
+            [
+                np.isin(*pair).mean()
+                for pair in zip(run.documents, bm25s_search(retriever, tokenizer, questions), strict=True)
+            ]
+        )
+        if shared < SHARED:
+            raise AssertionError(f"bm25s finds other documents: {shared} are the same")
+        races = {
+            f"index of {DOCUMENTS} passages": harness.race(
+                lambda: index(fresh()),
+                harness.Peer("bm25s", lambda: bm25s_index(texts)),
+                harness.Peer("Anserini", lambda: anserini_index(autoclass, folder / "json", fresh())),
+                gigabytes=1e-9 * sum(map(len, texts)),
+                why=INDEX_WHY,
+            ),
+            f"{QUESTIONS} questions": harness.race(
+                lambda: searcher.search(questions, k1=K1, b=B, depth=DEPTH),
+                harness.Peer("bm25s", lambda: bm25s_search(retriever, tokenizer, questions)),
+                harness.Peer("Anserini", lambda: anserini_search(autoclass, theirs, questions)),
+                gigabytes=8e-9 * QUESTIONS * DEPTH,
+                why=SEARCH_WHY,
+            ),
+        }
+    harness.write(
+        "bm25",
+        {
+            "documents": DOCUMENTS,
+            "words_a_document": WORDS,
+            "depth": DEPTH,
+            "share_found_by_bm25s_too": float(shared),
+            "races": races,
+            "versions": harness.versions("bm25s", "pyserini"),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
