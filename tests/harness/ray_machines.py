@@ -19,6 +19,7 @@ from ray.cluster_utils import Cluster
 ROOT = Path(__file__).parents[2]
 CODE = ("trivium", "stages", "sample", "tests")
 STORE = 100_000_000
+BEFORE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 HOOK = """
 import os, sys
 _file = open(os.path.join(os.environ["OPENED"], f"{os.getpid()}.txt"), "a", buffering=1)
@@ -94,7 +95,7 @@ class Machines:
 def serve(folder: Path, machines: int, environment: Mapping[str, str] | None = None) -> Iterator[Machines]:
     """So many machines; this process's folder is an empty one meanwhile, and it is in no cluster afterwards."""
     (folder / "driver").mkdir()
-    with chdir(folder / "driver"), mock.patch.dict(os.environ, {"RAY_USAGE_STATS_ENABLED": "0", **(environment or {})}):
+    with chdir(folder / "driver"), mock.patch.dict(os.environ, {**BEFORE, **(environment or {})}):
         cluster = Cluster(
             initialize_head=True,
             head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False},

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from trivium.kvqae.knowledge_base.knowledge_base import SCHEMA
 
 from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import entities_of, write_sources
@@ -18,6 +17,7 @@ from sample.landmarks import choose_photographs, draw_photographs
 from sample.scene_models.stand_ins import make_stand_ins
 from stages.decorrelation import inpaint, phrases
 from stages.kvqae import image_features, local_features, passages
+from stages.kvqae.knowledge_base import SCHEMA
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.harness.ray_machines import Machines, serve
 from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base

@@ -247,23 +247,26 @@ def _starter(folder: str) -> Callable[..., Outcome]:
     """The function that Ray runs; it travels by value, as the first lines that a worker has of this code.
 
     Args:
-        folder: this process's, which Ray lets workers import from before anything of their own.
+        folder: this process's, which Ray lets workers import from; only one without code of its own may, and it is
+            on this machine then.
     """
 
     def start(module: str, digest: str, function: Parcel, shard: Parcel, storage: str | None) -> Outcome:
         import platform
         import sys
+        from importlib.util import find_spec
 
         import ray
 
-        if folder in sys.path:
-            sys.path.remove(folder)
+        sys.path[:] = [path for path in sys.path if path != folder]
+        if find_spec("stages") is None:
             sys.path.append(folder)
         from trivium.harness.ray_worker import run_shard
 
         node = f"{platform.node()}-{ray.get_runtime_context().get_node_id()[:12]}"
         return run_shard(module, digest, function, shard, storage, node)
 
+    start.__code__ = start.__code__.replace(co_filename="<ray_engine>")  # no worker looks for the source of these lines
     return start
 
 
