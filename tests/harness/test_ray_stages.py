@@ -178,18 +178,22 @@ def kill_one(machines: Machines) -> int | None:
     return None
 
 
+KILLED: list[int | None] = []
+
+
 @pytest.mark.parametrize("name", STAGES)
 def test_the_same_bytes_as_here(name, machines, tmp_path):
-    killed: list[int | None] = []
-
     def engine(work: Path) -> Engine:
         found = Killing(machines.cluster.address, None, workers=1, gpu_workers=1, work=work)
-        vars(found).update(machines=machines, killed=killed)
+        vars(found).update(machines=machines, killed=KILLED)
         return found
 
     here = written(STAGES[name], tmp_path / "here", lambda _: LocalEngine(1))
     there = written(STAGES[name], tmp_path / "there", engine)
     assert there == here
     assert here[1] or here[0]
-    assert killed
     assert machines.opened_of(tmp_path) == []
+
+
+def test_most_stages_have_lost_a_worker_meanwhile():
+    assert len([process for process in KILLED if process]) > len(STAGES) // 2
