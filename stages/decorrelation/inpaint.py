@@ -69,10 +69,11 @@ def main(
     )
     waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
     try:
+        processes, description = kind.processes(settings), f"in-painting, {filling}"
+        on_gpu = processes is not None and context.engine.has_gpu(lambda: False)  # here it finds them by itself
+        engine = context.engine
         painted = list(
-            context.engine.map(
-                paint, waiting, description=f"in-painting, {filling}", processes=kind.processes(settings), out=work
-            )
+            engine.map(paint, waiting, description=description, on_gpu=on_gpu, processes=processes, out=work)
         )
     finally:
         for cache in (load_filling, _images, _decoded):

@@ -47,7 +47,8 @@ class Engine(Protocol):
             shards: in order.
             description: for the bar of progress.
             on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
-            processes: run as many, each of which may hold a network; None: as the engine is told.
+            processes: so many on this machine; None: as the engine is told. On others each has a GPU of its own where
+                `function` takes one.
             out: the folder that `function` writes into, where it writes.
         """
         ...

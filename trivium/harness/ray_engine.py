@@ -74,7 +74,6 @@ class RayEngine:
         Raises:
             BadInput: a worker has other code, or cannot import it; a shard was lost `LOSSES` times.
         """
-        on_gpu = on_gpu or (processes is not None and self.has_gpu(lambda: False))
         share = (1.0 if processes else 1 / self.gpu_workers) if on_gpu else 0.0
         self._connect()
         run = _Run(self, function, share, out)
