@@ -4,10 +4,13 @@ import hashlib
 import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 
 from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import entities_of, write_sources
@@ -21,23 +24,35 @@ from stages.kvqae.knowledge_base import SCHEMA
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.harness.ray_machines import Machines, serve
 from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base
+from tests.kvqae.reader import test_answered_rows
+from tests.kvqae.tiny_reader import write_world as write_kb
 from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
 from tests.stages.decorrelation import test_inpaint
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
-from tests.stages.kvqae import test_image_features, test_local_features
+from tests.stages.kvqae import test_image_features, test_local_features, test_rerank_text
+from trivium.decorrelation.captions.pairs import texts_of as write_texts
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_table
+from trivium.formats.questions import Question
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.ray_engine import RayEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
+from trivium.kvqae.reader.answered_rows import read_selections
+from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.reader.reader_folder import load_reader, save_reader
+from trivium.kvqae.reader.rows import Selection
 from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
+from trivium.kvqae.retrieval.lucene import build_index
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 WORLD = build_world(1, **SIZES, sentences=6, viquae={"train": 8, "validation": 4, "test": 4}, triviaqa=60)
+WORDS = ("bridge", "river", "engineer", "port", "hill")
+PHRASE = [{"start": 0, "end": 5, "classes": ["dog"]}]
 Run = Callable[[Path, Context, Path], object]
 
 
@@ -138,7 +153,45 @@ def train(inputs: Path, context: Context, out: Path) -> object:
     return make_stand_ins(base_models_parameters(), context, out / "base")
 
 
+def search(inputs: Path, context: Context, out: Path) -> object:
+    texts = [(number, f"a {WORDS[number % 5]} of {WORDS[number % 3]}") for number in range(30)]
+    build_index(inputs / "index", texts, analyzer="standard", threads=1, heap_gib=1)
+    queries = tuple((word, word) for word in WORDS)
+    own = Search(inputs / "index", SearchParameters(depth=5, threads=1, heap_gib=1), context.engine)
+    runs = own.runs([Shard(queries, k1, b) for k1 in (0.5, 1.0) for b in (0.0, 0.5)], "search")
+    return [(run.queries, run.documents.tolist(), run.scores.tolist()) for run in runs]
+
+
+def rerank(inputs: Path, context: Context, out: Path) -> object:
+    world = test_rerank_text.write_model(write_kb(inputs))
+    return test_rerank_text.rerank(world, out / "text", batch=1, engine=context.engine)
+
+
+def read(inputs: Path, context: Context, out: Path) -> object:
+    world = write_kb(inputs)
+    torch.manual_seed(0)
+    save_reader(inputs / "reader", *load_reader(world.base, 32, new_heads=True), base=world.base, data="", metrics={})
+    texts = texts_of(world.passages, world.articles, np.arange(24))
+    asked = [Selection(Question(w, f"where {w} ?", ("x",), "x"), np.arange(24), np.zeros(24)) for w in WORDS]
+    own = test_answered_rows.PARAMETERS.model_copy(update={"batch": 1})
+    found = read_selections(inputs / "reader", asked, texts, own, context.engine)
+    return [(pair, each.answer, each.score, each.start_mass, each.end_mass) for pair, each in found.items()]
+
+
+def rewrite(inputs: Path, context: Context, out: Path) -> object:
+    sources = [
+        (test_inpaint.removal(n % 6), {"text": f"A dog and cat {n}.", "phrases": PHRASE, "caption": n})
+        for n in range(40)
+    ]
+    shards = [sources[start : start + 5] for start in range(0, 40, 5)]
+    return list(context.engine.map(partial(write_texts, captions="grammatical", seed=0), shards, description="texts"))
+
+
 STAGES: dict[str, Run] = {
+    "bm25_search": search,
+    "rerank": rerank,
+    "read": read,
+    "pairs": rewrite,
     "passages": cut,
     "image_features-arcface": encode("arcface"),
     "image_features-clip": encode("clip"),
