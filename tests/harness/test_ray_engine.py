@@ -223,11 +223,12 @@ def test_functions_for_a_gpu_go_where_one_is_and_other_code_is_an_error_that_nam
 STAGE = """
 import json, sys
 from pathlib import Path
+from tests.harness.test_engine import square
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import execute
 def main(parameters, context):
     engine = type(context.engine).__name__
-    squares = list(context.engine.map(abs, [-1, -2], description="abs")) if parameters.go else []
+    squares = list(context.engine.map(square, [2, 3], description="squares")) if parameters.go else []
     print(json.dumps([engine, squares, "ray" in sys.modules]))
 class Go(Parameters):
     go: bool
@@ -236,14 +237,25 @@ execute(main, "test", Go, ["--params", sys.argv[1]])
 """
 
 
+def run_stage(folder: Path, engine: str, *, go: bool) -> list[object]:
+    run = {"engine": engine, "workers": 1}
+    (folder / "params.yaml").write_text(json.dumps({"test": {"go": go}, "run": run}))
+    told = subprocess.run(
+        [sys.executable, "-c", STAGE, "params.yaml"], cwd=folder, capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(folder)},
+    )  # fmt: skip
+    found: list[object] = json.loads(told.stdout)
+    return found
+
+
 @pytest.mark.parametrize("engine", ["local", "ray"])
 def test_ray_is_imported_only_when_it_is_asked_for(tmp_path, engine):
-    (tmp_path / "params.yaml").write_text(json.dumps({"test": {"go": False}, "run": {"engine": engine}}))
-    told = subprocess.run(
-        [sys.executable, "-c", STAGE, "params.yaml"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert json.loads(told.stdout) == [f"{engine.capitalize()}Engine", [], engine == "ray"]
+    assert run_stage(tmp_path, engine, go=False) == [f"{engine.capitalize()}Engine", [], engine == "ray"]
+
+
+def test_a_cluster_of_this_machine_alone_leaves_nothing_in_the_home_folder(tmp_path):
+    assert run_stage(tmp_path, "ray", go=True) == ["RayEngine", [4, 9], True]
+    assert {path.name for path in tmp_path.iterdir()} == {"params.yaml", ".work"}
 
 
 def test_a_cluster_that_is_not_there(tmp_path, monkeypatch):
