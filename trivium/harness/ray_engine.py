@@ -100,7 +100,6 @@ class RayEngine:
         if self.address is None:
             environment["TRIVIUM_SCRATCH"] = str(self.work.absolute() / "scratch")
             own = {"address": "local", "num_cpus": self.workers, "include_dashboard": False}
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
             os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))  # else Ray writes one into the home folder
         try:
             ray.init(**own, runtime_env={"env_vars": environment}, logging_level=logging.WARNING)
