@@ -75,7 +75,8 @@ class RayEngine:
         Raises:
             BadInput: a worker has other code, or cannot import it; a shard was lost `LOSSES` times.
         """
-        share = (1.0 if processes else 1 / self.gpu_workers) if on_gpu else 0.0
+        part = 1.0 if processes else 10_000 // self.gpu_workers / 10_000  # Ray counts ten-thousandths
+        share = part if on_gpu else 0.0
         self._connect()
         run = _Run(self, function, share, out)
         bar = tqdm(desc=description, unit="shard", mininterval=5, leave=False)
