@@ -12,6 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 P ?=
 S ?=
+M ?=
 PORT ?=
 N ?=
 SEED ?= 0
@@ -109,8 +110,8 @@ scale: $(BIN)/.ready  ## merge scales/S.yaml into params.yaml: make scale S=work
 doctor: $(BIN)/.ready  ## what this machine has and lacks, and what each lack means
 	@python -m trivium doctor
 
-plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper
-	@python -m trivium plan $(if $(S),--scale "scales/$(S).yaml")
+plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper; hours elsewhere: M="1xH200 20x16cores"
+	@python -m trivium plan $(if $(S),--scale "scales/$(S).yaml") $(if $(M),--machines $(M))
 
 thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P=kvqae for one pipeline
 	@python -m trivium thorough $(if $(P),--pipelines $(P))

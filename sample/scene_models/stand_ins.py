@@ -72,7 +72,7 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
     with write_atomically(out) as beside:
         orders = [_Order(group, parameters, scenes, beside) for group in groups if group]
         losses: dict[str, float] = {}
-        for found in context.engine.map(_make, orders, description="train"):
+        for found in context.engine.map(_make, orders, description="train", out=beside):
             losses |= found
     return losses
 

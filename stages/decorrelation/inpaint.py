@@ -19,7 +19,6 @@ from trivium.decorrelation.painting.inpainting import (
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.formats.pictures import Removal
-from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.stage import Context, run_stage
 
 LOADS = {
@@ -58,8 +57,6 @@ def main(
     counts = {subset: len(each) for subset, each in chosen.items()}
     weights = weights_file(base / kind.weights) if kind.weights else None
     work = context.work / _version(weights) if weights else context.work
-    processes = kind.processes(settings)
-    engine: Engine = LocalEngine(processes) if processes else context.engine
     paint = partial(
         paint_shard,
         images=raw / "images",
@@ -72,7 +69,12 @@ def main(
     )
     waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
     try:
-        painted = list(engine.map(paint, waiting, description=f"in-painting, {filling}"))
+        processes, description = kind.processes(settings), f"in-painting, {filling}"
+        on_gpu = processes is not None and context.engine.has_gpu(lambda: False)  # here it finds them by itself
+        engine = context.engine
+        painted = list(
+            engine.map(paint, waiting, description=description, on_gpu=on_gpu, processes=processes, out=work)
+        )
     finally:
         for cache in (load_filling, _images, _decoded):
             cache.cache_clear()

@@ -23,7 +23,6 @@ def main(
     base: Path | None = None,
 ) -> dict[str, float]:
     """Write D' with captions by --captions; captioner reads --painted by the model of that name in --base."""
-    del context
     if captions not in get_args(Captions):
         raise BadInput("no such way to caption", field="--captions", got=captions, choices=get_args(Captions))
     drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "train" and each.drawn]
@@ -35,7 +34,8 @@ def main(
     if captions == "none":
         write_table(out, SCHEMA.empty_table())
     else:
-        write_table(out, make_pairs(captions, drawn, phrases, parameters, counts, eye), SCHEMA)  # type: ignore[arg-type]
+        pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, eye)  # type: ignore[arg-type]
+        write_table(out, pairs, SCHEMA)
     return {"removals": float(len(drawn)), **{name: float(count) for name, count in counts.items()}}
 
 

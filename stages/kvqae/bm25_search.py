@@ -5,8 +5,7 @@ from pathlib import Path
 from trivium.files.csv_tables import write_csv
 from trivium.formats.questions import read_questions
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters, grid, grid_search, write_runs
-from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters, Search, grid, grid_search, write_runs
 
 
 def main(
@@ -21,19 +20,18 @@ def main(
     out_grid: Path,
 ) -> dict[str, float]:
     """Choose k1 and b; with them search ViQuAE in the knowledge base."""
-    searcher = Searcher(index, threads=parameters.threads, heap_gib=parameters.heap_gib)
+    search = Search(index, parameters, context.engine)
     points = grid_search(
-        searcher,
+        search,
         read_questions(questions / "validation.jsonl"),
         passages,
         articles,
         settings=grid(parameters.k1_step, parameters.b_step),
-        depth=parameters.depth,
         work=context.work,
     )
     best = max(points, key=lambda point: point.mrr)  # the first one among equals
     write_csv(out_grid, ["k1", "b", "mrr"], ([point.k1, point.b, point.mrr] for point in points))
-    unanswered = write_runs(out, searcher, questions, k1=best.k1, b=best.b, depth=parameters.depth)
+    unanswered = write_runs(out, search, questions, k1=best.k1, b=best.b)
     metrics: dict[str, float] = {"k1": best.k1, "b": best.b, "validation_mrr": best.mrr, "settings": len(points)}
     return metrics | {f"viquae_{split}_without_result": count for split, count in unanswered.items()}
 

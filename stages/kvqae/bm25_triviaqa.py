@@ -4,8 +4,7 @@ from pathlib import Path
 
 from trivium.files.tables import read_json
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.retrieval.bm25_search import SearchParameters, write_runs
-from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, write_runs
 from trivium.kvqae.source_questions import check_no_leak
 
 
@@ -22,8 +21,8 @@ def main(
     Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
     """
     without_original = check_no_leak(viquae, triviaqa)
-    searcher, best = Searcher(index, threads=parameters.threads, heap_gib=parameters.heap_gib), read_json(chosen)
-    unanswered = write_runs(out, searcher, triviaqa, k1=best["k1"], b=best["b"], depth=parameters.depth)
+    search, best = Search(index, parameters, context.engine), read_json(chosen)
+    unanswered = write_runs(out, search, triviaqa, k1=best["k1"], b=best["b"])
     return {
         "viquae_without_original_question": without_original,
         **{f"triviaqa_{split}_without_result": count for split, count in unanswered.items()},

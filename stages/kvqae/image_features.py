@@ -29,8 +29,9 @@ def main(
     if not settings.model.exists():
         raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")
     encode = partial(encode_shard, work=context.work, encoder=encoder, settings=settings, parameters=parameters)
-    on_gpu = pick_device().type == "cuda"
-    folders = list(context.engine.map(encode, Images(images).shards(), description=encoder, on_gpu=on_gpu))
+    engine, shards = context.engine, Images(images).shards()
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    folders = list(engine.map(encode, shards, description=encoder, on_gpu=on_gpu, out=context.work))
     broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
     with write_atomically(out) as beside:
         return counts(concatenate(folders, beside), broken_exif, settings)

@@ -64,7 +64,7 @@ def main(
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
     texts = texts_of(passages, articles, *read_lists, *own.values())
 
-    chosen, points = choose_passages(swept, validation, own, folders, texts, parameters)
+    chosen, points = choose_passages(swept, validation, own, folders, texts, parameters, context.engine)
     for point in points:
         name = point["row"]
         context.tracker.log(point["passages"], **{f"{name}_sweep_em": point["em"], f"{name}_sweep_f1": point["f1"]})
@@ -73,7 +73,7 @@ def main(
     for name, row in rows.items():
         number = chosen[name] if row.passages == "validation" else row.passages
         selections[name] = select_passages(row, asked[row.questions], lists[name], texts, own, number)
-    answers = answer_rows(rows, selections, folders, texts, parameters)
+    answers = answer_rows(rows, selections, folders, texts, parameters, context.engine)
     measured = {
         name: {seed: measure(selections[name], given) for seed, given in by_seed.items()}
         for name, by_seed in answers.items()

@@ -40,7 +40,7 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Write `{split}.trec`, that of the folder `runs` re-ranked, and count what the re-ranker counts."""
-    inputs = Inputs(questions, passages, articles, parameters.max_tokens, parameters.batch)
+    inputs = Inputs(questions, passages, articles, parameters.max_tokens, parameters.batch, context.engine)
     member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
     metrics: dict[str, float] = {}
     with write_atomically(out) as beside:

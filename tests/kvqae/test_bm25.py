@@ -13,10 +13,11 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines, read_table, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
+from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import bm25_search as bm25_search_library
 from trivium.kvqae.retrieval import training_pairs as training_pairs_library
-from trivium.kvqae.retrieval.bm25_search import GridPoint, grid, grid_search
+from trivium.kvqae.retrieval.bm25_search import GridPoint, Search, SearchParameters, grid, grid_search
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.runs import Run
 
@@ -105,7 +106,9 @@ def test_best_setting_is_the_maximum_of_the_written_grid(world: dict[str, Path],
 
 
 @pytest.mark.usefixtures("metrics")
-def test_killed_grid_search_goes_on_where_it_was(world: dict[str, Path], tmp_path: Path) -> None:
+def test_killed_grid_search_goes_on_where_it_was(
+    world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     searched = []
 
     class Recorder(Searcher):
@@ -118,9 +121,12 @@ def test_killed_grid_search_goes_on_where_it_was(world: dict[str, Path], tmp_pat
     questions, settings = read_questions(world["viquae"] / "validation.jsonl"), [(0.5, 0.0), (0.5, 0.5), (1.0, 0.0)]
 
     def run(work: Path) -> list[GridPoint]:
-        searcher = Recorder(world["kb"], threads=1, heap_gib=1)
+        search = Search(world["kb"], SearchParameters(depth=5, threads=1, heap_gib=1), LocalEngine(2))
         corpus = world["passages"], world["articles"]
-        return grid_search(searcher, questions, *corpus, settings=settings, depth=5, work=work)
+        return grid_search(search, questions, *corpus, settings=settings, work=work)
+
+    monkeypatch.setattr(bm25_search_library, "Searcher", Recorder)
+    bm25_search_library._searcher.cache_clear()
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "killed")
@@ -129,6 +135,7 @@ def test_killed_grid_search_goes_on_where_it_was(world: dict[str, Path], tmp_pat
     assert searched == [(1.0, 0.0)]
     searched[:] = [(math.nan, math.nan)] * 3  # does not stop anew
     assert run(tmp_path / "whole") == resumed
+    bm25_search_library._searcher.cache_clear()
 
 
 def make_pairs(world: dict[str, Path], name: str, folder: Path, **changes: Path) -> dict[str, float]:

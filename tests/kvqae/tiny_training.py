@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from stages.kvqae.reader_pretrain import main as pretrain_reader
 from stages.kvqae.rerank_pretrain import RerankPretrainParameters
 from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
+from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
@@ -56,7 +57,7 @@ class Curves(Tracker):
 
 def context(folder: Path, stop: int | None = None) -> Context:
     folder.mkdir(parents=True, exist_ok=True)
-    return Context(tracker=Curves(stop), work=folder, engine=None)
+    return Context(tracker=Curves(stop), work=folder, engine=LocalEngine(1))
 
 
 def inputs(world) -> dict[str, Path]:

@@ -1,7 +1,9 @@
 """`make plan S=paper`: what each stage downloads and costs at a scale, and the first tables, before anything starts.
 
     trivium plan --scale scales/paper.yaml
+    trivium plan --scale scales/paper.yaml --machines 1xH200 8xA100 20x16cores
 
+With machines it prints hours by stage on them, and what each stage waits for.
 The stages come from `dvc.yaml`, what one cell of each takes from `costs/` beside this file.
 """
 
@@ -19,6 +21,7 @@ from typing import Any
 
 import networkx as nx
 
+from trivium.commands.costs.machines import Hours, hours, read_machines, show_machines, works_by_shards
 from trivium.commands.costs.project import stage_costs
 from trivium.commands.costs.row import MACHINE, Machine, Row
 from trivium.commands.scale import merge
@@ -107,6 +110,37 @@ def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> tup
 
 
 FIRST = {"kvqae-evaluate": "Tables 2 to 4 of KVQAE", "decorrelation-evaluate": "ODmAP and R@k of decorrelation"}
+
+
+def machines_files(params: Path, graph: Path, scale: Path | None, names: Sequence[str]) -> list[str]:
+    """What `plan --machines` prints: hours of what `make repro` runs, from the project's files.
+
+    Args:
+        params, graph, scale: as for `plan_files`.
+        names: such as `8xA100` and `20x16cores`.
+
+    Raises:
+        BadInput: see `plan_files` and `read_machines`.
+    """
+    kinds = [read_machines(name) for name in names]
+    taken: list[list[Hours]] = []
+    stages = read_parameters(graph)["stages"]
+    for kind in kinds:
+        parameters = read_parameters(params)
+        if scale:
+            list(merge(parameters, read_parameters(scale), scale))
+        rows = stage_costs(Used(parameters), kind.cores)
+        costs = [cost for cost in plan_files(params, graph, scale, kind.cores)[0] if cost.known and not cost.apart]
+        taken.append(
+            [
+                hours(
+                    cost.stage, rows[cost.stage], cost.cells, kind,
+                    shared=works_by_shards(stages[cost.stage], graph.parent),
+                )
+                for cost in costs
+            ]
+        )  # fmt: skip
+    return list(show_machines(kinds, taken, _hours))
 
 
 def of_construction(needs: nx.DiGraph) -> set[str]:
@@ -236,11 +270,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the plan."""
     parser = argparse.ArgumentParser(prog="trivium plan", description=__doc__)
     parser.add_argument("--scale", type=Path, help="merged over the parameters; none: as they are")
+    parser.add_argument(
+        "--machines", nargs="+", metavar="NxKIND", help="hours on machines, such as 1xH200 8xA100 20x16cores"
+    )
     parser.add_argument("--params", type=Path, default=Path("params.yaml"))
     parser.add_argument("--graph", type=Path, default=Path("dvc.yaml"))
     arguments = parser.parse_args(argv)
     cores = os.cpu_count() or 1
     try:
+        if arguments.machines:
+            told = machines_files(arguments.params, arguments.graph, arguments.scale, arguments.machines)
+            print("\n".join(told))
+            return
         costs, first = plan_files(arguments.params, arguments.graph, arguments.scale, cores)
     except BadInput as error:
         print(error, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Map a function over shards: here in processes now, on a cluster later. A seam of one method."""
+"""Map a function over shards: in processes here, or by Ray on many machines (`ray_engine.py`)."""
 
 import multiprocessing
 import os
@@ -6,29 +6,57 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
 T = TypeVar("T")
 R = TypeVar("R")
+WORKER = "TRIVIUM_WORKER"  # in the environment of workers that no process of this machine has started
 
 
 class Engine(Protocol):
     """Anything that can map a picklable function over shards and give the results back in order."""
 
+    def has_gpu(self, here: Callable[[], bool]) -> bool:
+        """Whether functions that take a GPU find one.
+
+        Args:
+            here: whether this machine has one.
+        """
+        ...
+
     def map(
-        self, function: Callable[[T], R], shards: Iterable[T], *, description: str, on_gpu: bool = False
+        self,
+        function: Callable[[T], R],
+        shards: Iterable[T],
+        *,
+        description: str,
+        on_gpu: bool = False,
+        processes: int | None = None,
+        out: Path | None = None,
     ) -> Iterator[R]:
         """Apply `function` to each shard; results come in the order of the shards.
 
+        A worker may be on a machine that shares no disk with this one. There a `Path` that `function` or a shard holds
+        leads to a copy of the file or folder that it names here, and nothing else of this machine can be read.
+
         Args:
-            function: picklable.
+            function: picklable, of a module of the project.
             shards: in order.
             description: for the bar of progress.
             on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
+            processes: so many on this machine; None: as the engine is told. On others each has a GPU of its own where
+                `function` takes one.
+            out: the folder that `function` writes into, where it writes.
         """
         ...
+
+
+def in_worker() -> bool:
+    """Whether this process works for an engine, beside others that have the other cores."""
+    return multiprocessing.parent_process() is not None or WORKER in os.environ
 
 
 def end_with_parent() -> None:
@@ -57,11 +85,22 @@ class LocalEngine:
     gpu_workers: int = 1
     check: Callable[[], None] = lambda: None
 
+    def has_gpu(self, here: Callable[[], bool]) -> bool:
+        """Whether this machine has one."""
+        return here()
+
     def map(
-        self, function: Callable[[T], R], shards: Iterable[T], *, description: str, on_gpu: bool = False
+        self,
+        function: Callable[[T], R],
+        shards: Iterable[T],
+        *,
+        description: str,
+        on_gpu: bool = False,
+        processes: int | None = None,
+        out: Path | None = None,
     ) -> Iterator[R]:
         """Apply `function` to each shard; at most a few shards a worker wait in memory."""
-        workers = self.workers
+        workers = processes or self.workers
         if on_gpu and workers > self.gpu_workers:
             workers = self.gpu_workers
         if workers <= 1:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pydantic
 import yaml
@@ -42,6 +42,19 @@ class RunParameters(Parameters):
     )
     gpu_workers: int = pydantic.Field(
         default=2, ge=1, description="At most so many of them where each loads its networks onto the GPU"
+    )
+    engine: Literal["local", "ray"] = pydantic.Field(
+        default="local", description="Who works by shards: processes of this machine, or a Ray cluster"
+    )
+    ray_address: str | None = pydantic.Field(
+        default=None,
+        min_length=1,
+        description="Of the cluster, such as 10.0.0.1:6379 or auto; null: one on this machine",
+    )
+    ray_storage: str | None = pydantic.Field(
+        default=None,
+        min_length=1,
+        description="Folder that all its machines reach, or s3://…, for files on their way; null: Ray's own memory",
     )
 
 

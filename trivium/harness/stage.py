@@ -101,6 +101,22 @@ def _paths(value: Any) -> Iterator[Path]:
         yield Path(value)
 
 
+_RAY = "`uv sync --extra cluster`, or `pip install trivium[cluster]`"
+
+
+def _engine(run: RunParameters, work: Path, check: Callable[[], None]) -> Engine:
+    workers = run.workers or all_workers()
+    if run.engine == "local":
+        return LocalEngine(workers, run.gpu_workers, check)
+    try:
+        from trivium.harness.ray_engine import RayEngine  # its import takes a second, and it is an extra
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=_RAY) from None
+    return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work, check)
+
+
 def _unchecked() -> None:
     """A stage run by hand publishes nothing that DVC records."""
 
@@ -140,8 +156,7 @@ def execute(
     in_a_pipeline = "." in section  # the headline and the page have nothing to track
     with track(section, parameters.model_dump(), inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
         check = guard.check if guard else _unchecked
-        engine = LocalEngine(run.workers or all_workers(), run.gpu_workers, check)
-        context = Context(tracker=tracker, work=work, engine=engine)
+        context = Context(tracker=tracker, work=work, engine=_engine(run, work, check))
         with checked(check):
             metrics = main(parameters, context, **arguments) or {}
         check()

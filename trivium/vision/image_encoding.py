@@ -1,6 +1,5 @@
 """A frozen image encoder at work: images decoded, faces found where it looks at faces, embedded (kvqae.md §3)."""
 
-import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from trivium.errors import BadInput
+from trivium.harness.engine import in_worker
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
 from trivium.vision.embedder import Embedder
@@ -61,7 +61,7 @@ def load_encoder(name: str, parameters: EncoderParameters) -> LoadedEncoder:
 
     from trivium.nets.device import pick_device
 
-    if multiprocessing.parent_process() is not None:
+    if in_worker():
         torch.set_num_threads(1)
     encoder, device = ENCODERS[name], pick_device()
     return LoadedEncoder(

@@ -5,6 +5,7 @@ import torch
 from tests.kvqae.tiny_reader import write_world
 from trivium.errors import BadInput
 from trivium.formats.questions import Question
+from trivium.harness.engine import LocalEngine
 from trivium.kvqae.reader.answered_rows import ReadingParameters, read_selections, sweep
 from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader
@@ -40,4 +41,4 @@ def test_a_reader_that_gives_nan_is_named_with_the_passage(tmp_path):
     with pytest.raises(
         BadInput, match=r"seed-0: field 'question, passage': the score of a passage is NaN; got .*where"
     ):
-        read_selections(tmp_path / "seed-0", [asked], texts, PARAMETERS)
+        read_selections(tmp_path / "seed-0", [asked], texts, PARAMETERS, LocalEngine(1))

@@ -59,6 +59,10 @@ def removal(number, class_name="dog", split="test", drawn=True):
 
 @pytest.fixture
 def world(tmp_path):
+    return write_world(tmp_path)
+
+
+def write_world(tmp_path):
     """Six pictures: two to train with, one of them twice; four test pictures; a box without any object."""
     pictures = [(f"{number}.png", encoded(picture(number, *size))) for number, size in enumerate(SIZES)]
     write_images(tmp_path / "raw" / "images", pictures)

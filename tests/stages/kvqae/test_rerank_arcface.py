@@ -8,6 +8,9 @@ from stages.kvqae.rerank import RerankParameters, main
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.formats.trec import read_run, write_run
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.arcface_reranking import rerank as kernel
 from trivium.measures.runs import Run
 
@@ -80,7 +83,8 @@ def files(tmp_path):
 def run_stage(files, depth=9):
     folder = files["questions"]
     settings = {"reads": [folder / "features", folder / "routing"], "depth": depth}
-    return main(RerankParameters(settings=settings, max_tokens=8, batch=1), None, **files)
+    context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
+    return main(RerankParameters(settings=settings, max_tokens=8, batch=1), context, **files)
 
 
 def rerank(files, depth=10):

@@ -8,24 +8,30 @@ from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_reader import write_world
 from trivium.errors import BadInput
 from trivium.formats.trec import read_run, write_run
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
 from trivium.measures.runs import Run
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    world = write_world(tmp_path_factory.mktemp("world"))
+    return write_model(write_world(tmp_path_factory.mktemp("world")))
+
+
+def write_model(world):
     torch.manual_seed(0)
     model, tokenizer = load_cross_encoder(world.base, new_perceptron=True)
     save_cross_encoder(world.folder / "model", model, tokenizer, base=world.base, data="nothing", metrics={})
     return world
 
 
-def rerank(world, out, runs=None, batch=8):
+def rerank(world, out, runs=None, batch=8, engine=None):
     settings = {"reads": [world.folder / "model", world.folder], "depth": 3}
     return main(
         RerankParameters(settings=settings, max_tokens=32, batch=batch),
-        None,
+        Context(tracker=Tracker(), work=out, engine=engine or LocalEngine(1)),
         reranker="text",
         questions=world.viquae,
         runs=runs or world.runs / "fused",

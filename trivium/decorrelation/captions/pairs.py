@@ -2,8 +2,9 @@
 
 import io
 import random
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_batches
 from trivium.formats.pictures import Phrase, Removal
+from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
 
 Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]
@@ -31,6 +33,7 @@ _COLUMNS = ["caption", "picture", "split", "text", "phrases", "classes"]
 
 
 _CHUNK = 1024
+Source = tuple[Removal, Mapping[str, Any]]  # and a caption with its phrases
 
 
 class PairsParameters(Parameters):
@@ -94,18 +97,43 @@ def make_pairs(
     phrases: Path,
     parameters: PairsParameters,
     counts: Counter[str],
+    engine: Engine,
     painted: _Painted | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream the rows of D'; `counts` is filled on the way.
+    """Stream the rows of D'; `counts` is filled on the way. The captioner writes here, others where `engine` says.
 
     Counts: `pairs`, `pictures`, `different_captions`, `dropped_unnamed` (no caption names a removed class),
     `dropped_emptied`.
     """
-    texts: set[str] = set()
+    seen: set[str] = set()
+    chunks: deque[Sequence[Source]] = deque()  # whose captions are on their way
+
+    def asked() -> Iterator[Sequence[Source]]:
+        for chunk in _chunks(captions, removals, phrases, parameters, counts):
+            chunks.append(chunk)
+            yield chunk
+
+    if painted is not None:
+        found: Iterator[Sequence[str | None]] = (painted.texts([removal for removal, _ in chunk]) for chunk in asked())
+    else:
+        write = partial(texts_of, captions=captions, seed=parameters.seed)
+        found = engine.map(write, asked(), description="captions", processes=1)
+    for texts in found:
+        yield _batch(chunks.popleft(), texts, counts, seen)
+
+
+def _chunks(
+    captions: Captions,
+    removals: Sequence[Removal],
+    phrases: Path,
+    parameters: PairsParameters,
+    counts: Counter[str],
+) -> Iterator[Sequence[Source]]:
+    """Removals with the captions that are drawn for them, some thousand at a time; the last may be none."""
     by_picture: dict[int, list[Removal]] = defaultdict(list)
     for removal in removals:
         by_picture[removal.picture].append(removal)
-    sources: list[tuple[Removal, Mapping[str, Any]]] = []
+    sources: list[Source] = []
     found = training_captions(phrases, by_picture)
     for picture, rows in tqdm(
         found, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False
@@ -115,31 +143,23 @@ def make_pairs(
             counts["dropped_unnamed"] += not drawn
             sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
         if len(sources) >= _CHUNK:
-            yield _batch(captions, sources, parameters, counts, texts, painted)
+            yield sources
             sources = []
     if by_picture:
         raise BadInput("picture of a removal has no captions", file=phrases, field="picture", got=min(by_picture))
-    yield _batch(captions, sources, parameters, counts, texts, painted)
+    yield sources
+
+
+def texts_of(sources: Sequence[Source], *, captions: Captions, seed: int) -> Sequence[str | None]:
+    """The captions y' of removals, by templates or without phrases; None where nothing is left."""
+    if captions == "prompt":
+        return [prompt(removal.remaining, f"{seed}:{removal.id}:{source['caption']}") for removal, source in sources]
+    return [without_phrases(removal, source, captions) for removal, source in sources]
 
 
 def _batch(
-    captions: Captions,
-    sources: Sequence[tuple[Removal, Mapping[str, Any]]],
-    parameters: PairsParameters,
-    counts: Counter[str],
-    seen: set[str],
-    painted: _Painted | None,
+    sources: Sequence[Source], texts: Sequence[str | None], counts: Counter[str], seen: set[str]
 ) -> pa.RecordBatch:
-    texts: Sequence[str | None]
-    if painted is not None:
-        texts = painted.texts([removal for removal, _ in sources])
-    elif captions == "prompt":
-        texts = [
-            prompt(removal.remaining, f"{parameters.seed}:{removal.id}:{source['caption']}")
-            for removal, source in sources
-        ]
-    else:
-        texts = [without_phrases(removal, source, captions) for removal, source in sources]
     rows = [
         {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
         for (removal, source), text in zip(sources, texts, strict=True)

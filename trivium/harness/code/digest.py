@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
@@ -112,21 +113,40 @@ class Code:
 
 
 def digest_of(main: Callable[..., object]) -> str:
-    """The digest that names a stage's resume folder where no `Guard` has one: of all that `main`'s module reaches.
+    """The digest that names a stage's resume folder where no `Guard` has one: of all that `main`'s module reaches."""
+    return module_digest(module_of(main))
 
-    A function of a module that lies outside the project's packages, such as a test's, has the digest of its file.
-    """
-    module = inspect.getmodule(main)
-    name = getattr(getattr(module, "__spec__", None), "name", "")
-    return _digest_of(name, Path(inspect.getfile(main)))
+
+def module_of(function: Callable[..., object]) -> str:
+    """The dotted name of the module that a function stands in, also where that module is run as a script."""
+    module = inspect.getmodule(function)
+    return getattr(getattr(module, "__spec__", None), "name", "") or inspect.getfile(function)
 
 
 @lru_cache
-def _digest_of(module: str, file: Path) -> str:
-    """Once a process: what it has imported does not change."""
+def module_digest(module: str) -> str:
+    """The digest of all that a module reaches; once a process: what it has imported does not change.
+
+    A module that lies outside the project's packages, such as a test's, has the digest of its file.
+
+    Args:
+        module: its dotted name, or its file where it has none.
+
+    Raises:
+        BadInput: there is no such module.
+    """
     code = Code(code_root())
     if module not in code.source.modules:
-        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(_file_of(module).read_bytes()).hexdigest()[:16]
     digest = code.parts([module]).digest
-    code.save()
+    with suppress(OSError):  # what was read is kept for the next time, where this folder may be written to
+        code.save()
     return digest
+
+
+def _file_of(module: str) -> Path:
+    spec = None if module.endswith(".py") else find_spec(module)
+    file = Path(spec.origin if spec and spec.origin else module)
+    if not file.is_file():
+        raise BadInput("no such module", got=module)
+    return file

@@ -1,6 +1,6 @@
 """Titles and texts of passages, streamed in order or looked up by passage number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +69,12 @@ class PassageTexts:
         if row == len(self.ids) or self.ids[row] != passage:
             raise KeyError(passage)
         return self.titles[row].as_py(), self.texts[row].as_py()
+
+    def only(self, passages: Iterable[int]) -> "PassageTexts":
+        """Those of these passages, all of which were read."""
+        ids = np.unique(np.fromiter(passages, np.int64))
+        rows = pa.array(np.searchsorted(self.ids, ids))
+        return PassageTexts(ids, self.titles.take(rows), self.texts.take(rows))
 
 
 def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -> PassageTexts:

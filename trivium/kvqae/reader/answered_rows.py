@@ -4,6 +4,7 @@ A reader encodes each (question, passage) pair once; all its rows and all number
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -11,17 +12,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
+from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.errors import BadInput
 from trivium.formats.questions import Question
+from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.answers import CurvePoint, Seed, measure
 from trivium.kvqae.reader.reader_folder import load_reader
-from trivium.kvqae.reader.reading import Answer, Pair, Reading, answer, passage_weights, read_pairs
+from trivium.kvqae.reader.reading import Answer, Pair, Reading, answer, longest_first, passage_weights, read_pairs
 from trivium.kvqae.reader.rows import Row, Selection, select_passages
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
+
+_BATCHES = 16  # of a shard
 
 
 class ReadingParameters(Parameters):
@@ -56,25 +61,50 @@ class ReadingParameters(Parameters):
         return {**values, "rows": filled}
 
 
+@lru_cache(maxsize=1)
+def _reader(folder: Path, max_tokens: int) -> tuple[BertForQuestionAnswering, BertTokenizer]:
+    model, tokenizer = load_reader(folder, max_tokens)
+    torch.nn.Module.to(model, pick_device())
+    return model, tokenizer
+
+
+def read_shard(
+    shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, longest: int, batch: int
+) -> dict[Pair, Reading]:
+    """What the reader in `folder` finds in some pairs; see `read_pairs`."""
+    return read_pairs(*_reader(folder, max_tokens), *shard, max_tokens=max_tokens, longest=longest, batch=batch)
+
+
 def read_selections(
-    folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadingParameters
+    folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadingParameters, engine: Engine
 ) -> dict[Pair, Reading]:
     """What the reader in `folder` finds in every passage of these selections, each pair read once.
+
+    Shards are whole batches of all pairs, the longest first: a pair is read beside the same others wherever it is read.
 
     Raises:
         BadInput: what it finds in a passage is not a number; the message names the pair. See `load_reader`.
     """
-    pairs = dict.fromkeys((each.question.text, passage) for each in selections for passage in each.passages.tolist())
-    model, tokenizer = load_reader(folder, parameters.max_tokens)
-    readings = read_pairs(
-        torch.nn.Module.to(model, pick_device()),
-        tokenizer,
-        list(pairs),
-        texts,
+    asked = ((each.question.text, passage) for each in selections for passage in each.passages.tolist())
+    pairs = list(dict.fromkeys(asked))
+    ordered = [pairs[place] for place in longest_first(pairs, texts)]
+    size = _BATCHES * parameters.batch
+    parts = (ordered[start : start + size] for start in range(0, len(ordered), size))
+    shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
+    read = partial(
+        read_shard,
+        folder=folder,
         max_tokens=parameters.max_tokens,
         longest=parameters.answer_tokens,
         batch=parameters.batch,
     )
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    readings: dict[Pair, Reading] = {}
+    try:
+        for found_there in engine.map(read, shards, description="reading", on_gpu=on_gpu, processes=1):
+            readings |= found_there
+    finally:
+        _reader.cache_clear()
     for pair, found in readings.items():
         if np.isnan([found.score, found.start_mass, found.end_mass]).any():  # an infinite score: no candidate there
             raise BadInput("the score of a passage is NaN", file=folder, field="question, passage", got=pair)
@@ -118,6 +148,7 @@ def choose_passages(
     folders: Mapping[str, Mapping[Seed, Path]],
     texts: PassageTexts,
     parameters: ReadingParameters,
+    engine: Engine,
 ) -> tuple[dict[str, int], list[CurvePoint]]:
     """For each row its number of passages, by `sweep` on its own list; and the points of all rows.
 
@@ -130,6 +161,7 @@ def choose_passages(
         folders: of the readers.
         texts: of all these passages.
         parameters: of the stage.
+        engine: where pairs are read.
     """
     questions = validation[: parameters.sweep_questions]
     tried = {
@@ -146,7 +178,7 @@ def choose_passages(
     for model in dict.fromkeys(parameters.rows[name].model for name in lists):
         names = [name for name in lists if parameters.rows[name].model == model]
         together = [each for name in names for selected in tried[name].values() for each in selected]
-        readings = [read_selections(folder, together, texts, parameters) for folder in folders[model].values()]
+        readings = [read_selections(each, together, texts, parameters, engine) for each in folders[model].values()]
         for name in names:
             chosen[name], curve = sweep(tried[name], readings, weighted=parameters.rows[name].weighted)
             points += [{"row": name, **point} for point in curve]
@@ -159,13 +191,15 @@ def answer_rows(
     folders: Mapping[str, Mapping[Seed, Path]],
     texts: PassageTexts,
     parameters: ReadingParameters,
+    engine: Engine,
 ) -> dict[str, dict[Seed, list[Answer]]]:
     """Every row's answers by seed. A reader reads what its rows select together, each pair once."""
     answers: dict[str, dict[Seed, list[Answer]]] = {name: {} for name in rows}
     for model in dict.fromkeys(row.model for row in rows.values()):
         names = [name for name, row in rows.items() if row.model == model]
         for seed, folder in folders[model].items():
-            readings = read_selections(folder, [each for name in names for each in selections[name]], texts, parameters)
+            together = [each for name in names for each in selections[name]]
+            readings = read_selections(folder, together, texts, parameters, engine)
             for name in names:
                 answers[name][seed] = answer_all(selections[name], readings, weighted=rows[name].weighted)
     return answers

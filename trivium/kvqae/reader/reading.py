@@ -103,8 +103,7 @@ def read_pairs(
             readings.append(Reading(answer, start, end, score, start_mass, end_mass))
         return readings
 
-    lengths = [len(question) + sum(map(len, texts[passage])) for question, passage in pairs]
-    order = np.argsort(-np.array(lengths), kind="stable").tolist()  # similar lengths together, longest first
+    order = longest_first(pairs, texts)
     found: list[Reading] = []
     short = len(pairs) <= batch
     with tqdm(total=len(pairs), desc="reading", unit="pair", mininterval=5, leave=False, disable=short) as progress:
@@ -112,6 +111,13 @@ def read_pairs(
             found += part
             progress.update(len(part))
     return {pairs[place]: reading for place, reading in zip(order, found, strict=True)}
+
+
+def longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[int]:
+    """Places of the pairs, such that those of similar length are read together; equal ones stay in their order."""
+    lengths = [len(question) + sum(map(len, texts[passage])) for question, passage in pairs]
+    order: list[int] = np.argsort(-np.array(lengths), kind="stable").tolist()
+    return order
 
 
 def passage_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """The re-ranker of passages on disk and at work: load, save, score (kvqae.md §4)."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +12,17 @@ from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.errors import BadInput
 from trivium.formats.questions import Question
+from trivium.harness.engine import Engine
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.cross_encoder import relevance_scores
-from trivium.nets.device import halving_batches
+from trivium.nets.device import halving_batches, pick_device
 from trivium.nets.pretrained import export_trained, load_pretrained
 
+Pair = tuple[str, int]  # the question's text, passage id
+_BATCHES = 16  # of a shard
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
@@ -67,7 +70,7 @@ def check_positions(model: BertForSequenceClassification, max_tokens: int) -> No
 def score_pairs(
     model: BertForSequenceClassification,
     tokenizer: BertTokenizer,
-    pairs: Sequence[tuple[str, int]],
+    pairs: Sequence[Pair],
     texts: PassageTexts,
     *,
     max_tokens: int,
@@ -90,14 +93,13 @@ def score_pairs(
     check_positions(model, max_tokens)
     model.eval()
 
-    def score(part: Sequence[tuple[str, int]]) -> list[float]:
+    def score(part: Sequence[Pair]) -> list[float]:
         questions, passages = zip(*part, strict=True)
         encoded = tokenize(tokenizer, questions, [texts[passage] for passage in passages], max_tokens)
         with torch.inference_mode():
             return relevance_scores(model, encoded.input_ids, encoded.attention_mask, encoded.token_type_ids).tolist()
 
-    lengths = {pair: len(pair[0]) + sum(map(len, texts[pair[1]])) for pair in pairs}
-    ordered = sorted(lengths, key=lambda pair: (-lengths[pair], pair))  # similar lengths together, longest first
+    ordered = _longest_first(pairs, texts)
     scores: list[float] = []
     short = len(ordered) <= batch
     with tqdm(total=len(ordered), desc="scoring", unit="pair", mininterval=5, leave=False, disable=short) as progress:
@@ -125,11 +127,65 @@ def rerank_run(
         questions: one a row of the run.
         run: lists to re-rank, whole.
     """
+    pairs = _pairs_of(questions, run)
+    return _reordered(run, score_pairs(model, tokenizer, pairs, texts, max_tokens=max_tokens, batch=batch))
+
+
+def rerank_by_shards(
+    folder: Path,
+    questions: Sequence[Question],
+    run: Run,
+    texts: PassageTexts,
+    *,
+    max_tokens: int,
+    batch: int,
+    engine: Engine,
+) -> Run:
+    """`rerank_run` by the cross-encoder in `folder`, wherever `engine` says.
+
+    Shards are whole batches of all pairs, the longest first: a pair is scored beside the same others wherever it is.
+    """
+    pairs = _pairs_of(questions, run)
+    ordered, size = _longest_first(pairs, texts), _BATCHES * batch
+    parts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
+    shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
+    score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    found: dict[Pair, float] = {}
+    for part, scores in zip(
+        parts, engine.map(score, shards, description="scoring", on_gpu=on_gpu, processes=1), strict=True
+    ):
+        found |= dict(zip(part, scores.tolist(), strict=True))
+    return _reordered(run, np.array([found[pair] for pair in pairs], dtype=np.float64))
+
+
+def score_shard(
+    shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, batch: int
+) -> NDArray[np.float64]:
+    """`score_pairs` by the cross-encoder in `folder`."""
+    return score_pairs(*_loaded(folder), *shard, max_tokens=max_tokens, batch=batch)
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path) -> tuple[BertForSequenceClassification, BertTokenizer]:
+    model, tokenizer = load_cross_encoder(folder)
+    torch.nn.Module.to(model, pick_device())
+    return model, tokenizer
+
+
+def _pairs_of(questions: Sequence[Question], run: Run) -> list[Pair]:
     rows, columns = np.nonzero(run.documents != PADDING)
-    pairs = [
-        (questions[row].text, passage)
-        for row, passage in zip(rows.tolist(), run.documents[rows, columns].tolist(), strict=True)
-    ]
-    scores = np.full(run.documents.shape, np.nan)
-    scores[rows, columns] = score_pairs(model, tokenizer, pairs, texts, max_tokens=max_tokens, batch=batch)
-    return reorder(run, scores)
+    passages = run.documents[rows, columns].tolist()
+    return [(questions[row].text, passage) for row, passage in zip(rows.tolist(), passages, strict=True)]
+
+
+def _reordered(run: Run, scores: NDArray[np.float64]) -> Run:
+    whole = np.full(run.documents.shape, np.nan)
+    whole[run.documents != PADDING] = scores
+    return reorder(run, whole)
+
+
+def _longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[Pair]:
+    """Each pair once, such that those of similar length are scored together."""
+    lengths = {pair: len(pair[0]) + sum(map(len, texts[pair[1]])) for pair in pairs}
+    return sorted(lengths, key=lambda pair: (-lengths[pair], pair))

@@ -1,6 +1,5 @@
 """Local features: DELG-style global and local descriptors of images, for re-ranking (kvqae.md §4)."""
 
-import multiprocessing
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +9,7 @@ from pydantic import Field
 
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table, write_json
-from trivium.harness.engine import Engine
+from trivium.harness.engine import Engine, in_worker
 from trivium.harness.parameters import Parameters
 from trivium.vision.local_descriptors.delg_files import shared_names
 from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor, read_kind
@@ -42,7 +41,7 @@ def _extractor(
     folder: Path, files: Path | None, shared: frozenset[str], parameters: LocalFeaturesParameters
 ) -> Extractor:
     """Loaded once a process; a worker keeps to one CPU thread."""
-    if multiprocessing.parent_process() is not None:
+    if in_worker():
         import cv2
 
         cv2.setNumThreads(1)
@@ -120,7 +119,7 @@ def describe_images(
     describe = partial(
         describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters, only=only
     )
-    on_gpu = read_kind(extractor) == "delg" and _has_gpu()  # the one kind that is a network
-    folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu))
+    on_gpu = read_kind(extractor) == "delg" and engine.has_gpu(_has_gpu)  # the one kind that is a network
+    folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu, out=work))
     broken = sum(read_json(_broken_exif(folder)) for folder in folders)
     return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
+from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters, validate
 from trivium.harness.registry import Registry
 from trivium.measures.runs import Run
@@ -39,6 +40,7 @@ class Inputs:
         passages, articles: tables of the knowledge base.
         max_tokens: of question and passage together.
         batch: pairs of texts scored together.
+        engine: where shards of them are.
     """
 
     questions: Path
@@ -46,6 +48,7 @@ class Inputs:
     articles: Path
     max_tokens: int
     batch: int
+    engine: Engine
 
 
 class Reranker(ABC):

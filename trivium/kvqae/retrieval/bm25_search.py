@@ -1,7 +1,8 @@
 """BM25 search: k1 and b by grid search on ViQuAE's validation MRR, then every question (kvqae.md §3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import product
 from math import ceil
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from tqdm import tqdm
 
 from trivium.files.atomic import write_atomically
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_run
+from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
-from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.lucene import QUERIES_A_BATCH, Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
@@ -62,20 +63,58 @@ def _steps(step: float, end: float) -> list[float]:
     return [round(index * step, 10) for index in range(ceil(round(end / step, 10)))]
 
 
-def search(searcher: Searcher, questions: Sequence[Question], k1: float, b: float, depth: int) -> Run:
-    """One setting's ranked passages for the questions' texts."""
-    queries = [(question.id, question.text) for question in questions]
-    return searcher.search(queries, k1=k1, b=b, depth=depth, name="bm25")
+@dataclass(frozen=True)
+class Shard:
+    """Queries (id, text) that are searched together with one setting."""
+
+    queries: tuple[tuple[str, str], ...]
+    k1: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Search:
+    """BM25 on an index, shard by shard.
+
+    Attributes:
+        index: folder of the index.
+        parameters: what the search is told.
+        engine: where shards are searched; on this machine in this process, whose Java machine has threads.
+    """
+
+    index: Path
+    parameters: SearchParameters
+    engine: Engine
+
+    def runs(self, shards: Iterable[Shard], description: str) -> Iterator[Run]:
+        """The ranked passages of each shard's queries."""
+        search = partial(search_shard, index=self.index, parameters=self.parameters)
+        return self.engine.map(search, shards, description=description, processes=1)
+
+
+def search_shard(shard: Shard, *, index: Path, parameters: SearchParameters) -> Run:
+    """The ranked passages of a shard's queries; a query's do not depend on the others."""
+    searcher = _searcher(index, parameters.threads, parameters.heap_gib)
+    return searcher.search(shard.queries, k1=shard.k1, b=shard.b, depth=parameters.depth, name="bm25")
+
+
+@lru_cache(maxsize=1)
+def _searcher(index: Path, threads: int, heap_gib: int) -> Searcher:
+    return Searcher(index, threads=threads, heap_gib=heap_gib)
+
+
+def queries_of(questions: Sequence[Question]) -> tuple[tuple[str, str], ...]:
+    """Identifiers and texts."""
+    return tuple((question.id, question.text) for question in questions)
 
 
 def grid_search(
-    searcher: Searcher,
+    search: Search,
     questions: Sequence[Question],
     passages: Path,
     articles: Path,
     *,
     settings: Sequence[tuple[float, float]],
-    depth: int,
     work: Path,
 ) -> list[GridPoint]:
     """MRR of every setting (k1, b).
@@ -83,23 +122,32 @@ def grid_search(
     What any setting retrieves is pooled and judged once: a passage and a question make one judgement, however many
     settings bring them together. Each setting's run is kept in `work`: after a kill only the missing ones are searched.
     """
-    runs = []
-    for k1, b in tqdm(settings, desc="k1 and b", unit="setting", mininterval=5, leave=False):
-        shard = work / f"k1-{k1}-b-{b}.trec"
-        if not shard.exists():
-            write_run(shard, search(searcher, questions, k1, b, depth))
-        runs.append(read_run(shard).complete([question.id for question in questions]))
-    qrels = judge_passages(questions, pool_runs(questions, runs, depth), passages, articles)
+    files = {setting: work / "k1-{}-b-{}.trec".format(*setting) for setting in settings}
+    missing = [setting for setting, file in files.items() if not file.exists()]
+    shards = (Shard(queries_of(questions), k1, b) for k1, b in missing)
+    for setting, run in zip(missing, search.runs(shards, "k1 and b"), strict=True):
+        write_run(files[setting], run)
+    runs = [read_run(file).complete([question.id for question in questions]) for file in files.values()]
+    qrels = judge_passages(questions, pool_runs(questions, runs, search.parameters.depth), passages, articles)
     values = [float(np.mean(evaluate(run, qrels, ["mrr"])["mrr"])) for run in runs]
     return [GridPoint(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
 
 
-def write_runs(out: Path, searcher: Searcher, folder: Path, *, k1: float, b: float, depth: int) -> dict[str, int]:
+def write_runs(out: Path, search: Search, folder: Path, *, k1: float, b: float) -> dict[str, int]:
     """Search every split of a folder of questions; returns how many questions have no result, by split."""
     unanswered = {}
     with write_atomically(out) as beside:
         for split in SPLITS:
-            run = search(searcher, read_questions(folder / f"{split}.jsonl"), k1, b, depth)
+            queries = queries_of(read_questions(folder / f"{split}.jsonl"))
+            starts = range(0, max(len(queries), 1), QUERIES_A_BATCH)
+            shards = (Shard(queries[start : start + QUERIES_A_BATCH], k1, b) for start in starts)
+            parts = list(search.runs(shards, split))
+            run = Run(
+                tuple(query for part in parts for query in part.queries),
+                np.concatenate([part.documents for part in parts]),
+                np.concatenate([part.scores for part in parts]),
+                "bm25",
+            )
             write_run(beside / f"{split}.trec", run)
             unanswered[split] = int((run.documents < 0).all(axis=1).sum())
     return unanswered

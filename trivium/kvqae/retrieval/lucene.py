@@ -23,7 +23,7 @@ from trivium.measures.runs import PADDING, Run
 
 Analyzer = Literal["standard", "english"]
 _DOCUMENTS_A_BATCH = 10_000
-_QUERIES_A_BATCH = 1_000
+QUERIES_A_BATCH = 1_000
 
 
 @cache
@@ -135,9 +135,9 @@ class Searcher:
         documents = np.full((len(queries), depth), PADDING, dtype=np.int64)
         scores = np.full((len(queries), depth), np.nan)
         self._searcher.set_bm25(float(k1), float(b))
-        for start in range(0, len(queries), _QUERIES_A_BATCH):
+        for start in range(0, len(queries), QUERIES_A_BATCH):
             texts, rows = (self._autoclass("java.util.ArrayList")() for _ in range(2))
-            for row, (_, text) in enumerate(queries[start : start + _QUERIES_A_BATCH], start):
+            for row, (_, text) in enumerate(queries[start : start + QUERIES_A_BATCH], start):
                 texts.add(text)
                 rows.add(str(row))
             found = self._searcher.batch_search(texts, rows, depth, self._threads)

@@ -15,31 +15,24 @@ class Text(Reranker):
     name, label, row, symbol, sees = "text", "text", "Text (cross-encoder)", "Text", "text"
 
     def __init__(self, settings: RerankerSettings, inputs: Inputs) -> None:
-        import torch
-
-        from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
-        from trivium.nets.device import pick_device
-
         self.settings, self.inputs = settings, inputs
-        self.network, self.tokenizer = load_cross_encoder(settings.reads[0])
-        torch.nn.Module.to(self.network, pick_device())
 
     def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
         """A list that is shorter than `depth` is re-ranked as it is; one that is empty stays so."""
         from trivium.kvqae.reader.inputs import texts_of
-        from trivium.kvqae.rerankers.cross_encoder import rerank_run
+        from trivium.kvqae.rerankers.cross_encoder import rerank_by_shards
 
         asked = read_questions(self.inputs.questions / f"{split}.jsonl")
         whole = read_run_over(file, [question.id for question in asked])
         initial = first(whole, self.settings.depth)
-        reranked = rerank_run(
-            self.network,
-            self.tokenizer,
+        reranked = rerank_by_shards(
+            self.settings.reads[0],
             asked,
             initial,
             texts_of(self.inputs.passages, self.inputs.articles, initial.documents),
             max_tokens=self.inputs.max_tokens,
             batch=self.inputs.batch,
+            engine=self.inputs.engine,
         )
         found = (initial.documents != PADDING).sum(axis=1)
         return follow(reranked, whole), {

@@ -1,0 +1,99 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from trivium.commands.costs.machines import Hours, Machines, hours, read_machines, show_machines, works_by_shards
+from trivium.commands.costs.row import MACHINE, Row
+from trivium.errors import BadInput
+
+CORES = Machines("20x16cores", 20, 16)
+GPUS = Machines("8xA100", 8, 16, 125.0)
+
+
+def test_names_of_machines():
+    assert read_machines("20x16cores") == CORES
+    assert read_machines("8xA100") == GPUS
+    assert read_machines("1xH200").gpu == 400
+
+
+@pytest.mark.parametrize("name", ["8xB900", "0x16cores", "16cores", "x", "8xA100x2", "1x0cores"])
+def test_other_names_are_refused_with_the_choices(name):
+    with pytest.raises(BadInput, match=r"no such machines.*1xA100.*20x16cores"):
+        read_machines(name)
+
+
+def test_hours_of_a_stage_that_works_by_shards_and_of_one_that_does_not():
+    row = Row(downloads=MACHINE.network_mb_a_second * 3.6, teraflop=125.0 * 3600 * 4, core_hours=32, gpu_processes=2)
+    alone, shared = (hours("s", row, 2, GPUS, shared=shared) for shared in (False, True))
+    # Two cells: an hour of network each, 4 hours of one A100 each, 32 core hours each on 2 of its processes.
+    assert (alone.network, alone.gpus, alone.cores) == (2, 8, 32)
+    assert (shared.network, shared.gpus, shared.cores) == (2, 1, 4)
+    without = hours("s", row, 2, CORES, shared=True)
+    flop = 2 * row.teraflop / (320 * MACHINE.core_teraflop_a_second) / 3600
+    assert (without.gpus, without.cores) == (0, pytest.approx(64 / 320 + flop))
+
+
+@pytest.mark.parametrize(
+    ("stage", "machines", "said"),
+    [
+        (Hours("s", True, 2, 1, 1), GPUS, "network"),
+        (Hours("s", True, 0, 2, 1), GPUS, "8 GPUs"),
+        (Hours("s", False, 0, 2, 1), GPUS, "1 GPU of one machine"),
+        (Hours("s", False, 0, 2, 1), Machines("1xH200", 1, 16, 400.0), "1 GPU"),
+        (Hours("s", True, 0, 0, 1), CORES, "320 cores"),
+        (Hours("s", False, 0, 0, 1), CORES, "16 cores of one machine"),
+        (Hours("s", False, 0, 0, 0.0005), CORES, ""),
+    ],
+)
+def test_what_a_stage_waits_for(stage, machines, said):
+    assert stage.limit(machines) == said
+
+
+def test_the_slowest_stage_of_each_kind_of_machines_is_named():
+    taken = [
+        [Hours("a", True, 0, 0, 3), Hours("b", False, 0, 0, 1)],
+        [Hours("a", True, 0, 0.5, 0), Hours("b", False, 0, 0, 1.5)],
+    ]
+    lines = list(show_machines([CORES, GPUS], taken, lambda value: f"{value:g} h"))
+    assert lines[1].split() == ["a", "‖", "3", "h", "320", "cores", "0.5", "h", "8", "GPUs"]
+    assert lines[3].split() == ["total", "4", "h", "2", "h"]
+    assert lines[-2:] == [
+        "First bottleneck on 20x16cores: a, 3 h, 75 % of all, limited by 320 cores.",
+        "First bottleneck on 8xA100: b, 1.5 h, 75 % of all, limited by 16 cores of one machine.",
+    ]
+
+
+def test_stages_of_the_graph_that_work_by_shards():
+    stages = yaml.safe_load(Path("dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    found = {name for name, definition in stages.items() if works_by_shards(definition, Path())}
+    assert found >= {
+        "kvqae-passages",
+        "kvqae-kb_features",
+        "kvqae-local_features",
+        "decorrelation-phrases",
+        "decorrelation-inpaint",
+    }
+    assert not found & {"kvqae-evaluate", "decorrelation-train", "headline"}
+
+
+def test_the_command_prints_hours_and_the_bottleneck():
+    told = [
+        sys.executable,
+        "-m",
+        "trivium",
+        "plan",
+        "--scale",
+        "scales/paper.yaml",
+        "--machines",
+        "1xH200",
+        "20x16cores",
+    ]
+    printed = subprocess.run(told, capture_output=True, text=True, check=True).stdout
+    assert "kvqae-passages ‖" in printed
+    assert "First bottleneck on 1xH200: " in printed
+    wrong = subprocess.run([*told[:-1], "many"], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "no such machines" in wrong.stderr

@@ -1,0 +1,252 @@
+"""Every stage that works by shards writes the same bytes on machines that share no disk, workers of which are killed."""
+
+import hashlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+
+from sample.encoders.training_pictures import draw_faces, draw_things
+from sample.kvqae.construction import entities_of, write_sources
+from sample.kvqae.entity_world import build_world
+from sample.kvqae.write import write_triviaqa, write_world
+from sample.landmarks import choose_photographs, draw_photographs
+from sample.scene_models.stand_ins import make_stand_ins
+from stages.decorrelation import inpaint, phrases
+from stages.kvqae import image_features, local_features, passages
+from stages.kvqae.knowledge_base import SCHEMA
+from tests.decorrelation.tiny_corpus import write_coco
+from tests.harness.ray_machines import Machines, serve
+from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base
+from tests.kvqae.reader import test_answered_rows
+from tests.kvqae.tiny_reader import write_world as write_kb
+from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
+from tests.stages.decorrelation import test_inpaint
+from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
+from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
+from tests.stages.kvqae import test_image_features, test_local_features, test_rerank_text
+from trivium.decorrelation.captions.pairs import texts_of as write_texts
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_table
+from trivium.formats.questions import Question
+from trivium.harness.engine import Engine, LocalEngine
+from trivium.harness.ray_engine import RayEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
+from trivium.kvqae.reader.answered_rows import read_selections
+from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.reader.reader_folder import load_reader, save_reader
+from trivium.kvqae.reader.rows import Selection
+from trivium.kvqae.rerankers.compared_images import write_list
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
+from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
+from trivium.kvqae.retrieval.lucene import build_index
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+WORLD = build_world(1, **SIZES, sentences=6, viquae={"train": 8, "validation": 4, "test": 4}, triviaqa=60)
+WORDS = ("bridge", "river", "engineer", "port", "hill")
+PHRASE = [{"start": 0, "end": 5, "classes": ["dog"]}]
+Run = Callable[[Path, Context, Path], object]
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory) -> Iterator[Machines]:
+    with serve(tmp_path_factory.mktemp("machines"), 2) as found:
+        yield found
+
+
+class Killing(RayEngine):
+    """Kills a process that works, each time that the first result has come."""
+
+    def map(self, *arguments, **options):
+        for number, result in enumerate(super().map(*arguments, **options)):
+            if number == 0:
+                self.killed.append(kill_one(self.machines))
+            yield result
+
+
+def cut(inputs: Path, context: Context, out: Path) -> object:
+    rows = [
+        {"article": n, "title": f"T{n}", "text": [f"It is {n} (so). Mr. {n} said it."] * (n % 3 + 1), "image": "i"}
+        for n in range(23)
+    ]
+    write_table(inputs / "articles.parquet", pa.Table.from_pylist(rows, schema=SCHEMA))
+    own = passages.PassagesParameters(words=10, shard_size=4)
+    return passages.main(own, context, articles=inputs / "articles.parquet", out=out / "passages.parquet")
+
+
+def encode(encoder: str) -> Run:
+    def run(inputs: Path, context: Context, out: Path) -> object:
+        write_images(inputs / "images", odd_pictures().items(), shard_size=2)
+        base = write_base(inputs / "base")
+        own = test_image_features.SECTION | {"settings": entry_of(base, encoder)}
+        return image_features.main(
+            ImageFeaturesParameters.model_validate(own),
+            context,
+            encoder=encoder,
+            images=inputs / "images",
+            out=out / "f",
+        )
+
+    return run
+
+
+def describe(inputs: Path, context: Context, out: Path) -> object:
+    images = {name: data for name, data in test_local_features.IMAGES.items() if data}
+    write_images(inputs / "images", images.items(), shard_size=1)
+    (inputs / "extractor").mkdir()
+    (inputs / "extractor" / "extractor.json").write_text('{"kind": "sift"}')
+    write_list(inputs / "compared.txt", images)
+    own = LocalFeaturesParameters(local="", most=5, max_side=256, max_pixels=10_000_000)
+    return local_features.main(
+        own, context, name="kb", images=inputs / "images", compared=inputs / "compared.txt",
+        extractor=inputs / "extractor", out=out / "features",
+    )  # fmt: skip
+
+
+def find_phrases(inputs: Path, context: Context, out: Path) -> object:
+    raw = write_coco(inputs / "raw")
+    return phrases.main(PHRASES, context, raw=raw, out=out / "phrases.parquet", out_classes=out / "classes.csv")
+
+
+def paint(inputs: Path, context: Context, out: Path) -> object:
+    test_inpaint.write_world(inputs)
+    own = test_inpaint.parameters(shard_size=1)
+    return inpaint.main(
+        own, context, filling="blur", raw=inputs / "raw", removals=inputs / "removals", base=inputs, out=out / "painted"
+    )
+
+
+def draw_world(inputs: Path, context: Context, out: Path) -> object:
+    return write_world(WORLD, out, context.engine, size=64, difficulty=DIFFICULTY)
+
+
+def draw_sources(inputs: Path, context: Context, out: Path) -> object:
+    write_world(WORLD, inputs, LocalEngine(1), size=64, difficulty=DIFFICULTY)
+    (inputs / "triviaqa").mkdir()
+    write_triviaqa(WORLD, inputs / "triviaqa")
+    return write_sources(
+        out, inputs, entities_of(inputs, 1, **SIZES), context.engine, seed=1, questions=80, linked=0.6, files=5,
+        annotated=40, size=64, difficulty=DIFFICULTY,
+    )  # fmt: skip
+
+
+def draw_landmarks(inputs: Path, context: Context, out: Path) -> object:
+    photographs = choose_photographs([], landmarks=60, persons=0.5, views=2)
+    return write_images(out, draw_photographs(photographs, context.engine, size=64, difficulty=DIFFICULTY))
+
+
+def draw_training(inputs: Path, context: Context, out: Path) -> object:
+    own = {"identities": 60, "views": 1, "size": 64, "difficulty": DIFFICULTY}
+    drawn = draw_faces(context.engine, **own, landmark_noise=1.0), draw_things(context.engine, **own)
+    return [(each.pixels.tobytes(), each.entities.tolist(), each.classes, each.captions) for each in drawn]
+
+
+def train(inputs: Path, context: Context, out: Path) -> object:
+    return make_stand_ins(base_models_parameters(), context, out / "base")
+
+
+def search(inputs: Path, context: Context, out: Path) -> object:
+    texts = [(number, f"a {WORDS[number % 5]} of {WORDS[number % 3]}") for number in range(30)]
+    build_index(inputs / "index", texts, analyzer="standard", threads=1, heap_gib=1)
+    queries = tuple((word, word) for word in WORDS)
+    own = Search(inputs / "index", SearchParameters(depth=5, threads=1, heap_gib=1), context.engine)
+    runs = own.runs([Shard(queries, k1, b) for k1 in (0.5, 1.0) for b in (0.0, 0.5)], "search")
+    return [(run.queries, run.documents.tolist(), run.scores.tolist()) for run in runs]
+
+
+def rerank(inputs: Path, context: Context, out: Path) -> object:
+    world = test_rerank_text.write_model(write_kb(inputs))
+    return test_rerank_text.rerank(world, out / "text", batch=1, engine=context.engine)
+
+
+def read(inputs: Path, context: Context, out: Path) -> object:
+    world = write_kb(inputs)
+    torch.manual_seed(0)
+    save_reader(inputs / "reader", *load_reader(world.base, 32, new_heads=True), base=world.base, data="", metrics={})
+    texts = texts_of(world.passages, world.articles, np.arange(24))
+    asked = [Selection(Question(w, f"where {w} ?", ("x",), "x"), np.arange(24), np.zeros(24)) for w in WORDS]
+    own = test_answered_rows.PARAMETERS.model_copy(update={"batch": 1})
+    found = read_selections(inputs / "reader", asked, texts, own, context.engine)
+    return [(pair, each.answer, each.score, each.start_mass, each.end_mass) for pair, each in found.items()]
+
+
+def rewrite(inputs: Path, context: Context, out: Path) -> object:
+    sources = [
+        (test_inpaint.removal(n % 6), {"text": f"A dog and cat {n}.", "phrases": PHRASE, "caption": n})
+        for n in range(40)
+    ]
+    shards = [sources[start : start + 5] for start in range(0, 40, 5)]
+    return list(context.engine.map(partial(write_texts, captions="grammatical", seed=0), shards, description="texts"))
+
+
+STAGES: dict[str, Run] = {
+    "bm25_search": search,
+    "rerank": rerank,
+    "read": read,
+    "pairs": rewrite,
+    "passages": cut,
+    "image_features-arcface": encode("arcface"),
+    "image_features-clip": encode("clip"),
+    "local_features": describe,
+    "phrases": find_phrases,
+    "inpaint": paint,
+    "world": draw_world,
+    "sources": draw_sources,
+    "rrt": draw_landmarks,
+    "kvqae-base_models": draw_training,
+    "decorrelation-base_models": train,
+}
+
+
+def written(run: Run, folder: Path, engine: Callable[[Path], Engine]) -> tuple[object, dict[str, str]]:
+    """What a stage returns, and the digests of what it writes."""
+    for name in ("inputs", "work", "out"):
+        (folder / name).mkdir(parents=True)
+    context = Context(tracker=Tracker(), work=folder / "work", engine=engine(folder / "work"))
+    returned = run(folder / "inputs", context, folder / "out")
+    files = sorted(file for file in (folder / "out").rglob("*") if file.is_file())
+    return returned, {str(f.relative_to(folder / "out")): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+
+
+def kill_one(machines: Machines) -> int | None:
+    """Kill a process of a machine that works for the engine now."""
+    for machine in machines.all:
+        for file in (machine.folder / "opened").iterdir():
+            scratch, process = machine.folder / "scratch", Path("/proc") / file.stem
+            try:
+                place = (process / "cwd").readlink()
+            except OSError:
+                continue
+            if place.is_relative_to(scratch) and place.exists():
+                os.kill(int(file.stem), signal.SIGKILL)
+                return int(file.stem)
+    return None
+
+
+KILLED: list[int | None] = []
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_same_bytes_as_here(name, machines, tmp_path):
+    def engine(work: Path) -> Engine:
+        found = Killing(machines.cluster.address, None, workers=1, gpu_workers=1, work=work)
+        vars(found).update(machines=machines, killed=KILLED)
+        return found
+
+    here = written(STAGES[name], tmp_path / "here", lambda _: LocalEngine(1))
+    there = written(STAGES[name], tmp_path / "there", engine)
+    assert there == here
+    assert here[1] or here[0]
+    assert machines.opened_of(tmp_path) == []
+
+
+def test_most_stages_have_lost_a_worker_meanwhile():
+    assert len([process for process in KILLED if process]) > len(STAGES) // 2
