@@ -89,11 +89,13 @@ def index_folder(work: Path) -> Path:
     return work / "index"
 
 
-def _map(engine: Engine, function: Callable[[range], R], shards: Sequence[range], description: str) -> Iterable[R]:
+def _map(
+    engine: Engine, function: Callable[[range], R], shards: Sequence[range], description: str, out: Path | None = None
+) -> Iterable[R]:
     """Over a single shard in this very process: another would take longer to start than a small search takes."""
     if len(shards) == 1:
         return map(function, shards)
-    return engine.map(function, shards, description=description, on_gpu=faiss.get_num_gpus() > 0)
+    return engine.map(function, shards, description=description, on_gpu=faiss.get_num_gpus() > 0, out=out)
 
 
 def _ranges(count: int, size: int) -> list[range]:
@@ -128,7 +130,7 @@ def _build(
         )
         with write_atomically(trained) as beside:
             faiss.write_index(index, str(beside))
-    parts = list(_map(engine, partial(_fill, embeddings, trained, work), shards, "index"))
+    parts = list(_map(engine, partial(_fill, embeddings, trained, work), shards, "index", out=work))
     with write_atomically(index_folder(work)) as beside:
         beside.mkdir()
         write_ivf(faiss.read_index(str(trained)), parts, beside / INDEX)
