@@ -30,6 +30,7 @@ COMMANDS = {
     "compare": "experiments side by side: the parameters that differ, and the headline",
     "thorough": "all seeds, grids and sweeps, in a copy of the tree",
     "weaker-worlds": "decorrelation where the sample world plants less (make weaker)",
+    "reproduced": "sign a run on real data: its numbers, commit and machine go into a log",
     "readme": "renew what README.md and docs/ show of the graph and of its numbers",
 }
 ANYWHERE = {"difficulty"}  # need no project

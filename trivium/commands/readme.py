@@ -11,6 +11,7 @@ from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import read_parameters
 from trivium.page.headline import NUMBERS
+from trivium.page.reproduction import LOG, PUBLISHED, matrix, read_cells, read_log, signatures
 from trivium.page.worlds import compared
 
 
@@ -219,7 +220,7 @@ COMPLEXITY_FINDINGS = {
     "null_any_false_alarm_found": "tables without any effect in which it still finds one",
 }
 PLANTING = ("co_occurrence", "mention")  # what `make weaker` weakens
-PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md")
+PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
 PARTS: dict[str, Callable[[Path], str]] = {
     "findings": findings_table,
     "headline": headline_table,
@@ -227,6 +228,8 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "bench": bench_table,
     "real": real_table,
     "real_frames": frames_table,
+    "signatures": lambda root: signatures(read_log(root / LOG)),
+    "matrix": lambda root: matrix(read_cells(root / PUBLISHED), read_log(root / LOG)),
 }
 
 

@@ -1,0 +1,85 @@
+"""Every number of the papers' tables has its command, and each metric is one that its stage writes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from trivium.errors import BadInput
+from trivium.files.tables import write_json
+from trivium.page.reproduction import Cell, matrix, read_cells, read_log, signatures, values
+
+STAGES = yaml.safe_load(Path("dvc.yaml").read_text("utf-8"))["stages"]
+
+
+def test_every_number_of_the_papers_main_tables_is_there() -> None:
+    cells = read_cells()
+    published = {name: yaml.safe_load(Path(f"tests/published/{name}.yaml").read_text("utf-8"))
+                 for name in ("kvqae", "decorrelation", "complexity")}  # fmt: skip
+    counted = {name: sum(cell.pipeline == name for cell in cells) for name in published}
+    tables = ("table_2", "table_3", "table_4_persons", "table_4_non_persons", "table_5_face", "table_5", "table_6")
+    rows = [published["kvqae"][table]["rows"] for table in tables]
+    in_kvqae = sum(len(row["values"]) for table in rows for row in table.values())
+    in_kvqae += sum(len(row["values"]) for row in published["kvqae"]["table_7"]["rows"].values())
+    assert counted["kvqae"] == in_kvqae
+    assert counted["decorrelation"] == 2 * 8 * 3 + 2 * 8 * 6  # data sets, rows, cut-offs; both directions
+    assert counted["complexity"] == 7 + 7 * 7  # models; their factors
+    assert len({cell.key for cell in cells}) == len(cells)
+
+
+def test_each_is_computed_by_a_stage_that_writes_its_file() -> None:
+    for cell in read_cells():
+        stage = STAGES[cell.stage]
+        written = [path for each in stage["metrics"] for path in each]
+        assert f"metrics/{cell.pipeline}/{cell.file}" in written
+
+
+def test_the_sample_run_has_all_that_its_cells_and_models_give() -> None:
+    """The names are those of the stages: what the default graph does not have is what it does not train."""
+    cells = read_cells()
+    found = values(cells)
+    missing = {cell.metric for cell in cells if cell.key not in found}
+    assert not {metric for metric in missing if metric.startswith(("passage", "article", "few_shot", "zero_shot_"))}
+    for there in ("coco_clip_ours_synthetic_odmap@1", "coco_vse_ours_image_to_text_r@5", "camembert_f0_delta"):
+        assert there not in missing
+
+
+def cell(**changes: object) -> Cell:
+    usual = Cell("kvqae", "Table 1", "a row", "MRR", "kvqae-evaluate", "evaluate.json", "mrr", 100.0, (50.0, 60.0), 2.0)
+    return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "tolerance", "agrees"), [(52.0, 2.0, True), (58.0, 2.0, True), (55.0, 2.0, False), (50.0, None, None)]
+)
+def test_either_number_of_a_paper_is_accepted(value: float, tolerance: float | None, agrees: bool | None) -> None:
+    assert cell(tolerance=tolerance).agrees(value) is agrees
+
+
+def test_values_are_in_the_papers_units_and_what_is_missing_is_left_out(tmp_path: Path) -> None:
+    write_json(tmp_path / "kvqae" / "evaluate.json", {"mrr": 0.51234, "none": None})
+    cells = [cell(), cell(metric="none"), cell(metric="absent"), cell(file="no.json")]
+    assert values(cells, tmp_path) == {"kvqae/evaluate.json:mrr": 51.23}
+
+
+def test_only_the_papers_scale_has_verdicts_and_the_last_entry_counts(tmp_path: Path) -> None:
+    def entry(scale: str, value: float, date: str) -> None:
+        told = {"date": date, "scale": scale, "by": "Ada", "commit": "abc123def456", "machine": "2 cores", "note": ""}
+        write_json(tmp_path / f"{date}-{scale}-abc123de.json", told | {"values": {"kvqae/evaluate.json:mrr": value}})
+
+    assert read_log(tmp_path) == []
+    assert "Nobody has signed" in signatures([])
+    entry("pilot", 70.0, "2030-01-01")
+    entry("paper", 40.0, "2030-01-02")
+    entry("paper", 59.0, "2030-01-03")
+    log = read_log(tmp_path)
+    lines = matrix([cell(), cell(metric="other")], log).splitlines()
+    assert lines[0] == "### KVQAE, Table 1"
+    assert lines[2] == "| row | measure | command | paper | ± points | `paper` | `pilot` |"
+    assert lines[4] == "| a row | MRR | `dvc repro kvqae-evaluate` | 50 or 60 | 2 | 59 ✓ | 70 |"
+    assert lines[5].endswith("| – | – |")
+    assert "| 2030-01-03 | `paper` | Ada | `abc123de` | 2 cores | 1 | – |" in signatures(log)
+    (tmp_path / "2030-02-02-x.json").write_text("[]")
+    with pytest.raises(BadInput, match="not an entry of the log"):
+        read_log(tmp_path)

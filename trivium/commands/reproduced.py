@@ -1,0 +1,134 @@
+"""Sign a run on real data: its numbers, commit and machine go into a log that docs/reproduction.md shows.
+
+    trivium reproduced --scale pilot --by "Ada Lovelace" [--note "DELG's features from elsewhere"]
+
+Send the file that it writes below `reproductions/`, as a change or in an issue. A run counts when nothing but
+`params.yaml`, `dvc.lock`, metrics and digests differs from a commit, the parameters are the scale's, and the data is
+real.
+"""
+
+import argparse
+import datetime
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from trivium.errors import BadInput
+from trivium.files.tables import write_json
+from trivium.harness.parameters import read_parameters
+from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, values
+
+MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # may differ from the commit
+
+
+def clean_commit(root: Path) -> str:
+    """The commit that ran.
+
+    Raises:
+        BadInput: code or data differs from it.
+    """
+    spared = [f":!{name}" for name in MADE]
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", *spared).splitlines()
+    if changed:
+        names = [line[3:] for line in changed]
+        raise BadInput("edited since the commit: numbers are signed with the code that made them", got=names)
+    return _git(root, "rev-parse", "HEAD").strip()
+
+
+def require_scale(root: Path, scale: str) -> None:
+    """The parameters are those of `scales/{scale}.yaml`.
+
+    Raises:
+        BadInput: no such scale, or a parameter that differs from it, with both values.
+    """
+    file = root / "scales" / f"{scale}.yaml"
+    if not file.is_file():
+        known = sorted(path.stem for path in file.parent.glob("*.yaml"))
+        raise BadInput("no such scale", field="--scale", got=scale, choices=known)
+    used = read_parameters(root / "params.yaml")
+    for place, wanted in _leaves(read_parameters(file)):
+        found: Any = used
+        for name in place:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        if found != wanted:
+            field, expected = ".".join(place), f"{wanted!r}, as in {file.name}: make scale S={scale}"
+            raise BadInput("not this scale", file=root / "params.yaml", field=field, got=found, expected=expected)
+
+
+def real_pipelines(root: Path) -> list[str]:
+    """The pipelines whose data is not the sample's.
+
+    Raises:
+        BadInput: there are none.
+    """
+    used = read_parameters(root / "params.yaml")["world"]
+    found = [name for name, sources in WORLDS.items() if all(used[source] != "sample" for source in sources)]
+    if not found:
+        problem = "the sample world reproduces no paper"
+        raise BadInput(problem, file=root / "params.yaml", field="world", expected="real data: make scale S=pilot, say")
+    return found
+
+
+def _leaves(tree: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(tree, Mapping) and tree:
+        for name, value in tree.items():
+            yield from _leaves(value, (*place, str(name)))
+    else:
+        yield place, tree
+
+
+def machine() -> str:
+    """Processor, cores, memory and GPUs, in a line."""
+    processor = platform.processor() or platform.machine()
+    listed = Path("/proc/cpuinfo")
+    if listed.exists() and (named := re.search(r"^model name\s*: (.*)$", listed.read_text(), re.MULTILINE)):
+        processor = named[1]
+    gpus = []
+    try:
+        asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        gpus = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split("\n")
+    except (OSError, subprocess.CalledProcessError):
+        pass  # there are none
+    parts = [processor, f"{os.cpu_count()} cores", f"{psutil.virtual_memory().total / 2**30:.0f} GiB"]
+    return ", ".join([*parts, *filter(None, gpus)])
+
+
+def _git(root: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the entry."""
+    parser = argparse.ArgumentParser(prog="trivium reproduced", description=__doc__)
+    parser.add_argument("--scale", required=True, help="that ran: a file of scales/")
+    parser.add_argument("--by", required=True, help="who signs")
+    parser.add_argument("--note", default="", help="what was not as usual")
+    given = parser.parse_args(argv)
+    root = Path.cwd()
+    try:
+        require_scale(root, given.scale)
+        pipelines = real_pipelines(root)
+        commit = clean_commit(root)
+        found = values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
+        if not found:
+            raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")
+    except BadInput as error:
+        print(f"reproduced: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    entry = {"date": day, "scale": given.scale, "by": given.by, "commit": commit, "machine": machine(),
+             "note": given.note, "values": found}  # fmt: skip
+    out = LOG / f"{day}-{given.scale}-{commit[:8]}.json"
+    write_json(out, entry)
+    print(f"{len(found)} numbers of {', '.join(pipelines)}: {out}; `make readme` shows them in docs/reproduction.md")
+
+
+if __name__ == "__main__":
+    main()
