@@ -75,7 +75,9 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
     points = printed["tolerances"]["points"]
     for sections, stage in ((TABLES, "evaluate"), (RERANKED_TABLES, "evaluate_reranking")):
         for section, shown in sections.items():
-            for block in (each for each in shown if each.published):
+            for block in shown:
+                if block.published is None:
+                    continue
                 rows, table = printed[block.published]["rows"], section.replace("table-", "Table ")
                 for ours, theirs in (block.names or {name: name for name in rows}).items():
                     for measure, value in zip(MEASURES, rows[theirs]["values"], strict=True):
