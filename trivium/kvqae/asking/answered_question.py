@@ -31,6 +31,23 @@ class Support:
 
 
 @dataclass(frozen=True)
+class Recognised:
+    """An entry that the picture may show.
+
+    Attributes:
+        title: what it is called.
+        score: of the picture, in deviations of pictures of other entries.
+        probability: that the picture shows it, if it shows one of the base; None where that was not calibrated.
+        sure: whether a picture of something outside the base would hardly score so high.
+    """
+
+    title: str
+    score: float
+    probability: float | None
+    sure: bool
+
+
+@dataclass(frozen=True)
 class Answer:
     """What the pipeline says.
 
@@ -42,6 +59,9 @@ class Answer:
         notes: what the asker should know: no picture, a question cut short, several faces.
         seconds: of each step.
         picture: the asked one as it was looked at, an upright and small picture's file; None without one.
+        entries: of a base of one's own: what the picture may show, best first; empty where nothing was looked for.
+        faces: of the picture, from left to right, where one may be chosen.
+        invented: whether the models know the sample's invented world alone.
     """
 
     text: str
@@ -51,3 +71,6 @@ class Answer:
     notes: Sequence[str]
     seconds: Mapping[str, float]
     picture: bytes | None = None
+    entries: Sequence[Recognised] = ()
+    faces: Sequence[FaceFound] = ()
+    invented: bool = False
