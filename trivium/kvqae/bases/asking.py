@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self, get_args
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -95,10 +95,11 @@ class OpenBase:
         self.article_of = ArticlePassages(passages).article_of
         self.texts = read_passage_texts(passages, folder / ARTICLES, np.arange(knowledge_base_size(passages)))
         models, texts = models_of(self.settings, foreign)
-        for model in [*models, *texts]:
-            if described["digests"].get(model.name) != model.digest:
-                raise BadInput("the model is another one than the base was made with: make the base again",
-                               file=folder, field=model.name)  # fmt: skip
+        digests = {each.name: each.digest for each in models} | {each.name: each.digest for each in texts}
+        for name, digest in digests.items():
+            if described["digests"].get(name) != digest:
+                problem = "the model is another one than the base was made with: make the base again"
+                raise BadInput(problem, file=folder, field=name)
         calibration = folder / CALIBRATION
         self._recognisers: dict[Route, Recogniser] = {}
         for route, values in read_json(calibration).items():
@@ -114,13 +115,11 @@ class OpenBase:
         self._bm25 = Searcher(folder / BM25, threads=1, heap_gib=1) if self.settings.bm25_weight else None
 
     def recognise(self, picture: Image.Image, face: int | None = None) -> Looked:
-        """Look for a face among the entries with one, and for the whole picture among all.
-
-        The face decides where it is known, else the whole picture where that is known; where neither is, the face does.
+        """Look for a face among the entries with one, or for the whole picture among all where there is no face.
 
         Args:
             picture: RGB.
-            face: which one, from 1, from left to right; None: the most probable.
+            face: which one, from 1, from left to right; 0: the whole picture; None: the most probable face, if any.
 
         Raises:
             BadInput: there is no such face.
@@ -131,26 +130,27 @@ class OpenBase:
             raise BadInput("no such face", field="--face", got=face, expected=f"1 to {len(found)}, from left to right"
                            if found else "a picture with a face that is found")  # fmt: skip
         chosen = None
-        if found:
+        if found and face != 0:
             best = max(range(len(found)), key=lambda place: (found[place].probability, -place))
             chosen = best if face is None else face - 1
         vectors: dict[Route, dict[str, Vectors]] = {"face": {}, "whole": {}}
         for name, encoder in self._encoders.items():
-            if self._routes[name] == "whole" and face is None:
+            if self._routes[name] == "whole":
                 vectors["whole"][name] = encoder.embed([picture])[0]
             elif self._routes[name] == "face" and chosen is not None:
                 vectors["face"][name] = encoder.embed([align(pixels, boxes[chosen])])[0]
-        asked = [route for route in get_args(Route) if vectors[route] and route in self._recognisers]
-        looked: dict[Route, Looked] = {}
-        for route in asked:
-            recogniser = self._recognisers[route]
-            ranking, given = recogniser.rank(vectors[route])
-            # Where two routes are tried, each may accept half as much.
-            threshold = recogniser.calibration.threshold(self.settings.false_accepts / len(asked))
-            sure = bool(len(ranking.scores) and ranking.scores[0] > threshold)
-            looked[route] = Looked(ranking, given, route, sure)
-        ordered = sorted(looked.values(), key=lambda each: (not each.sure, each.route != "face"))
-        return replace(ordered[0] if ordered else Looked(), face=None if chosen is None else found[chosen], faces=found)
+        route: Route = "face" if vectors["face"] and "face" in self._recognisers else "whole"
+        looked = Looked(face=None if chosen is None else found[chosen], faces=found)
+        if route not in self._recognisers:
+            return looked
+        recogniser = self._recognisers[route]
+        ranking, given = recogniser.rank(vectors[route])
+        sure = bool(len(ranking.scores)) and ranking.scores[0] > self.threshold(route)
+        return replace(looked, ranking=ranking, given=given, route=route, sure=bool(sure))
+
+    def threshold(self, route: Route) -> float:
+        """The score from which on a route is sure; infinite where the base has too few pictures to tell."""
+        return self._recognisers[route].calibration.threshold(self.settings.false_accepts)
 
     def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list[NDArray[np.float32]]]:
         """The faces from left to right, and their landmarks."""
@@ -178,10 +178,6 @@ class OpenBase:
             )
             for place, entry in enumerate(looked.ranking.entries[:NAMED].tolist())
         ]
-
-    def calibration(self, route: Route) -> Calibration:
-        """What the scores of a route mean."""
-        return self._recognisers[route].calibration
 
     def retrieve(
         self, question: str, looked: Looked, depth: int
@@ -348,13 +344,13 @@ def _notes(shown: bool, looked: Looked, named: Sequence[Recognised], base: OpenB
         notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
     if len(looked.faces) > 1:
         number = looked.faces.index(looked.face) + 1 if looked.face is not None else 0
-        notes.append(f"{len(looked.faces)} faces were found; number {number} from the left was looked at.")
+        which = f"number {number} from the left" if number else "none of them"
+        notes.append(f"{len(looked.faces)} faces were found; {which} was looked at. Another one may be chosen.")
     if looked.route is not None and named and not named[0].sure:
         share = base.settings.false_accepts
-        few = np.isinf(base.calibration(looked.route).threshold(share / 2))
-        why = "the base has too few pictures to tell" if few else (
-            f"pictures of other things score as high in more than {100 * share:g} % of cases"
-        )  # fmt: skip
+        why = f"pictures of other things score as high in more than {100 * share:g} % of cases"
+        if np.isinf(base.threshold(looked.route)):
+            why = "the base has too few pictures to tell"
         notes.append(f"Not sure that the picture shows anything of this base: {why}.")
     if base.settings.invented:
         notes.append("The models know the sample's invented world only: nothing here is true of the real one.")

@@ -21,7 +21,7 @@ from trivium.errors import BadInput
 
 Scores = NDArray[np.float64]
 COLDEST, HOTTEST = 0.02, 20.0  # temperatures that are tried
-FEWEST_PAIRS = 20  # with fewer, nothing is fitted
+FEWEST_PAIRS = 10  # with fewer, nothing is fitted
 
 
 @dataclass(frozen=True)
