@@ -46,6 +46,7 @@ MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
 ReaderMaker = Callable[[BaseSettings], Reader | None]
 NAMED = 3  # entries that an answer names
+NOISE = 1e-3  # scores of texts that deviate less are equal
 FOUND = 1000  # passages that BM25 returns, and entries of a picture that have a say
 
 
@@ -126,9 +127,9 @@ class OpenBase:
         """
         pixels = np.asarray(picture)
         found, boxes = self._faces(pixels)
-        if face is not None and not 1 <= face <= len(found):
-            raise BadInput("no such face", field="--face", got=face, expected=f"1 to {len(found)}, from left to right"
-                           if found else "a picture with a face that is found")  # fmt: skip
+        if face is not None and not 0 <= face <= len(found):
+            expected = f"0, the whole picture{f', or 1 to {len(found)}, from left to right' if found else ''}"
+            raise BadInput("no such face", field="--face", got=face, expected=expected)
         chosen = None
         if found and face != 0:
             best = max(range(len(found)), key=lambda place: (found[place].probability, -place))
@@ -191,7 +192,8 @@ class OpenBase:
         }
         for name, scores in self._texts(question).items():
             spread = scores.std()
-            z = (scores - scores.mean()) / (spread if spread > 0 else 1.0)
+            # Equal scores tell no passages apart: Lucene sets ties apart by a millionth, which is no reason.
+            z = (scores - scores.mean()) / (spread if spread > NOISE else np.inf)
             shares[name] = (1 - share) * weights[name] / sum(weights.values()) * z
         if share and looked.given is not None:
             for name, given in looked.given.items():
