@@ -325,6 +325,11 @@ class BaseAsker:
             base.settings.invented,
         )
 
+    @property
+    def invented(self) -> bool:
+        """Whether the models know the sample's invented world only."""
+        return self._base.settings.invented
+
     def close(self) -> None:
         """End the thread and the decoders."""
         self._thread.shutdown()
