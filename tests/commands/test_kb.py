@@ -105,6 +105,12 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
     assert not (tmp_path / "base").exists()
 
 
+def test_options_without_a_source_are_not_passed_over(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        kb.main(["--out", str(tmp_path / "base"), "--words", "50"])
+    assert "options need the source" in capsys.readouterr().err
+
+
 def environment():
     return os.environ | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"}
 

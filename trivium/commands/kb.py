@@ -227,6 +227,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             return
         if arguments.out is None:
             read.error("--out is needed")
+        told = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
+        if arguments.source is None and any(told):
+            read.error("options need the source: without it, the base is made again as it was told before")
         settings = read_settings(arguments.out) if arguments.source is None else settings_of(arguments)
         check(settings, arguments.out)
         write_project(arguments.out, settings)

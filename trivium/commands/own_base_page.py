@@ -60,7 +60,7 @@ def respond(
 
     question = (question or "").encode("utf-8", "replace").decode()
     try:
-        if base not in bases:
+        if base is None or base not in bases:
             raise BadInput("no such base", got=base, choices=bases)
         image = None if picture is None else read_upload(Path(picture), uploads)
         answer = bases[base].ask(question, image, face=None if face is None else round(face))

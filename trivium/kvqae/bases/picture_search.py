@@ -77,7 +77,8 @@ class PictureSearch:
             inverted.parallel_mode = 1  # threads share the lists of one question
             self._probes = max(1, round(PROBED * inverted.nlist))
             # The graph of centres is asked for as many lists as are searched.
-            faiss.downcast_index(inverted.quantizer).hnsw.efSearch = max(64, 2 * self._probes)
+            centres = faiss.downcast_index(inverted.quantizer)
+            centres.hnsw.efSearch = max(64, 2 * self._probes)  # type: ignore[attr-defined]
         self.matrix: Vectors = matrix if self._index is not None else np.asarray(matrix, np.float32)
 
     def __len__(self) -> int:
