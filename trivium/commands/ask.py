@@ -30,7 +30,8 @@ WIDTH = 100  # of a line of text
 
 def lines(answer: "Answer") -> Iterator[str]:
     """The answer for a terminal; the answer's place in a passage stands in «»."""
-    yield f"{answer.text or '(no answer)'}   (probability {answer.score:.3f}, {sum(answer.seconds.values()):.1f} s)"
+    known = "" if answer.score is None else f"probability {answer.score:.3f}, "
+    yield f"{_printable(answer.text) or '(no answer)'}   ({known}{sum(answer.seconds.values()):.1f} s)"
     yield from map(entry_line, answer.entries)
     yield from (f"note: {note}" for note in answer.notes)
     for rank, support in enumerate(answer.supports, 1):

@@ -18,11 +18,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trivium.commands.ask import add_reader, prepare_arithmetic, read_image
+from trivium.commands.ask import add_reader, prepare_arithmetic
 from trivium.commands.page_server.doors import is_loopback
 from trivium.commands.page_server.folders import temporary_folder
+from trivium.commands.page_server.uploads import HOUR, picture_field, read_upload
 from trivium.errors import BadInput
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from trivium.kvqae.asking.pipeline import Asker
 
 SAMPLES = 8  # test questions to pick from
-HOUR = 3600
 SESSIONS = 256  # of which gradio remembers something
 # What gradio's import reads. Beside what it would send away, it keeps 10 000 events, and after each it counts them all.
 GRADIO = {
@@ -66,20 +66,6 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
     return answer_html(question[:MAX_CHARACTERS], answer.picture, answer)
 
 
-def read_upload(path: Path, uploads: Path) -> bytes:
-    """The bytes of an upload.
-
-    Raises:
-        BadInput: it is none, or has gone.
-    """
-    try:
-        if not path.resolve().is_relative_to(uploads.resolve()):
-            raise BadInput("not an upload", file=path)
-        return read_image(path)
-    except BadInput:
-        raise BadInput("the picture is no longer there: choose it again") from None
-
-
 def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
     """[path, question] of the first test questions with a picture; the pictures are written to `folder`."""
     from trivium.files.image_shards import Images
@@ -94,27 +80,6 @@ def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
             path.write_bytes(images.read(question.image))
             picked.append([str(path), question.text])
     return picked
-
-
-def _path(payload: Any) -> str | None:
-    return None if payload is None else str(payload.path)
-
-
-async def _stays(path: str) -> str:
-    """An upload stays where it is; in gradio this is where a copy is made, and an address is fetched."""
-    return path
-
-
-def picture_field() -> "gradio.Image":
-    """Where a picture is dropped; whoever answers decodes it, with limits and messages of its own."""
-    import gradio
-
-    picture = gradio.Image(
-        label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
-    )
-    picture.preprocess = _path  # type: ignore[method-assign]
-    picture.async_move_resource_to_block_cache = _stays  # type: ignore[method-assign, assignment]
-    return picture
 
 
 def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.Blocks":

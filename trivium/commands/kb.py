@@ -8,16 +8,17 @@ docs/own_pictures.md.
 """
 
 import argparse
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-import trivium
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_csv
@@ -154,7 +155,8 @@ def write_project(out: Path, settings: "BaseSettings") -> None:
         with write_atomically(out / name) as beside:
             beside.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), "utf-8")
     if not (out / ".dvc").is_dir():
-        Repo.init(str(out), no_scm=True).close()
+        with redirect_stdout(io.StringIO()):  # DVC's welcome
+            Repo.init(str(out), no_scm=True).close()
         (out / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n", "utf-8")
 
 
@@ -164,7 +166,7 @@ def reproduce(out: Path) -> None:
     Raises:
         BadInput: a stage failed; it has said why.
     """
-    library = str(Path(next(iter(trivium.__path__))).resolve().parent)
+    library = str(Path(__file__).resolve().parents[2])
     paths = [library, *filter(None, [os.environ.get("PYTHONPATH")])]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     ended = subprocess.run(

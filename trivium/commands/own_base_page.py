@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.commands.ask import open_base
+from trivium.commands.page_server.uploads import HOUR, picture_field, read_upload
 from trivium.errors import BadInput
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ def respond(
         face: its number from the left, 0 for the whole picture, None for the most probable one.
         uploads: where uploads lie.
     """
-    from trivium.commands.ask_page import read_upload
     from trivium.kvqae.bases.asking import MAX_CHARACTERS
     from trivium.page.asking import answer_html, entries_html, problem_html
 
@@ -73,7 +73,6 @@ def build(bases: Mapping[str, "BaseAsker"], uploads: Path) -> "gradio.Blocks":
     """The page; `uploads` is gradio's temporary folder."""
     import gradio
 
-    from trivium.commands.ask_page import HOUR, picture_field
     from trivium.commands.page_server.quotas import WAITING
 
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:

@@ -94,6 +94,30 @@ def test_a_base_without_any_face(tmp_path):
     assert any(note.startswith("Nobody reads") for note in answer.notes)
 
 
+def test_a_base_without_any_picture(tmp_path):
+    folder = tmp_path / "museum"
+    folder.mkdir()
+    for name in ("mill", "inn"):
+        (folder / f"{name}.txt").write_text(f"The {name} stands in Bern.", "utf-8")
+    described = make(tmp_path, settings(tmp_path, folder))
+    assert described["counts"] == {"no_picture": 2}
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        answer = asker.ask("Where is the inn?", write_picture(tmp_path / "a.png", 0).read_bytes())
+    assert answer.supports[0].title == "inn"
+    assert (answer.entries, answer.score) == ([], None)
+    assert "The base has no picture to compare with: the answer comes from the texts alone." in answer.notes
+
+
+def test_a_picture_that_changes_meanwhile_is_not_taken_for_another(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 3))
+    gather(told.source, told.words, tmp_path / "entries")
+    write_picture(tmp_path / "museum" / "tower_01.png", 77)
+    with pytest.raises(BadInput, match="tower_01.png: the picture has changed since it was listed"):
+        build(told, tmp_path / "entries", tmp_path / "base", tmp_path / "vectors", *models_of(told, no_foreign))
+    assert not (tmp_path / "base").exists()
+    assert make(tmp_path, told)["pictures_with_vector"] == {"clip": 3}
+
+
 def test_what_cannot_be_asked(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
     make(tmp_path, told)
@@ -150,7 +174,7 @@ def test_ten_thousand_pictures_of_which_one_in_a_hundred_is_broken(tmp_path):
     for number in range(10_000):
         write_entry(folder, f"tower_{number:05d}", number)
     for number in range(0, 10_000, 100):
-        (folder / f"tower_{number:05d}.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
+        (folder / f"tower_{number:05d}.png").write_bytes(b"\x89PNG\r\n\x1a\n%d" % number)
     told = settings(tmp_path, folder)
     described = make(tmp_path, told)
     assert described["counts"] == {"broken_picture": 100}

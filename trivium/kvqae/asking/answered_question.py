@@ -53,7 +53,7 @@ class Answer:
 
     Attributes:
         text: the answer; empty when no passage was found.
-        score: P(start)·P(end) of the reader.
+        score: P(start)·P(end) of the reader; None of a reader that has none, or where nobody reads.
         supports: the passages that were read, best first.
         face: the face that was searched for, if any.
         notes: what the asker should know: no picture, a question cut short, several faces.
@@ -65,7 +65,7 @@ class Answer:
     """
 
     text: str
-    score: float
+    score: float | None
     supports: Sequence[Support]
     face: FaceFound | None
     notes: Sequence[str]

@@ -314,7 +314,7 @@ class BaseAsker:
             picture.save(out, "BMP")
         return Answer(
             read.text,
-            read.score or 0.0,
+            read.score,
             supports,
             looked.face if looked.route == "face" else None,
             notes,

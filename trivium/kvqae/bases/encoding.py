@@ -28,7 +28,7 @@ class Shown:
     """A picture to encode.
 
     Attributes:
-        key: under which its vector is kept.
+        key: under which its vector is kept: the hash of its bytes, and `:view` for a view.
         path: its file.
         view: whether a view of it is drawn first, see `view_of`.
     """
@@ -38,8 +38,16 @@ class Shown:
     view: bool = False
 
     def open(self, limits: Mapping[str, int]) -> Image.Image:
-        """An upright RGB picture of bounded size; raises `Unreadable` or `BadInput`."""
-        picture = decode(read_bytes(self.path, LARGEST_IMAGE), **limits)
+        """An upright RGB picture of bounded size.
+
+        Raises:
+            Unreadable: the bytes give none.
+            BadInput: the file has gone, or has changed since it was listed.
+        """
+        data = read_bytes(self.path, LARGEST_IMAGE)
+        if hashlib.sha256(data).hexdigest() != self.key.partition(":")[0]:
+            raise BadInput("the picture has changed since it was listed: run again", file=self.path)
+        picture = decode(data, **limits)
         return view_of(picture, self.key) if self.view else picture
 
 
@@ -81,17 +89,17 @@ def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorSt
 
 
 def encode_part(encoder: LoadedEncoder, part: Sequence[Shown], limits: Mapping[str, int]) -> list[Vectors | str]:
-    """The vector of each picture, or why there is none: `NO_FACE`, or it cannot be read.
+    """The vector of each picture, or why there is none: `NO_FACE`, or it cannot be decoded.
 
     Raises:
-        BadInput: the encoder gave NaN.
+        BadInput: the encoder gave NaN, or a picture has changed since it was listed.
     """
     vectors: list[Vectors | str] = [NO_FACE] * len(part)
     pictures: dict[int, Image.Image] = {}
     for place, each in enumerate(part):
         try:
             pictures[place] = each.open(limits)
-        except (Unreadable, BadInput) as problem:
+        except Unreadable as problem:
             vectors[place] = str(problem)
     if encoder.detector is None:
         for places in _parts(list(pictures), BATCH):
