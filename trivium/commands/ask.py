@@ -154,6 +154,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     batch = arguments.batch is not None
     if batch and (arguments.kb is None or arguments.out is None):
         read.error("--batch needs --kb and --out")
+    own = {"--face": arguments.face, "--reader": arguments.reader}
+    if arguments.kb is None and (alone := [name for name, value in own.items() if value is not None]):
+        read.error(f"{alone[0]} needs --kb")
+    if batch and (arguments.image is not None or arguments.face is not None):
+        read.error("with --batch, pictures stand in the table, and the most probable face is looked at")
     if batch == (arguments.question is not None):
         read.error("a question, or --batch, is needed")
     prepare_arithmetic()

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from trivium.errors import BadInput
 from trivium.files.reading import read_text
@@ -28,7 +28,6 @@ Kind = Literal[
     "unreadable_picture",  # cannot be opened; left out
     "broken_picture",  # cannot be decoded; left out
 ]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 TEXTS, PICTURES = (".md", ".txt"), (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 TABLES = (".csv", ".jsonl")
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")

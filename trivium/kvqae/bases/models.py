@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # seconds to import
     from trivium.vision.image_encoding import LoadedEncoder
 
 VERSION = 1  # of how vectors are made here; another one encodes everything again
-_NOT_WEIGHTS = (".md", ".gitignore")
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
     Raises:
         BadInput: no such folder, or nothing in it.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in _NOT_WEIGHTS)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
     if not files:
         raise BadInput("no model", file=folder, expected="a folder with weights")
     found = {}

@@ -28,11 +28,7 @@ class Read:
 
 
 class Reader(Protocol):
-    """Reads.
-
-    Attributes:
-        longest: tokens of question and passage that it reads; None where it does not say.
-    """
+    """Reads."""
 
     def read(self, question: str, passages: Sequence[int], texts: PassageTexts, entry: str | None) -> Read:
         """The answer.
