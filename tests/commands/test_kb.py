@@ -11,7 +11,7 @@ import yaml
 from tests.complexity.loopback_endpoint import Loopback, failed, said
 from tests.kvqae.bases.own_folder import settings, write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
-from trivium.commands import ask, kb
+from trivium.commands import ask, kb, kb_models
 from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
 from trivium.errors import BadInput
 from trivium.kvqae.bases.models import models_of
@@ -167,6 +167,19 @@ def test_an_endpoint_that_refuses(tmp_path):
         reader = EndpointReader(server.address, "tiny", None, tmp_path)
         with pytest.raises(BadInput, match="the endpoint refuses the question"):
             reader.read("Where?", [7], TEXTS, None)
+
+
+def test_an_endpoint_that_is_down_is_left_alone_for_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    with Loopback(lambda number, payload: failed(500)) as server:
+        reader = EndpointReader(server.address, "tiny", None, tmp_path)
+        for _ in range(3):
+            with pytest.raises(BadInput, match="the endpoint fails: gave up after 4 requests"):
+                reader.read("Where?", [7], TEXTS, None)
+        assert len(server.requests) == 4
+        monkeypatch.setattr(kb_models, "PAUSE", 0.0)
+        server.behave = lambda number, payload: said("Bern")
+        assert reader.read("Where?", [7], TEXTS, None).text == "Bern"
 
 
 def test_readers_that_are_refused(tmp_path):

@@ -1,6 +1,7 @@
 """The models of a base of one's own as a person names them: folders, names, a built project, an endpoint."""
 
 import hashlib
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from trivium.vision.image_encoding import LoadedEncoder
 MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
+REQUESTS, PATIENCE, RETRIES, BACKOFF = 600.0, 120.0, 3, 1.0  # a minute; seconds; times; seconds
+PAUSE = 60.0  # seconds that an endpoint which fails is left alone
 PROMPT = (
     "Answer the question with a few words from the passages, and nothing else. "
     "If the passages do not say, answer: unknown."
@@ -209,11 +212,12 @@ class EndpointReader:
         from trivium.complexity.prompting.prompted_models import PromptedModel
         from trivium.harness.parameters import validate
 
-        said = {"label": model, "endpoint": address, "model": model, "examples": 0, "requests_per_minute": 600.0,
-                "parallel": 1, "timeout_s": 120.0, "backoff_s": 1.0, "key_variable": key_variable}  # fmt: skip
+        said = {"label": model, "endpoint": address, "model": model, "examples": 0, "requests_per_minute": REQUESTS,
+                "parallel": 1, "timeout_s": PATIENCE, "backoff_s": BACKOFF, "key_variable": key_variable}  # fmt: skip
         self._asked = validate(PromptedModel, said, "reader", Path("the command line"))
-        self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable),
-                                  requests_per_minute=600.0, timeout_s=120.0, retries=3, backoff_s=1.0)  # fmt: skip
+        self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable), retries=RETRIES,
+                                  requests_per_minute=REQUESTS, timeout_s=PATIENCE, backoff_s=BACKOFF)  # fmt: skip
+        self._failed: tuple[float, BadInput] | None = None  # when, and how
         self._cache = AnswerCache(journal)
 
     def read(self, question: str, passages: Sequence[int], texts: PassageTexts, entry: str | None) -> Read:
@@ -234,10 +238,15 @@ class EndpointReader:
         key = key_of(self._asked.model, messages, self._asked.sampling)
         reply = self._cache.get(key)
         if reply is None:
+            if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
+                raise self._failed[1]  # a table of questions would wait for each
             try:
                 reply = self._endpoint.ask(messages, self._asked.sampling)
             except RefusedError as error:
                 raise BadInput(f"the endpoint refuses the question: {error}", file=self._asked.endpoint) from None
+            except BadInput as error:
+                self._failed = time.monotonic(), error
+                raise
             if reply.final:
                 self._cache.put(key, reply, model=self._asked.model)
         answer = reply.content.strip()
