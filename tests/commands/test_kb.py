@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 from tests.complexity.loopback_endpoint import Loopback, failed, said
+from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.kvqae.bases.own_folder import settings, write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from trivium.commands import ask, kb, kb_models
@@ -38,10 +41,21 @@ def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
     told = told.model_copy(update={"image_encoders": {**told.image_encoders, name: NamedEncoder.model_validate(entry)}})
     own, other = models_of(told, foreign)[0]
     assert own.digest != other.digest
-    from PIL import Image
-
     picture = [Image.open(tmp_path / "museum" / "tower_00.png").convert("RGB")]
     assert own.load().embed(picture) == pytest.approx(other.load().embed(picture), abs=1e-6)
+
+
+def test_a_model_in_hugging_faces_form(tmp_path):
+    folder = write_hugging_face("clip", tmp_path / "hf_clip", ["a mill", "an inn"])
+    name, entry = image_encoder(str(folder))
+    assert (name, entry["model"]) == ("hf_clip", f"hf:{folder}")
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 2))
+    model = foreign(name, NamedEncoder.model_validate(entry), told)
+    assert model.digest == foreign(name, NamedEncoder.model_validate(entry), told).digest
+    pictures = [Image.open(tmp_path / "museum" / f"tower_0{number}.png").convert("RGB") for number in range(2)]
+    vectors = model.load().embed(pictures)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-6)
+    assert vectors[0] != pytest.approx(vectors[1], abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +129,7 @@ def environment():
     return os.environ | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_base_is_a_project_of_two_stages(tmp_path, capfd, monkeypatch):
     monkeypatch.setenv("TQDM_DISABLE", "1")
@@ -134,6 +149,13 @@ def test_a_base_is_a_project_of_two_stages(tmp_path, capfd, monkeypatch):
     subprocess.run([sys.executable, "-m", "dvc", "repro", "--quiet"], cwd=out, env=python, check=True)
     assert "21 entries" in kb.summary(out)[0]
     assert "1 encoded now" in kb.summary(out)[1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.chdir(tmp_path)  # no project
+    ask.main(["--kb", "base", "--image", "museum/tower_07.png", "Where is it?"])
+    assert "picture: tower 07" in capfd.readouterr().out
+    (tmp_path / "q.csv").write_text("question,image\nWhere?,museum/tower_07.png\nWhere?,nowhere.png\n", "utf-8")
+    ask.main(["--kb", "base", "--batch", "q.csv", "--out", "a.csv"])
+    assert "a.csv: 2 questions, 1 of them could not be answered" in capfd.readouterr().out
     before = (out / "base" / "base.json").read_bytes()
     (tmp_path / "clip" / "open_clip_config.json").write_text("{}", "utf-8")
     status, _, complained = run(capfd, "--out", out)
