@@ -6,7 +6,7 @@ import pytest
 
 from trivium.commands.ask import lines, main, read_image
 from trivium.errors import BadInput
-from trivium.kvqae.asking.answered_question import Answer, Support
+from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
                   (16, 20), None)  # fmt: skip
@@ -66,3 +66,30 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--batch", "q.csv"], "--batch needs --kb and --out"),
+        (["--kb", "b", "--batch", "q.csv", "--out", "a.csv", "--image", "a.jpg"], "pictures stand in the table"),
+        (["--face", "2", "who?"], "--face needs --kb"),
+        (["--reader", "r", "who?"], "--reader needs --kb"),
+        (["--kb", "b"], "a question, or --batch, is needed"),
+    ],
+)
+def test_options_that_do_not_go_together(capsys, arguments, message):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_the_picture_shows():
+    entries = [Recognised("Ada\x1b[2J", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
+    answer = Answer("", None, [], None, [], {"text": 0.25}, entries=entries)
+    assert list(lines(answer)) == [
+        "(no answer)   (0.2 s)",
+        "picture: Ada [2J   (probability 0.875)",
+        "picture: Bob   (no probability: too few pictures, not sure)",
+    ]

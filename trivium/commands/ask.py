@@ -1,9 +1,12 @@
 """Ask a question of your own about a picture of your own (kvqae.md, the whole pipeline on one question).
 
     trivium ask --image photo.jpg "Which constituency did this man represent?"
+    trivium ask --kb museum --image photo.jpg "Who painted this?"
+    trivium ask --kb museum --batch questions.csv --out answers.csv
 
 Prints the answer, then the passages it was read in and what each re-ranker and each system gave to their scores. Uses
-what the last `make repro` made; exit code 1, with one clear message, on bad input. `make ask` opens the same as a page.
+what the last `make repro` made, or with `--kb` a base of one's own (docs/own_pictures.md); exit code 1, with one clear
+message, on bad input. `make ask` opens the same as a page.
 """
 
 import argparse
@@ -19,14 +22,17 @@ from trivium.files.reading import LARGEST_IMAGE, read_bytes
 from trivium.harness.arithmetic import settle
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
-    from trivium.kvqae.asking.answered_question import Answer, Support
+    from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
+    from trivium.kvqae.bases.asking import BaseAsker
 
 WIDTH = 100  # of a line of text
 
 
 def lines(answer: "Answer") -> Iterator[str]:
     """The answer for a terminal; the answer's place in a passage stands in «»."""
-    yield f"{answer.text or '(no answer)'}   (probability {answer.score:.3f}, {sum(answer.seconds.values()):.1f} s)"
+    known = "" if answer.score is None else f"probability {answer.score:.3f}, "
+    yield f"{_printable(answer.text) or '(no answer)'}   ({known}{sum(answer.seconds.values()):.1f} s)"
+    yield from map(entry_line, answer.entries)
     yield from (f"note: {note}" for note in answer.notes)
     for rank, support in enumerate(answer.supports, 1):
         yield ""
@@ -35,6 +41,12 @@ def lines(answer: "Answer") -> Iterator[str]:
             yield f"   {support.score:+.2f} = {_contributions(support.reranking)}"
         yield f"   {sum(support.contributions.values()):+.2f} = {_contributions(support.contributions)}"
         yield textwrap.fill(_printable(_marked(support)), WIDTH, initial_indent="   ", subsequent_indent="   ")
+
+
+def entry_line(entry: "Recognised") -> str:
+    """What the picture may show, in words."""
+    known = "no probability: too few pictures" if entry.probability is None else f"probability {entry.probability:.3f}"
+    return f"picture: {_printable(entry.title)}   ({known}{'' if entry.sure else ', not sure'})"
 
 
 def _contributions(contributions: Mapping[str, float]) -> str:
@@ -75,26 +87,86 @@ def prepare_arithmetic() -> None:
     os.environ["OMP_NUM_THREADS"] = threads
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Answer the question of the command line."""
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
-    parser = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture")
-    parser.add_argument("question", help="such as: Which constituency did this man represent?")
-    parser.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
-    parser.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
-    parser.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
-    arguments = parser.parse_args(argv)
+    made = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture")
+    made.add_argument("question", nargs="?", help="such as: Which constituency did this man represent?")
+    made.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
+    made.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
+    made.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
+    own = made.add_argument_group("a base of your own, made by `trivium kb`")
+    own.add_argument("--kb", type=Path, metavar="FOLDER", help="the base; nothing of a project is used then")
+    own.add_argument("--face", type=int, help="which face is meant, from 1, from left to right; 0: the whole picture")
+    own.add_argument("--batch", type=Path, metavar="CSV", help="questions, with columns question and image")
+    own.add_argument("--out", type=Path, metavar="CSV", help="for the answers of --batch")
+    add_reader(own)
+    return made
+
+
+def add_reader(group: "argparse._ArgumentGroup") -> None:
+    """Arguments that name who reads."""
+    group.add_argument("--reader", metavar="READER", help="a folder of a BERT reader, or an endpoint such as "
+                       "http://localhost:8000/v1 (default: the one that the base was made with)")  # fmt: skip
+    group.add_argument("--reader-model", metavar="NAME", help="the endpoint's name for the model")
+    group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoint's key")
+
+
+def open_base(folder: Path, reader: str | None, model: str | None, key_variable: str | None) -> "BaseAsker":
+    """A base of one's own, loaded.
+
+    Raises:
+        BadInput: no base, or a model is not there.
+    """
+    from trivium.commands.kb import BASE
+    from trivium.commands.kb_models import foreign, reader_of
+    from trivium.kvqae.bases.asking import BaseAsker
+
+    return BaseAsker(folder / BASE, foreign, reader_of(reader, model, key_variable, folder / "endpoint_answers"))
+
+
+def _ask_base(arguments: argparse.Namespace, image: bytes | None) -> None:
+    from trivium.commands.ask_batch import answer_all, read_questions
+
+    if arguments.batch is not None:
+        read_questions(arguments.batch)  # said before anything is loaded
+    with open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable) as asker:
+        if arguments.batch is None:
+            print("\n".join(lines(asker.ask(arguments.question, image, face=arguments.face))))
+            return
+        asked, failed = answer_all(asker.ask, arguments.batch, arguments.out)
+    print(f"{arguments.out}: {asked} questions, {failed} of them could not be answered")
+
+
+def _ask_project(arguments: argparse.Namespace, image: bytes | None) -> None:
+    from trivium.kvqae.asking.pipeline import Asker
+
+    with Asker(Path.cwd(), arguments.row) as asker:
+        answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank)
+        print("\n".join(lines(answer)))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Answer the question of the command line, or those of a table."""
+    read = parser()
+    arguments = read.parse_args(argv)
+    batch = arguments.batch is not None
+    if batch and (arguments.kb is None or arguments.out is None):
+        read.error("--batch needs --kb and --out")
+    own = {"--face": arguments.face, "--reader": arguments.reader}
+    if arguments.kb is None and (alone := [name for name, value in own.items() if value is not None]):
+        read.error(f"{alone[0]} needs --kb")
+    if batch and (arguments.image is not None or arguments.face is not None):
+        read.error("with --batch, pictures stand in the table, and the most probable face is looked at")
+    if batch == (arguments.question is not None):
+        read.error("a question, or --batch, is needed")
     prepare_arithmetic()
     try:
-        if not arguments.question.strip():  # said before anything is loaded
+        if not batch and not arguments.question.strip():  # said before anything is loaded
             raise BadInput("the question is empty")
         image = None if arguments.image is None else read_image(arguments.image)
-        from trivium.kvqae.asking.pipeline import Asker
-
-        with Asker(Path.cwd(), arguments.row) as asker:
-            answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank)
-            print("\n".join(lines(answer)))
+        (_ask_project if arguments.kb is None else _ask_base)(arguments, image)
     except BadInput as error:
         print(f"ask: {_printable(str(error))}", file=sys.stderr)
         raise SystemExit(1) from None

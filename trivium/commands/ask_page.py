@@ -1,6 +1,7 @@
 """`make ask`: ask about a picture in the browser; the models stay in memory (gradio, on this machine only).
 
     trivium ask-page --port 7860
+    trivium ask-page --kb museum --kb garden
 
 The page needs no network: no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder,
 for an hour at most, and goes with the server, or at the next start if the server was killed. `page_server/` says who
@@ -17,11 +18,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trivium.commands.ask import prepare_arithmetic, read_image
+from trivium.commands.ask import add_reader, prepare_arithmetic
 from trivium.commands.page_server.doors import is_loopback
 from trivium.commands.page_server.folders import temporary_folder
+from trivium.commands.page_server.uploads import HOUR, picture_field, read_upload
 from trivium.errors import BadInput
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from trivium.kvqae.asking.pipeline import Asker
 
 SAMPLES = 8  # test questions to pick from
-HOUR = 3600
 SESSIONS = 256  # of which gradio remembers something
 # What gradio's import reads. Beside what it would send away, it keeps 10 000 events, and after each it counts them all.
 GRADIO = {
@@ -58,20 +59,11 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
 
     question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
-        try:
-            image = None if picture is None else _read_upload(Path(picture), uploads)
-        except BadInput:
-            raise BadInput("the picture is no longer there: choose it again") from None
+        image = None if picture is None else read_upload(Path(picture), uploads)
         answer = asker.ask(question, image, rerank=rerank)
     except BadInput as problem:
         return problem_html(str(problem))
     return answer_html(question[:MAX_CHARACTERS], answer.picture, answer)
-
-
-def _read_upload(path: Path, uploads: Path) -> bytes:
-    if not path.resolve().is_relative_to(uploads.resolve()):
-        raise BadInput("not an upload", file=path)
-    return read_image(path)
 
 
 def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
@@ -90,15 +82,6 @@ def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
     return picked
 
 
-def _path(payload: Any) -> str | None:
-    return None if payload is None else str(payload.path)
-
-
-async def _stays(path: str) -> str:
-    """An upload stays where it is; in gradio this is where a copy is made, and an address is fetched."""
-    return path
-
-
 def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.Blocks":
     """The page: a picture, a question, the answer; `uploads` is gradio's temporary folder."""
     import gradio
@@ -111,12 +94,7 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
             "The answer is read in the passages below it."
         )
         with gradio.Row():
-            picture = gradio.Image(
-                label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
-            )
-            # The pipeline decodes pictures itself, with its own limits and messages.
-            picture.preprocess = _path  # type: ignore[method-assign]
-            picture.async_move_resource_to_block_cache = _stays  # type: ignore[method-assign, assignment]
+            picture = picture_field()
             with gradio.Column():
                 question = gradio.Textbox(
                     label="Question", lines=2, placeholder="Which constituency did this man represent?"
@@ -181,7 +159,38 @@ def serving(root: Path, *, row: str, host: str, port: int, token: str | None) ->
             for path, question in examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
             with listening(build(asker, examples, folder), folder, host=host, port=port, token=token):
-                yield f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+                yield address_of(host, port)
+
+
+def address_of(host: str, port: int) -> str:
+    """The page's address."""
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+@contextmanager
+def serving_bases(
+    folders: Sequence[Path], reader: Sequence[str | None], *, host: str, port: int, token: str | None
+) -> Iterator[str]:
+    """Load bases of one's own, serve them with a choice; yields the page's address.
+
+    Args:
+        folders: of the bases.
+        reader: its folder or address, model, and variable with its key, as `trivium ask` takes them.
+        host, port, token: of the server.
+
+    Raises:
+        BadInput: no base, or the port is taken.
+    """
+    check_port(host, port)
+    with temporary_folder() as folder:
+        os.environ |= GRADIO | {"GRADIO_TEMP_DIR": str(folder)}
+        from trivium.commands import own_base_page
+
+        with (
+            own_base_page.opened(folders, *reader) as bases,
+            listening(own_base_page.build(bases, folder), folder, host=host, port=port, token=token),
+        ):
+            yield address_of(host, port)
 
 
 @contextmanager
@@ -246,6 +255,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         help=f"address to bind; only this machine sees %(default)s; others want a token in {TOKEN}",
     )
     parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
+    own = parser.add_argument_group("bases of your own, made by `trivium kb`")
+    own.add_argument("--kb", type=Path, action="append", metavar="FOLDER", help="a base to choose; may be repeated")
+    add_reader(own)
     arguments = parser.parse_args(argv)
     prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
@@ -254,7 +266,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         token = take_token(host)
         if not is_loopback(host):
             print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
-        with serving(Path.cwd(), row=arguments.row, host=host, port=port, token=token) as address:
+        reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
+        served = (
+            serving_bases(arguments.kb, reader, host=host, port=port, token=token)
+            if arguments.kb
+            else serving(Path.cwd(), row=arguments.row, host=host, port=port, token=token)
+        )
+        with served as address:
             print(f"ask at {address} (Ctrl-C ends it)", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:

@@ -20,6 +20,7 @@ COMMANDS = {
     "doctor": "what this machine has and lacks, and what each lack means",
     "plan": "what each stage downloads and costs at a scale, before anything starts",
     "scale": "merge a file of scales/ into params.yaml and show what changed",
+    "kb": "a folder of texts and pictures as a knowledge base that questions are asked of",
     "ask": "answer a question of your own about a picture of your own",
     "ask-page": "the same in the browser (make ask)",
     "delg": "the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them",
@@ -33,7 +34,8 @@ COMMANDS = {
     "reproduced": "sign a run on real data: its numbers, commit and machine go into a log",
     "readme": "renew what README.md and docs/ show of the graph and of its numbers",
 }
-ANYWHERE = {"difficulty"}  # need no project
+ANYWHERE = {"difficulty", "kb"}  # need no project
+OWN_BASE = "--kb"  # an option of some, with which they need none
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
 
@@ -80,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
     try:
         module = module_of(command)
-        if command not in ANYWHERE and not HELP & set(rest):
+        own_base = any(each == OWN_BASE or each.startswith(f"{OWN_BASE}=") for each in rest)
+        if command not in ANYWHERE and not own_base and not HELP & set(rest):
             require_project(Path.cwd())
     except BadInput as error:
         print(f"trivium: {error}", file=sys.stderr)

@@ -40,6 +40,17 @@ def answer_html(question: str, image: bytes | None, answer: Answer) -> str:
     )
 
 
+_ENTRIES = """<ol class="ask-entries">{% for entry in answer.entries %}<li><strong>{{ entry.title }}</strong>:
+{% if entry.probability is none %}too few pictures for a probability{% else -%}
+{{ "%.0f" | format(100 * entry.probability) }} %{% endif %}{{ "" if entry.sure else ", not sure" }}</li>
+{% endfor %}</ol>"""
+
+
+def entries_html(answer: Answer) -> str:
+    """What the picture may show, with probabilities; nothing where nothing was looked for."""
+    return _environment().from_string(_ENTRIES).render(answer=answer) if answer.entries else ""
+
+
 def problem_html(problem: str) -> str:
     """Why there is no answer."""
     return _environment().get_template("ask_problem.html").render(problem=problem)

@@ -31,23 +31,46 @@ class Support:
 
 
 @dataclass(frozen=True)
+class Recognised:
+    """An entry that the picture may show.
+
+    Attributes:
+        title: what it is called.
+        score: of the picture, in deviations of pictures of other entries.
+        probability: that the picture shows it, if it shows one of the base; None where that was not calibrated.
+        sure: whether a picture of something outside the base would hardly score so high.
+    """
+
+    title: str
+    score: float
+    probability: float | None
+    sure: bool
+
+
+@dataclass(frozen=True)
 class Answer:
     """What the pipeline says.
 
     Attributes:
         text: the answer; empty when no passage was found.
-        score: P(start)·P(end) of the reader.
+        score: P(start)·P(end) of the reader; None of a reader that has none, or where nobody reads.
         supports: the passages that were read, best first.
         face: the face that was searched for, if any.
         notes: what the asker should know: no picture, a question cut short, several faces.
         seconds: of each step.
         picture: the asked one as it was looked at, an upright and small picture's file; None without one.
+        entries: of a base of one's own: what the picture may show, best first; empty where nothing was looked for.
+        faces: of the picture, from left to right, where one may be chosen.
+        invented: whether the models know the sample's invented world alone.
     """
 
     text: str
-    score: float
+    score: float | None
     supports: Sequence[Support]
     face: FaceFound | None
     notes: Sequence[str]
     seconds: Mapping[str, float]
     picture: bytes | None = None
+    entries: Sequence[Recognised] = ()
+    faces: Sequence[FaceFound] = ()
+    invented: bool = False

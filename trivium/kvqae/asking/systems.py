@@ -49,6 +49,8 @@ def label_of(system: str) -> str:
         return LABELS[system]
     if system in TEXT_ENCODERS:
         return f"text, {TEXT_ENCODERS[system].label}"
+    if system not in ENCODERS:  # a model that a base of one's own names
+        return f"picture, {system}"
     encoder = ENCODERS[system]
     return f"{WHAT[encoder.route]}, {encoder.label}"
 

@@ -1,0 +1,224 @@
+"""`trivium kb`: what it takes, what it refuses, and a base made by its own DVC project."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+
+from tests.complexity.loopback_endpoint import Loopback, failed, said
+from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
+from tests.kvqae.bases.own_folder import settings, write_entry, write_folder
+from tests.kvqae.tiny_encoders import write_clip, write_onnx
+from trivium.commands import ask, kb, kb_models
+from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
+from trivium.errors import BadInput
+from trivium.kvqae.bases.models import models_of
+from trivium.kvqae.bases.settings import NamedEncoder
+
+ROOT = Path(__file__).parents[2]
+TEXTS = {7: ("Old mill", "It stands in Bern."), 9: ("Inn", "Beer is served in Basel.")}
+
+
+def test_encoders_of_the_graph_by_their_names(tmp_path):
+    write_onnx(tmp_path / "arcface" / "model.onnx")
+    name, entry = image_encoder(f"arcface={tmp_path / 'arcface'}")
+    assert (name, entry["registered"], entry["settings"]["min_face"]) == ("arcface", True, 20)
+    (tmp_path / "dpr").mkdir()
+    assert text_encoder(f"dpr_few_shot={tmp_path / 'dpr'}")[1]["model"] == str(tmp_path / "dpr")
+
+
+def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
+    """The same CLIP, once as the graph's encoder and once as any model of open_clip: the same vectors."""
+    write_clip(tmp_path / "clip")
+    name, entry = image_encoder(f"mine={tmp_path / 'clip'}")
+    assert (name, entry["model"]) == ("mine", f"open_clip:{tmp_path / 'clip'}")
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 1))
+    told = told.model_copy(update={"image_encoders": {**told.image_encoders, name: NamedEncoder.model_validate(entry)}})
+    own, other = models_of(told, foreign)[0]
+    assert own.digest != other.digest
+    picture = [Image.open(tmp_path / "museum" / "tower_00.png").convert("RGB")]
+    assert own.load().embed(picture) == pytest.approx(other.load().embed(picture), abs=1e-6)
+
+
+def test_a_model_in_hugging_faces_form(tmp_path):
+    folder = write_hugging_face("clip", tmp_path / "hf_clip", ["a mill", "an inn"])
+    name, entry = image_encoder(str(folder))
+    assert (name, entry["model"]) == ("hf_clip", f"hf:{folder}")
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 2))
+    model = foreign(name, NamedEncoder.model_validate(entry), told)
+    assert model.digest == foreign(name, NamedEncoder.model_validate(entry), told).digest
+    pictures = [Image.open(tmp_path / "museum" / f"tower_0{number}.png").convert("RGB") for number in range(2)]
+    vectors = model.load().embed(pictures)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-6)
+    assert vectors[0] != pytest.approx(vectors[1], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("nowhere", "no such folder, and no kind of model"),
+        ("open_clip:ViT-B-33/openai", "no such configuration of open_clip"),
+        ("npy:somewhere", "embeddings cannot look at new pictures|no such"),
+        ("clip=open_clip:ViT-B-32/openai", "a name of the graph's encoders"),
+    ],
+)
+def test_models_that_are_refused(asked, message):
+    with pytest.raises(BadInput, match=message):
+        image_encoder(asked)
+
+
+def test_text_encoders_that_are_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"no such text encoder.*dpr_few_shot"):
+        text_encoder("mine=folder")
+    with pytest.raises(BadInput, match="no such folder"):
+        text_encoder(f"dpr_few_shot={tmp_path / 'nowhere'}")
+
+
+def test_a_checkout_gives_what_it_has_and_says_that_it_is_the_sample(tmp_path):
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text("utf-8"), "utf-8")
+    with pytest.raises(BadInput, match="no encoder is built there"):
+        from_checkout(tmp_path)
+    write_clip(tmp_path / "models/kvqae/base/clip")
+    (tmp_path / "models/kvqae/dpr/few_shot/passage").mkdir(parents=True)
+    given = from_checkout(tmp_path)
+    assert (list(given["image_encoders"]), list(given["text_encoders"])) == (["clip"], ["dpr_few_shot"])
+    assert given["invented"]
+    assert "reader" not in given
+
+
+def run(capsys, *arguments):
+    """(status, what was printed, what was complained of)."""
+    status = 0
+    try:
+        kb.main([str(each) for each in arguments])
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
+    museum = write_folder(tmp_path / "museum", 1)
+    write_clip(tmp_path / "clip")
+    encoder = ["--image-encoder", f"clip={tmp_path / 'clip'}"]
+    for arguments, message in (
+        ([tmp_path / "nowhere", "--out", tmp_path / "base", *encoder], "no such folder or table"),
+        ([museum, "--out", tmp_path / "base"], "no encoder of pictures"),
+        ([museum, "--out", museum / "base", *encoder], "should lie apart"),
+        ([museum, "--out", tmp_path / "clip", *encoder], "something else is there"),
+        (["--out", tmp_path / "base"], "no base was made there before"),
+    ):
+        status, _, complained = run(capsys, *arguments)
+        assert status == 1
+        assert message in complained
+    assert not (tmp_path / "base").exists()
+
+
+def test_options_without_a_source_are_not_passed_over(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        kb.main(["--out", str(tmp_path / "base"), "--words", "50"])
+    assert "options need the source" in capsys.readouterr().err
+
+
+def environment():
+    return os.environ | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_base_is_a_project_of_two_stages(tmp_path, capfd, monkeypatch):
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    museum = write_folder(tmp_path / "museum", 20)
+    (museum / "empty.txt").write_text("", "utf-8")
+    write_clip(tmp_path / "clip")
+    out = tmp_path / "base"
+    status, told, complained = run(capfd, museum, "--out", out, "--image-encoder", f"clip={tmp_path / 'clip'}")
+    assert status == 0, complained
+    assert "20 entries, 20 passages, 20 pictures" in told
+    assert "clip: 20 pictures with a vector, 20 encoded now" in told
+    assert "empty text: 1\n    empty.txt" in told
+    assert list(yaml.safe_load((out / "dvc.yaml").read_text("utf-8"))["stages"]) == ["entries", "base"]
+    assert not (out / ".dvc" / "cache").exists()
+    write_entry(museum, "tower_99", 99)
+    python = environment() | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run([sys.executable, "-m", "dvc", "repro", "--quiet"], cwd=out, env=python, check=True)
+    assert "21 entries" in kb.summary(out)[0]
+    assert "1 encoded now" in kb.summary(out)[1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.chdir(tmp_path)  # no project
+    ask.main(["--kb", "base", "--image", "museum/tower_07.png", "Where is it?"])
+    assert "picture: tower 07" in capfd.readouterr().out
+    (tmp_path / "q.csv").write_text("question,image\nWhere?,museum/tower_07.png\nWhere?,nowhere.png\n", "utf-8")
+    ask.main(["--kb", "base", "--batch", "q.csv", "--out", "a.csv"])
+    assert "a.csv: 2 questions, 1 of them could not be answered" in capfd.readouterr().out
+    before = (out / "base" / "base.json").read_bytes()
+    (tmp_path / "clip" / "open_clip_config.json").write_text("{}", "utf-8")
+    status, _, complained = run(capfd, "--out", out)
+    assert status == 1
+    assert "what was there before stays" in complained
+    assert (out / "base" / "base.json").read_bytes() == before
+
+
+def test_an_endpoint_reads_and_is_asked_once(tmp_path):
+    with Loopback(lambda number, payload: said("basel.")) as server:
+        for _ in range(2):
+            reader = EndpointReader(server.address, "tiny", None, tmp_path / "answers")
+            found = reader.read("Where is beer?", [7, 9], TEXTS, "Inn")
+        assert len(server.requests) == 1
+        told = server.requests[0][0]["messages"][0]["content"]
+        assert "The picture shows: Inn" in told
+        assert "[2] Inn: Beer is served in Basel." in told
+    assert (found.text, found.passage, TEXTS[9][1][slice(*found.span)]) == ("basel.", 9, "Basel")
+    assert found.score is None
+
+
+@pytest.mark.parametrize(("content", "text"), [("unknown.", ""), ("In Rome", "In Rome")])
+def test_an_endpoint_that_does_not_know_or_says_something_else(tmp_path, content, text):
+    with Loopback(lambda number, payload: said(content)) as server:
+        found = EndpointReader(server.address, "tiny", None, tmp_path).read("Where?", [7], TEXTS, None)
+    assert (found.text, found.passage, found.span) == (text, -1, None)
+
+
+def test_an_endpoint_that_refuses(tmp_path):
+    with Loopback(lambda number, payload: failed(400, "too long")) as server:
+        reader = EndpointReader(server.address, "tiny", None, tmp_path)
+        with pytest.raises(BadInput, match="the endpoint refuses the question"):
+            reader.read("Where?", [7], TEXTS, None)
+
+
+def test_an_endpoint_that_is_down_is_left_alone_for_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    with Loopback(lambda number, payload: failed(500)) as server:
+        reader = EndpointReader(server.address, "tiny", None, tmp_path)
+        for _ in range(3):
+            with pytest.raises(BadInput, match="the endpoint fails: gave up after 4 requests"):
+                reader.read("Where?", [7], TEXTS, None)
+        assert len(server.requests) == 4
+        monkeypatch.setattr(kb_models, "PAUSE", 0.0)
+        server.behave = lambda number, payload: said("Bern")
+        assert reader.read("Where?", [7], TEXTS, None).text == "Bern"
+
+
+def test_readers_that_are_refused(tmp_path):
+    with pytest.raises(BadInput, match="which model of the endpoint"):
+        reader_of("http://localhost:1/v1", None, None, tmp_path)
+    with pytest.raises(BadInput, match="no such reader"):
+        reader_of(str(tmp_path / "nowhere"), None, None, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--kb", "nowhere", "who?"], "no base"), (["--kb", "b", "--batch", "no.csv", "--out", "a.csv"], "no such file")],
+)
+def test_asking_a_base_that_is_not_there(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    with pytest.raises(SystemExit) as ended:
+        ask.main(arguments)
+    assert ended.value.code == 1
+    assert message in capsys.readouterr().err

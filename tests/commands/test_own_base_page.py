@@ -1,0 +1,80 @@
+"""The page of bases of one's own: what it answers, and that it is served behind the same doors."""
+
+import socket
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from trivium.commands import own_base_page
+from trivium.commands.ask_page import serving_bases
+from trivium.commands.own_base_page import opened, respond
+from trivium.errors import BadInput
+from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
+
+
+class Base:
+    """Answers with what it was asked."""
+
+    invented = True
+
+    def ask(self, question, image, *, face=None):
+        if question == "bad":
+            raise BadInput("the question is empty")
+        support = Support(1, "<b>Mill</b>", "It stands in Bern.", 1.0, {"my-clip": 1.0}, (13, 17), None)
+        seen = [Recognised("<i>Ada</i>", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
+        return Answer(f"{question} {image} {face}", 0.5, [support], None, ["A note."], {"image": 0.1}, entries=seen)
+
+
+def test_an_answer_with_entries_face_and_mark(tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"picture")
+    page = respond({"museum": Base()}, "museum", "who?", str(tmp_path / "a.jpg"), 2.0, tmp_path)
+    assert "<strong>&lt;i&gt;Ada&lt;/i&gt;</strong>:\n88 %</li>" in page
+    assert "<strong>Bob</strong>:\ntoo few pictures for a probability, not sure</li>" in page
+    assert "who? b&#39;picture&#39; 2" in page
+    assert "<mark>Bern</mark>" in page
+    assert "picture, my-clip" in page
+
+
+@pytest.mark.parametrize(
+    ("base", "question", "picture", "message"),
+    [
+        ("nowhere", "who?", None, "no such base"),
+        (None, "who?", None, "no such base"),
+        ("museum", "bad", None, "the question is empty"),
+        ("museum", "who?", "/etc/hostname", "the picture is no longer there"),
+    ],
+)
+def test_why_there_is_none(tmp_path, base, question, picture, message):
+    assert message in respond({"museum": Base()}, base, question, picture, None, tmp_path)
+
+
+def test_two_bases_of_one_name(tmp_path):
+    with (
+        pytest.raises(BadInput, match="two bases of one name"),
+        opened([tmp_path / "a", tmp_path / "b/a"], None, None, None),
+    ):
+        pass
+
+
+def test_the_page_is_served_and_says_that_its_world_is_invented(monkeypatch, tmp_path):
+    @contextmanager
+    def two(folders, *reader):
+        yield {folder.name: Base() for folder in folders}
+
+    monkeypatch.setattr(own_base_page, "opened", two)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folders = [tmp_path / "museum", tmp_path / "garden"]
+    with serving_bases(folders, (None, None, None), host="127.0.0.1", port=port, token=None) as address:
+        told = httpx.get(f"{address}config").text
+        event = httpx.post(f"{address}gradio_api/call/ask", json={"data": ["garden", "who?", None, None]}).json()[
+            "event_id"
+        ]
+        answered = httpx.get(f"{address}gradio_api/call/ask/{event}", timeout=60).text
+        assert httpx.get(address, headers={"host": "evil.example"}).status_code == 421
+    assert '"museum"' in told
+    assert '"garden"' in told
+    assert "invented world" in told
+    assert "who? None None" in answered

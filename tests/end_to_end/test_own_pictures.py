@@ -1,0 +1,57 @@
+"""The tutorial of docs/own_pictures.md, as pasted, in a built project."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from trivium.files.tables import read_csv
+
+PAGE = Path(__file__).parents[2] / "docs" / "own_pictures.md"
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: str) -> list[str]:
+    """The commands of the blocks that show a prompt, without the environment's activation; heredocs stay whole."""
+    blocks = [block for block in CONSOLE.findall(page) if block.startswith("$ ")]
+    lines = re.split(r"^\$ ", "".join(blocks), flags=re.MULTILINE)[1:]
+    return [line.strip() for line in lines if not line.startswith("source ")]
+
+
+def follow(project) -> dict[str, str]:
+    """Run the page's commands in a project; returns what each printed."""
+    return {
+        command.split("\n")[0]: project.run("bash", "-ec", command) for command in commands(PAGE.read_text("utf-8"))
+    }
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs_as_pasted(built):
+    said = follow(built)
+    try:
+        check(built, said)
+    finally:
+        subprocess.run(["rm", "-rf", "my_museum", "museum", "photo.jpg", "questions.csv", "answers.csv"],
+                       cwd=built.folder, check=True)  # fmt: skip
+
+
+def check(project, said: dict[str, str]) -> None:
+    made, asked, batch, again = (
+        said[name]
+        for name in (
+            "python -m trivium kb my_museum --out museum --checkout .",
+            'python -m trivium ask --kb museum --image photo.jpg "Where does this come from?"',
+            "python -m trivium ask --kb museum --batch questions.csv --out answers.csv",
+            "python -m trivium kb --out museum",
+        )
+    )
+    entries = len(list((project.folder / "my_museum").glob("*.jpg"))) - 1
+    assert f"museum: {entries} entries" in made
+    assert "warning: these models are the sample's stand-ins" in made
+    assert re.search(r"^picture: .* \(.*probability", asked, re.MULTILINE)
+    assert "invented world only" in asked
+    assert "answers.csv: 1 questions, 0 of them could not be answered" in batch
+    assert len(list(read_csv(project.folder / "answers.csv"))) == 2
+    assert f"museum: {entries + 1} entries" in again
+    assert re.search(r"clip: \d+ pictures with a vector, 1 encoded now", again)

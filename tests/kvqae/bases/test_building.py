@@ -1,0 +1,187 @@
+"""A base is made once, and then only what is new: it equals a fresh one."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.kvqae.bases.own_folder import settings, write_entry, write_folder, write_picture
+from tests.kvqae.tiny_encoders import write_onnx
+from trivium.errors import BadInput
+from trivium.files.tables import read_csv, read_json
+from trivium.kvqae.bases.asking import BaseAsker
+from trivium.kvqae.bases.building import BASE, LISTED, VERSION, build
+from trivium.kvqae.bases.gathering import gather
+from trivium.kvqae.bases.models import models_of
+from trivium.kvqae.bases.settings import NamedEncoder
+
+FACES = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}
+
+
+def no_foreign(name, entry, told):
+    raise AssertionError(f"{name} is registered")
+
+
+def make(root, told, name="base"):
+    gather(told.source, told.words, root / "entries")
+    return build(told, root / "entries", root / name, root / "vectors", *models_of(told, no_foreign))
+
+
+def files(base):
+    """Every matrix and table of a base, but Lucene's."""
+    return {path.relative_to(base).as_posix(): path for path in sorted(base.rglob("*")) if path.is_file()
+            and "bm25" not in path.parts and path.name != BASE}  # fmt: skip
+
+
+def test_ten_new_entries_encode_ten_and_the_result_is_that_of_a_fresh_base(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 30))
+    assert make(tmp_path, told)["encoded_now"] == {"clip": 30}
+    assert make(tmp_path, told)["encoded_now"] == {"clip": 0}
+    for number in range(30, 40):
+        write_entry(tmp_path / "museum", f"tower_{number}", number)
+    for kind in ("txt", "png"):
+        (tmp_path / "museum" / f"tower_03.{kind}").unlink()
+    write_picture(tmp_path / "museum" / "tower_05.png", 1005)
+    (tmp_path / "museum" / "tower_06.txt").write_text("It was moved to Basel.", "utf-8")
+    described = make(tmp_path, told)
+    assert described["encoded_now"] == {"clip": 11}
+    assert described["entries"] == 39
+    (tmp_path / "fresh").mkdir()
+    fresh = make(tmp_path / "fresh", told)
+    assert fresh["encoded_now"] == {"clip": 39}
+    ours, theirs = files(tmp_path / "base"), files(tmp_path / "fresh" / "base")
+    assert list(ours) == list(theirs)
+    for name, path in ours.items():
+        if name.endswith(".npy"):
+            np.testing.assert_allclose(np.load(path), np.load(theirs[name]), atol=1e-6, rtol=0)
+        elif name.endswith(".json"):
+            left, right = (read_json(each)["whole"] for each in (path, theirs[name]))
+            np.testing.assert_allclose(left.pop("impostors"), right.pop("impostors"), atol=1e-4)
+            assert left.pop("temperature") == pytest.approx(right.pop("temperature"), rel=1e-2)
+            assert left["means"]["clip"] == pytest.approx(right["means"]["clip"], abs=1e-6)
+        else:
+            assert path.read_bytes() == theirs[name].read_bytes()
+
+
+def test_broken_pictures_are_listed_and_never_fatal(tmp_path):
+    folder = write_folder(tmp_path / "museum", 20)
+    (folder / "tower_01.png").write_bytes(b"not a picture")
+    cut = (folder / "tower_02.png").read_bytes()
+    (folder / "tower_02.png").write_bytes(cut[: len(cut) // 2])
+    (folder / "tower_03.png").write_bytes((folder / "tower_04.png").read_bytes())
+    described = make(tmp_path, settings(tmp_path, folder))
+    assert described["counts"] == {"broken_picture": 2, "shared_picture": 1}
+    assert described["pictures_with_vector"] == {"clip": 18}
+    rows = [row for _, row in read_csv(tmp_path / "base" / LISTED)]
+    assert [row[0] for row in rows] == ["kind", "shared_picture", "broken_picture", "broken_picture"]
+    assert "not_an_image" in rows[2][2]
+
+
+def test_a_base_without_any_face(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
+    write_onnx(tmp_path / "arcface" / "model.onnx")
+    faces = NamedEncoder(registered=True, model=str(tmp_path / "arcface"), settings=FACES, weight=1.0)
+    told = told.model_copy(update={"image_encoders": {"arcface": faces, **told.image_encoders}})
+    assert make(tmp_path, told)["pictures_with_vector"] == {"arcface": 0, "clip": 20}
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        answer = asker.ask("Where does it stand?", (tmp_path / "museum" / "tower_07.png").read_bytes())
+    assert answer.entries[0].title == "tower 07"
+    assert answer.supports[0].title == "tower 07"
+    assert answer.supports[0].picture == (tmp_path / "museum" / "tower_07.png").read_bytes()
+    assert answer.faces == []
+    assert any(note.startswith("Nobody reads") for note in answer.notes)
+
+
+def test_a_base_without_any_picture(tmp_path):
+    folder = tmp_path / "museum"
+    folder.mkdir()
+    for name in ("mill", "inn"):
+        (folder / f"{name}.txt").write_text(f"The {name} stands in Bern.", "utf-8")
+    described = make(tmp_path, settings(tmp_path, folder))
+    assert described["counts"] == {"no_picture": 2}
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        answer = asker.ask("Where is the inn?", write_picture(tmp_path / "a.png", 0).read_bytes())
+    assert answer.supports[0].title == "inn"
+    assert (answer.entries, answer.score) == ([], None)
+    assert "The base has no picture to compare with: the answer comes from the texts alone." in answer.notes
+
+
+def test_a_picture_that_changes_meanwhile_is_not_taken_for_another(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 3))
+    gather(told.source, told.words, tmp_path / "entries")
+    write_picture(tmp_path / "museum" / "tower_01.png", 77)
+    with pytest.raises(BadInput, match="tower_01.png: the picture has changed since it was listed"):
+        build(told, tmp_path / "entries", tmp_path / "base", tmp_path / "vectors", *models_of(told, no_foreign))
+    assert not (tmp_path / "base").exists()
+    assert make(tmp_path, told)["pictures_with_vector"] == {"clip": 3}
+
+
+def test_what_cannot_be_asked(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
+    make(tmp_path, told)
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        with pytest.raises(BadInput, match="the question is empty"):
+            asker.ask(" ", None)
+        with pytest.raises(BadInput, match="not an image"):
+            asker.ask("what?", b"nothing")
+        with pytest.raises(BadInput, match="field '--face': no such face; got 1; expected 0, the whole picture"):
+            asker.ask("what?", (tmp_path / "museum" / "tower_07.png").read_bytes(), face=1)
+        assert asker.ask("Who lives in tower 09?", None).supports[0].title == "tower 09"
+        strange = io.BytesIO()
+        Image.new("RGB", (30, 30), "white").save(strange, "PNG")
+        assert not asker.ask("what?", strange.getvalue()).entries[0].sure
+
+
+def test_another_model_and_another_version_are_refused(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
+    make(tmp_path, told)
+    config = tmp_path / "clip" / "open_clip_config.json"
+    config.write_text(config.read_text("utf-8").replace("0.25", "0.5"), "utf-8")
+    with pytest.raises(BadInput, match="field 'clip': the model is another one"):
+        BaseAsker(tmp_path / "base", no_foreign)
+    described = read_json(tmp_path / "base" / BASE)
+    described["settings"]["version"] = VERSION + 1
+    (tmp_path / "base" / BASE).write_text(json.dumps(described), "utf-8")
+    with pytest.raises(BadInput, match="another version"):
+        BaseAsker(tmp_path / "base", no_foreign)
+    with pytest.raises(BadInput, match="no base"):
+        BaseAsker(tmp_path, no_foreign)
+
+
+def test_a_failed_build_leaves_the_base_and_the_vectors(tmp_path, monkeypatch):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
+    make(tmp_path, told)
+    before = {name: path.read_bytes() for name, path in files(tmp_path / "base").items()}
+    write_entry(tmp_path / "museum", "tower_99", 99)
+
+    def full(*arguments, **options):
+        raise OSError("full")
+
+    monkeypatch.setattr("trivium.kvqae.bases.building.build_index", full)
+    with pytest.raises(OSError, match="full"):
+        make(tmp_path, told)
+    monkeypatch.undo()
+    assert {name: path.read_bytes() for name, path in files(tmp_path / "base").items()} == before
+    assert make(tmp_path, told)["encoded_now"] == {"clip": 0}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_ten_thousand_pictures_of_which_one_in_a_hundred_is_broken(tmp_path):
+    folder = tmp_path / "museum"
+    for number in range(10_000):
+        write_entry(folder, f"tower_{number:05d}", number)
+    for number in range(0, 10_000, 100):
+        (folder / f"tower_{number:05d}.png").write_bytes(b"\x89PNG\r\n\x1a\n%d" % number)
+    told = settings(tmp_path, folder)
+    described = make(tmp_path, told)
+    assert described["counts"] == {"broken_picture": 100}
+    assert described["pictures_with_vector"] == {"clip": 9900}
+    for number in range(10_000, 10_010):
+        write_entry(folder, f"tower_{number:05d}", number)
+    assert make(tmp_path, told)["encoded_now"] == {"clip": 10}
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        answer = asker.ask("What is it?", (folder / "tower_04321.png").read_bytes())
+    assert answer.entries[0].title == "tower 04321"

@@ -1,0 +1,132 @@
+"""What is read of a folder and of a table, and what is listed."""
+
+import json
+import os
+
+import pytest
+
+from tests.kvqae.bases.own_folder import write_entry, write_folder, write_picture
+from trivium.errors import BadInput
+from trivium.kvqae.bases.entries import parse_text, read_source
+
+
+def kinds(source):
+    return sorted((problem.kind, problem.place) for problem in source.problems)
+
+
+def test_pictures_of_the_same_name_of_a_number_and_of_a_folder(tmp_path):
+    for name in ("Old_mill.txt", "Ada.txt"):
+        (tmp_path / name).write_text("It stands here.", "utf-8")
+    names = ["Old_mill.jpg", "Old_mill-2.jpg", "Old_mill (3).png", "Ada/first.jpg", "Ada/second.jpg", "Old_miller.jpg"]
+    for seed, name in enumerate(names):
+        write_picture(tmp_path / name, seed)
+    source = read_source(tmp_path)
+    found = {entry.title: [path.name for path in entry.pictures] for entry in source.entries}
+    assert found == {
+        "Ada": ["first.jpg", "second.jpg"],
+        "Old mill": ["Old_mill (3).png", "Old_mill-2.jpg", "Old_mill.jpg"],
+    }
+    assert kinds(source) == [("picture_without_text", "Old_miller.jpg")]
+
+
+def test_a_number_that_belongs_to_the_name(tmp_path):
+    write_entry(tmp_path, "Apollo 11", 0)
+    write_entry(tmp_path, "Apollo 12", 1)
+    assert [[path.name for path in entry.pictures] for entry in read_source(tmp_path).entries] == [
+        ["Apollo 11.png"],
+        ["Apollo 12.png"],
+    ]
+
+
+def test_what_is_wrong_is_listed_and_the_rest_is_taken(tmp_path):
+    write_entry(tmp_path, "good", 0)
+    (tmp_path / "empty.txt").write_text(" \n\n", "utf-8")
+    (tmp_path / "latin.txt").write_bytes("Bâle".encode("latin-1"))
+    (tmp_path / "alone.md").write_text("# Alone\n\nNobody drew it.", "utf-8")
+    (tmp_path / "alone.txt").write_text("Again.", "utf-8")
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "alone.md").write_text("# Alone\n\nNobody drew it.", "utf-8")
+    source = read_source(tmp_path)
+    assert [entry.title for entry in source.entries] == ["Alone", "good"]
+    assert kinds(source) == [
+        ("duplicate", "alone.txt"),
+        ("duplicate", "copy/alone.md"),
+        ("empty_text", "empty.txt"),
+        ("no_picture", "alone.md"),
+        ("no_picture", "copy/alone.md"),
+        ("unreadable_text", "latin.txt"),
+    ]
+
+
+def test_markdown_and_plain_text():
+    text = "\ufeff# The mill #\n\nOne\ntwo\n\n## Later\nThree.\n"
+    assert parse_text(text, markdown=True) == ("The mill", ("One two", "Three."))
+    assert parse_text(text, markdown=False)[0] == ""
+
+
+def test_a_table_with_several_pictures_an_entry(tmp_path):
+    write_picture(tmp_path / "a.png", 0)
+    write_picture(tmp_path / "b.png", 1)
+    (tmp_path / "museum.csv").write_text(
+        "Title,text,image,year\nMill,It stands.,a.png,1\nMill,,b.png,2\nMill,Another mill.,nowhere.png,3\nInn,,a.png,4\n",
+        "utf-8",
+    )
+    source = read_source(tmp_path / "museum.csv")
+    assert [(entry.title, entry.paragraphs, [path.name for path in entry.pictures]) for entry in source.entries] == [
+        ("Mill", ("It stands.",), ["a.png", "b.png"]),
+        ("Mill", ("Another mill.",), []),
+    ]
+    assert kinds(source) == [
+        ("empty_text", "museum.csv:5"),
+        ("missing_picture", "museum.csv:4"),
+        ("no_picture", "museum.csv:4"),
+        ("same_title", "museum.csv:4"),
+    ]
+
+
+def test_json_lines(tmp_path):
+    write_picture(tmp_path / "a.png", 0)
+    rows = [{"title": "Mill", "text": "It stands.\n\nIt turns.", "image": ["a.png"]}, {"title": "Inn", "text": "Beer."}]
+    (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    entries = read_source(tmp_path / "m.jsonl").entries
+    assert [(entry.title, len(entry.paragraphs), len(entry.pictures)) for entry in entries] == [
+        ("Mill", 2, 1),
+        ("Inn", 1, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("m.csv", "title,text\na,b\n", "missing columns; got \\['image'\\]"),
+        ("m.csv", "title,text,image\na,b\n", "m.csv:2: a row of another length"),
+        ("m.csv", "title,text,image\n", "no entry; got 'nothing'"),
+        ("m.jsonl", '{"title": "a"}', "m.jsonl:1: field 'text': not a text"),
+        ("m.jsonl", '{"title": "a", "text": "b", "image": 3}', "field 'image'"),
+        ("m.jsonl", "{", "not JSON"),
+        ("m.pdf", "x", "neither a folder nor a table"),
+    ],
+)
+def test_a_table_that_cannot_be_read(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content, "utf-8")
+    with pytest.raises(BadInput, match=message):
+        read_source(tmp_path / name)
+
+
+def test_no_such_folder_and_an_empty_one(tmp_path):
+    with pytest.raises(BadInput, match="no such folder or table"):
+        read_source(tmp_path / "nowhere")
+    with pytest.raises(BadInput, match="no entry"):
+        read_source(tmp_path)
+
+
+def test_a_folder_that_may_not_be_read(tmp_path):
+    write_folder(tmp_path / "inside", 1)
+    (tmp_path / "inside").chmod(0)
+    try:
+        if os.access(tmp_path / "inside", os.R_OK):
+            pytest.skip("root reads everything")
+        with pytest.raises(BadInput, match="a folder cannot be read"):
+            read_source(tmp_path)
+    finally:
+        (tmp_path / "inside").chmod(0o755)

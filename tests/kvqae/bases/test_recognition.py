@@ -1,0 +1,139 @@
+"""Entries for a picture, by hand and against plain loops; several faces; many pictures by codes."""
+
+import insightface
+import numpy as np
+import pytest
+from PIL import Image
+
+from bench import kb_search
+from tests.kvqae.bases.own_folder import settings
+from tests.kvqae.bases.test_building import FACES, make, no_foreign
+from tests.kvqae.tiny_encoders import write_onnx
+from trivium.errors import BadInput
+from trivium.files.matrices import write_matrix
+from trivium.kvqae.bases.asking import BaseAsker
+from trivium.kvqae.bases.calibration import Calibration
+from trivium.kvqae.bases.picture_search import CODES, VECTORS, PictureSearch, lists_of, write_codes
+from trivium.kvqae.bases.recognition import Pictured, Recogniser, calibrated
+from trivium.kvqae.bases.settings import NamedEncoder
+from trivium.vision.neighbours import exact_search
+
+
+def pictured(root, name, vectors, owners, weight=1.0):
+    folder = root / name
+    folder.mkdir()
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    with write_matrix(folder / VECTORS, *unit.shape, np.float32) as matrix:
+        matrix[:] = unit
+    pictures = np.arange(len(owners))
+    return Pictured(name, "whole", weight, PictureSearch(folder), pictures, np.array(owners))
+
+
+def test_scores_are_weighted_means_of_z_of_the_best_picture(tmp_path):
+    left = pictured(tmp_path, "left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0], weight=3)
+    right = pictured(tmp_path, "right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0], weight=1)
+    recogniser = Recogniser([left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5}))
+    asked = {"left": np.array([0, 1], np.float32), "right": np.array([0, 1], np.float32)}
+    ranking, given = recogniser.rank(asked)
+    # Entry 1: left 1, right 0. Entry 0: left √½ (its second picture), right 1.
+    expected = {1: 0.75 * (1 - 0.5) / 0.25 + 0, 0: 0.75 * (np.sqrt(0.5) - 0.5) / 0.25 + 0.25 * 1 / 0.5}
+    assert ranking.entries.tolist() == [1, 0]
+    assert ranking.scores == pytest.approx([expected[1], expected[0]], abs=1e-6)
+    assert given["right"] == pytest.approx({0: 0.5, 1: 0.0})
+    assert recogniser.rank(asked, without_entry=1)[0].entries.tolist() == [0]
+    without = recogniser.rank(asked, without_picture=2)[0]
+    assert without.scores[without.entries == 0] == pytest.approx([0.75 * (0 - 0.5) / 0.25 + 0.5], abs=1e-6)
+    assert recogniser.rank({})[0].entries.tolist() == []
+
+
+def test_calibration_asks_each_picture_without_its_entry(tmp_path):
+    """Against plain loops over all pictures."""
+    draw = np.random.default_rng(0)
+    centres = draw.normal(size=(15, 6))
+    vectors, owners = np.repeat(centres, 2, axis=0) + 0.3 * draw.normal(size=(30, 6)), np.repeat(np.arange(15), 2)
+    system = pictured(tmp_path, "clip", vectors, owners)
+    eligible = np.ones(30, bool)
+    eligible[4] = False
+    made = calibrated([system], owners, eligible, {})
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    others = cosines[owners[:, None] != owners[None]]
+    assert (made.means["clip"], made.deviations["clip"]) == pytest.approx((others.mean(), others.std()), abs=1e-5)
+    best = [cosines[row][owners != owners[row]].max() for row in range(30) if eligible[row]]
+    assert made.impostors == pytest.approx(sorted((np.array(best) - others.mean()) / others.std()), abs=1e-4)
+    assert (made.pairs, made.drawn) == (28, False)  # the twin of the one that may not be asked has none
+    assert made.temperature is not None
+
+
+def test_few_pictures_are_searched_as_exact_search_does(tmp_path):
+    kb_search.write_vectors(tmp_path / VECTORS, 500, 32)
+    search = PictureSearch(tmp_path)
+    asked = kb_search.questions(search.matrix, 20)
+    _, exact = exact_search(asked, search.matrix, 10)
+    for question, rows in zip(asked, exact, strict=True):
+        assert search.nearest(question)[0][:10].tolist() == rows.tolist()
+
+
+def test_many_pictures_are_found_by_codes(tmp_path):
+    for width in (64, 32):
+        (tmp_path / str(width)).mkdir()
+        kb_search.write_vectors(tmp_path / str(width) / VECTORS, 20_000, width)
+        write_codes(tmp_path / str(width))
+        assert (tmp_path / str(width) / CODES).stat().st_size < 20_000 * (width + 8) * 1.3
+    measured = kb_search.in_process(tmp_path)
+    assert len(measured["clock"]) == kb_search.QUESTIONS
+    assert min(kb_search.recall(tmp_path, measured["found"]).values()) >= 0.95
+    assert lists_of(1_500_000) == 2048
+
+
+def test_synthetic_vectors_lie_in_clusters_and_are_drawn_again(tmp_path):
+    for name in ("a.npy", "b.npy"):
+        kb_search.write_vectors(tmp_path / name, 3000, 256)
+    first, second = (np.load(tmp_path / name).astype(np.float32) for name in ("a.npy", "b.npy"))
+    assert (first == second).all()
+    same, other = first[5] @ first[5 + 30], first[5] @ first[6]  # 30 centres
+    assert same == pytest.approx(0.70, abs=0.1)
+    assert abs(other) < 0.25
+
+
+def test_codes_of_a_vector_with_nan(tmp_path):
+    with write_matrix(tmp_path / VECTORS, 20_000, 8, np.float32) as matrix:
+        matrix[:] = 1
+        matrix[70] = np.nan
+    with pytest.raises(BadInput, match="NaN or infinite"):
+        write_codes(tmp_path)
+
+
+def test_one_of_several_faces(tmp_path):
+    group = Image.open(f"{next(iter(insightface.__path__))}/data/images/t1.jpg").convert("RGB")
+    boxes = [(100, 80), (300, 80), (500, 80), (700, 80), (900, 80)]
+    museum = tmp_path / "museum"
+    museum.mkdir()
+    for number, (left, top) in enumerate(boxes):
+        group.crop((left, top, left + 300, top + 300)).save(museum / f"guest_{number}.png")
+        (museum / f"guest_{number}.txt").write_text("A guest of the party.", "utf-8")
+    group.save(tmp_path / "group.png")
+    write_onnx(tmp_path / "arcface" / "model.onnx")
+    told = settings(tmp_path, museum)
+    faces = NamedEncoder(registered=True, model=str(tmp_path / "arcface"), settings=FACES, weight=1.0)
+    told = told.model_copy(update={"image_encoders": {"arcface": faces, **told.image_encoders}})
+    assert make(tmp_path, told)["pictures_with_vector"]["arcface"] >= 3
+    asked = (tmp_path / "group.png").read_bytes()
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        best = asker.ask("Who is this?", asked)
+        assert len(best.faces) == 6
+        middles = [face.box[0] + face.box[2] for face in best.faces]
+        assert middles == sorted(middles)
+        assert best.face.probability == max(face.probability for face in best.faces)
+        number = best.faces.index(best.face) + 1
+        assert any(note.startswith(f"6 faces were found; number {number} from the left") for note in best.notes)
+        third = asker.ask("Who is this?", asked, face=3)
+        assert third.face == third.faces[2]
+        assert {name for support in third.supports for name in support.contributions} == {"arcface"} | {
+            name for support in third.supports for name in support.contributions if name == "bm25"
+        }
+        whole = asker.ask("Who is this?", asked, face=0)
+        assert whole.face is None
+        assert "clip" in whole.supports[0].contributions
+        with pytest.raises(BadInput, match="no such face; got 7; expected 0, the whole picture, or 1 to 6"):
+            asker.ask("Who is this?", asked, face=7)

@@ -1,0 +1,246 @@
+"""`trivium kb`: a folder of texts and pictures becomes a knowledge base that questions are asked of.
+
+trivium kb my_museum --out museum --image-encoder open_clip:ViT-B-32/openai
+
+The folder it writes is a small DVC project of two stages, `entries` and `base`, which are this command with `--stage`:
+`dvc repro` there does the same again. Vectors are kept beside them by the hash of what they describe, see
+docs/own_pictures.md.
+"""
+
+import argparse
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_csv
+
+if TYPE_CHECKING:
+    from trivium.kvqae.bases.settings import BaseSettings
+
+PARAMS, GRAPH, SECTION = "params.yaml", "dvc.yaml", "kb"
+ENTRIES, BASE, STORES = "entries", "base", "vectors"
+STAGES = (ENTRIES, BASE)
+SHOWN = 5  # problems of each kind
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
+        prog="trivium kb",
+        description="Make a knowledge base of your own texts and pictures, and keep it in step with them.",
+        epilog="Forms of the source, encoders and readers: docs/own_pictures.md. Faces: docs/faces.md.",
+    )
+    made.add_argument(
+        "source",
+        nargs="?",
+        type=Path,
+        help="a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and "
+        "image (default: what the base was made of before)",
+    )
+    made.add_argument("--out", type=Path, metavar="FOLDER", help="of the base")
+    made.add_argument(
+        "--image-encoder",
+        action="append",
+        default=[],
+        metavar="[NAME=]MODEL",
+        help="open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
+        "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated",
+    )
+    made.add_argument(
+        "--text-encoder", action="append", default=[], metavar="NAME=FOLDER",
+        help="beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated",
+    )  # fmt: skip
+    made.add_argument("--reader", metavar="FOLDER", help="a BERT reader, used where `trivium ask` names no other")
+    made.add_argument(
+        "--checkout", type=Path, metavar="FOLDER",
+        help="a project after `make repro`: its encoders, weights and reader. The sample's know an invented world only",
+    )  # fmt: skip
+    made.add_argument("--words", type=int, help="most words of a passage (default: 100, or as in the checkout)")
+    made.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
+    return made
+
+
+def settings_of(arguments: argparse.Namespace) -> "BaseSettings":
+    """What the command line says.
+
+    Raises:
+        BadInput: no source, no encoder, or one that is not known.
+    """
+    from trivium.commands.kb_models import from_checkout, image_encoder, text_encoder
+    from trivium.harness.parameters import validate
+    from trivium.kvqae.bases.building import VERSION
+    from trivium.kvqae.bases.settings import BaseSettings
+
+    values: dict[str, Any] = {} if arguments.checkout is None else from_checkout(arguments.checkout)
+    values |= {"version": VERSION, "source": str(arguments.source.resolve())}
+    if arguments.image_encoder:
+        values["image_encoders"] = dict(image_encoder(each) for each in arguments.image_encoder)
+    if arguments.text_encoder:
+        values["text_encoders"] = dict(text_encoder(each) for each in arguments.text_encoder)
+    if arguments.reader is not None:
+        values["reader"] = str(Path(arguments.reader).resolve())
+    if arguments.words is not None:
+        values["words"] = arguments.words
+    if not values.get("image_encoders"):
+        raise BadInput("no encoder of pictures", field="--image-encoder",
+                       expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
+    return validate(BaseSettings, values, SECTION, Path("the command line"))
+
+
+def read_settings(folder: Path) -> "BaseSettings":
+    """What a base was told before.
+
+    Raises:
+        BadInput: there is no base.
+    """
+    from trivium.harness.parameters import read_parameters, section_of, validate
+    from trivium.kvqae.bases.settings import BaseSettings
+
+    if not (folder / PARAMS).is_file():
+        raise BadInput("no base was made there before: name what it is to be made of", file=folder)
+    return validate(BaseSettings, section_of(read_parameters(folder / PARAMS), SECTION, folder / PARAMS), SECTION,
+                    folder / PARAMS)  # fmt: skip
+
+
+def check(settings: "BaseSettings", out: Path) -> None:
+    """Refuse what would fail later, before anything is written.
+
+    Raises:
+        BadInput: a source that cannot be read, models that are not there, or an `out` that is something else.
+    """
+    from trivium.commands.kb_models import check_model
+    from trivium.kvqae.bases.entries import read_source
+
+    source, place = settings.source.resolve(), out.resolve()
+    if place == source or source in place.parents or place in source.parents:
+        raise BadInput("the base and what it is made of should lie apart", field="--out", got=str(out))
+    if out.exists() and not (out / GRAPH).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise BadInput("something else is there", field="--out", got=str(out), expected="a new folder, or a base")
+    read_source(settings.source)
+    for name, entry in settings.image_encoders.items():
+        check_model(name, entry)
+
+
+def write_project(out: Path, settings: "BaseSettings") -> None:
+    """Parameters and graph of a base's own DVC project."""
+    from dvc.repo import Repo
+
+    models = [Path(each.model) for each in [*settings.image_encoders.values(), *settings.text_encoders.values()]]
+    kept = {"cache": False, "persist": True}  # what is deleted is gone; stages replace their outputs themselves
+    stages = {
+        ENTRIES: {
+            "cmd": f"python -m trivium kb --stage {ENTRIES}",
+            "always_changed": True,  # it looks at the source itself, and an unreadable picture does not stop it
+            "params": [f"{SECTION}.source", f"{SECTION}.words"],
+            "outs": [{ENTRIES: kept}],
+        },
+        BASE: {
+            "cmd": f"python -m trivium kb --stage {BASE}",
+            "deps": [ENTRIES, *sorted(str(model) for model in models if model.is_dir())],
+            "params": [SECTION],
+            "outs": [{BASE: kept}],
+        },
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in ((PARAMS, {SECTION: settings.model_dump(mode="json")}), (GRAPH, {"stages": stages})):
+        with write_atomically(out / name) as beside:
+            beside.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), "utf-8")
+    if not (out / ".dvc").is_dir():
+        with redirect_stdout(io.StringIO()):  # DVC's welcome
+            Repo.init(str(out), no_scm=True).close()
+        (out / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n", "utf-8")
+
+
+def reproduce(out: Path) -> None:
+    """Have DVC run what is to be run.
+
+    Raises:
+        BadInput: a stage failed; it has said why.
+    """
+    library = str(Path(__file__).resolve().parents[2])
+    paths = [library, *filter(None, [os.environ.get("PYTHONPATH")])]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    ended = subprocess.run(
+        [sys.executable, "-m", "dvc", "repro", "--quiet"],
+        cwd=out,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PATH": path},
+        check=False,
+    )
+    if ended.returncode:
+        raise BadInput("the base was not made anew, and what was there before stays", file=out)
+
+
+def run_stage(name: str) -> None:
+    """Run a stage of the project in the current folder.
+
+    Raises:
+        BadInput: see `gather` and `build`.
+    """
+    from trivium.kvqae.bases.gathering import gather
+
+    settings = read_settings(Path())
+    if name == ENTRIES:
+        gather(settings.source, settings.words, Path(ENTRIES))
+        return
+    from trivium.commands.kb_models import foreign
+    from trivium.kvqae.bases.building import build
+    from trivium.kvqae.bases.models import models_of
+
+    build(settings, Path(ENTRIES), Path(BASE), Path(STORES), *models_of(settings, foreign))
+
+
+def summary(out: Path) -> list[str]:
+    """What a base has, in words."""
+    from trivium.kvqae.bases.building import LISTED, read_base
+
+    described, settings = read_base(out / BASE)
+    lines = [f"{out}: {described['entries']} entries, {described['passages']} passages, "
+             f"{described['pictures']} pictures"]  # fmt: skip
+    for name, count in described["pictures_with_vector"].items():
+        lines.append(f"  {name}: {count} pictures with a vector, {described['encoded_now'][name]} encoded now")
+    problems = [row for _, row in read_csv(out / BASE / LISTED)][1:]
+    for kind, count in sorted(described["counts"].items()):
+        lines.append(f"  {kind.replace('_', ' ')}: {count}")
+        several = [row for row in problems if row[0] == kind]
+        lines += [f"    {place}{f' ({detail})' if detail else ''}" for _, place, detail in several[:SHOWN]]
+        if count > SHOWN:
+            lines.append(f"    … all of them are listed in {out / BASE / LISTED}")
+    if settings.invented:
+        lines.append("  warning: these models are the sample's stand-ins; they know an invented world only")
+    return lines
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Make a base, or make it again."""
+    read = parser()
+    arguments = read.parse_args(argv)
+    try:
+        if arguments.stage is not None:
+            run_stage(arguments.stage)
+            return
+        if arguments.out is None:
+            read.error("--out is needed")
+        told = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
+        if arguments.source is None and any(told):
+            read.error("options need the source: without it, the base is made again as it was told before")
+        settings = read_settings(arguments.out) if arguments.source is None else settings_of(arguments)
+        check(settings, arguments.out)
+        write_project(arguments.out, settings)
+        reproduce(arguments.out)
+        print("\n".join(summary(arguments.out)))
+    except BadInput as error:
+        print(f"kb: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""The models of a base of one's own as a person names them: folders, names, a built project, an endpoint."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from trivium.errors import BadInput
+from trivium.harness.parameters import read_parameters, section_of
+from trivium.kvqae.bases.models import PictureModel, digest_of, digest_of_folder
+from trivium.kvqae.bases.readers import FolderReader, Read, Reader
+from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
+from trivium.vision.encoder_registry import ENCODERS
+from trivium.vision.image_encoding import LoadedEncoder
+
+MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
+ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
+WEIGHT = 1.0
+REQUESTS, PATIENCE, RETRIES, BACKOFF = 600.0, 120.0, 3, 1.0  # a minute; seconds; times; seconds
+PAUSE = 60.0  # seconds that an endpoint which fails is left alone
+PROMPT = (
+    "Answer the question with a few words from the passages, and nothing else. "
+    "If the passages do not say, answer: unknown."
+)
+
+
+def image_encoder(asked: str) -> tuple[str, dict[str, Any]]:
+    """Name and entry of what `--image-encoder` says.
+
+    Raises:
+        BadInput: no such model.
+    """
+    name, equals, model = asked.partition("=")
+    if equals and name in ENCODERS and Path(model).is_dir():
+        settings = MTCNN if ENCODERS[name].route == "face" else {}
+        return name, {"registered": True, "model": str(Path(model).resolve()), "settings": settings, "weight": WEIGHT}
+    from trivium.decorrelation.benchmark.family import find_model
+
+    found = find_model(asked)
+    if found.family == "npy":
+        raise BadInput("embeddings cannot look at new pictures", field="--image-encoder", got=asked)
+    if found.name in ENCODERS:
+        raise BadInput("a name of the graph's encoders", field="--image-encoder", got=asked, expected="another NAME=")
+    where = str(Path(found.where).resolve()) if Path(found.where).is_dir() else found.where
+    return _file_name(found.name), {"registered": False, "model": f"{found.family}:{where}", "weight": WEIGHT}
+
+
+def _file_name(name: str) -> str:
+    return "".join(each if each.isalnum() or each in "-_." else "-" for each in name)
+
+
+def text_encoder(asked: str) -> tuple[str, dict[str, Any]]:
+    """Name and entry of what `--text-encoder` says.
+
+    Raises:
+        BadInput: no such encoder.
+    """
+    name, equals, folder = asked.partition("=")
+    if not equals or name not in TEXT_ENCODERS:
+        raise BadInput("no such text encoder", field="--text-encoder", got=asked, expected="NAME=FOLDER",
+                       choices=TEXT_ENCODERS)  # fmt: skip
+    if not Path(folder).is_dir():
+        raise BadInput("no such folder", field="--text-encoder", got=folder)
+    return name, {"registered": True, "model": str(Path(folder).resolve()), "weight": WEIGHT}
+
+
+def check_model(name: str, entry: NamedEncoder) -> None:
+    """Refuse a model that is not there.
+
+    Raises:
+        BadInput: it is not.
+    """
+    if not entry.registered:
+        from trivium.decorrelation.benchmark.family import find_model
+
+        find_model(entry.model)
+        return
+    for file in ENCODERS[name].files:
+        if not (Path(entry.model) / file).is_file():
+            raise BadInput("an encoder without its weights", file=Path(entry.model) / file)
+
+
+def from_checkout(root: Path) -> dict[str, Any]:
+    """Encoders, weights and reader of a built project, those that are there.
+
+    Raises:
+        BadInput: no project, or nothing is built.
+    """
+    from trivium.files.tables import read_json
+
+    root, path = root.resolve(), root.resolve() / "params.yaml"
+    tree = read_parameters(path)
+    kvqae = section_of(tree, "kvqae", path)
+    weights = section_of(tree, f"kvqae.fuse.weights.{ROW}", path)
+    images: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
+    for name, weight in weights.items():
+        texts_here = name in TEXT_ENCODERS
+        entry = dict(section_of(tree, f"kvqae.{'text' if texts_here else 'image'}_encoders.{name}", path))
+        folder = root / str(entry.pop("model"))
+        files = [TEXT_ENCODERS[name].folders["passage"]] if texts_here else ENCODERS[name].files
+        if all((folder / file).exists() for file in files):
+            found = {"registered": True, "model": str(folder), "settings": entry, "weight": weight}
+            (texts if texts_here else images)[name] = found
+    if not images:
+        raise BadInput("no encoder is built there: run `make repro P=kvqae` there first", file=root)
+    tokens = int(section_of(tree, "kvqae.texts", path)["tokens"])
+    read, reader = kvqae["read"], kvqae["reader"]
+    values: dict[str, Any] = {
+        "words": kvqae["passages"]["words"],
+        "text_tokens": tokens,
+        "image_encoders": images,
+        "text_encoders": texts,
+        "bm25_weight": 0.0 if texts else WEIGHT,
+        "reader_tokens": kvqae["texts"]["pair_tokens"],
+        "answer_tokens": reader["answer_tokens"],
+        "passages": read["passages"],
+        "invented": section_of(tree, "world", path).get("kvqae") == "sample",
+    }
+    folder = root / f"models/kvqae/reader/few_shot/seed-{read['seeds'][0]}"
+    if folder.is_dir():
+        values["reader"] = str(folder)
+    tuned = root / "metrics/kvqae/bm25_search.json"
+    if tuned.is_file():
+        values |= {name: read_json(tuned)[name] for name in ("k1", "b")}
+    return values
+
+
+class NamedEmbedder:
+    """The picture tower of a model that `trivium odmap` knows.
+
+    Args:
+        asked: as `find_model` takes it.
+
+    Attributes:
+        path: its name, for messages.
+        dimension: of an embedding.
+        weights: a digest of its parameters.
+
+    Raises:
+        BadInput: it cannot be had.
+    """
+
+    def __init__(self, asked: str) -> None:
+        import torch
+
+        from trivium.decorrelation.benchmark.family import find_model
+
+        self.path = Path(asked)
+        self._model = find_model(asked).load()
+        self.dimension = self([Image.new("RGB", (32, 32))]).shape[1]
+        state = hashlib.sha256()
+        for module in vars(self._model).values():
+            if isinstance(module, torch.nn.Module):
+                for name, tensor in sorted(module.state_dict().items()):
+                    state.update(
+                        name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+                    )
+        self.weights = state.hexdigest()
+
+    def __call__(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
+        """Embed RGB pictures; returns (n, dimension), each of length 1."""
+        import torch
+
+        from trivium.decorrelation.benchmark.embedder import unit
+
+        if not images:
+            return np.zeros((0, self.dimension), np.float32)
+        with torch.inference_mode():
+            return unit(self._model.encode_images(images), len(images), str(self.path))
+
+
+def foreign(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureModel:
+    """A model that no registry knows; one without a folder is loaded to know its weights.
+
+    Raises:
+        BadInput: it cannot be had.
+    """
+    decisive: dict[str, Any] = {"max_side": settings.max_side, "max_pixels": settings.max_pixels}
+    kind, _, where = entry.model.partition(":")
+    if Path(where).is_dir():
+        digest = digest_of_folder(Path(where), decisive | {"kind": kind})
+        return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
+    embedder = NamedEmbedder(entry.model)
+    digest = digest_of(decisive | {"model": entry.model, "weights": embedder.weights})
+    return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(embedder))
+
+
+class EndpointReader:
+    """A language model behind an OpenAI-compatible endpoint reads the passages; pictures are not sent to it.
+
+    Args:
+        address: base URL.
+        model: the endpoint's name for it.
+        key_variable: environment variable with the key; None where none is needed.
+        journal: folder that keeps its answers, so that none is paid for twice.
+
+    Raises:
+        BadInput: no key.
+    """
+
+    def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
+        from trivium.complexity.prompting.answer_cache import AnswerCache
+        from trivium.complexity.prompting.endpoint import Endpoint, key_from_environment
+        from trivium.complexity.prompting.prompted_models import PromptedModel
+        from trivium.harness.parameters import validate
+
+        said = {"label": model, "endpoint": address, "model": model, "examples": 0, "requests_per_minute": REQUESTS,
+                "parallel": 1, "timeout_s": PATIENCE, "backoff_s": BACKOFF, "key_variable": key_variable}  # fmt: skip
+        self._asked = validate(PromptedModel, said, "reader", Path("the command line"))
+        self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable), retries=RETRIES,
+                                  requests_per_minute=REQUESTS, timeout_s=PATIENCE, backoff_s=BACKOFF)  # fmt: skip
+        self._failed: tuple[float, BadInput] | None = None  # when, and how
+        self._cache = AnswerCache(journal)
+
+    def read(self, question: str, passages: Sequence[int], texts: PassageTexts, entry: str | None) -> Read:
+        """Its words, and where they stand in a passage, if they do.
+
+        Raises:
+            BadInput: it cannot be reached, or refuses.
+        """
+        from trivium.complexity.prompting.answer_cache import key_of
+        from trivium.complexity.prompting.endpoint import RefusedError
+
+        told = [
+            f"[{place}] {title}: {text}" for place, (title, text) in enumerate((texts[each] for each in passages), 1)
+        ]
+        shown = [f"The picture shows: {entry}"] if entry is not None else []
+        content = "\n\n".join([PROMPT, *told, *shown, f"Question: {question}"])
+        messages = [{"role": "user", "content": content}]
+        key = key_of(self._asked.model, messages, self._asked.sampling)
+        reply = self._cache.get(key)
+        if reply is None:
+            if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
+                raise self._failed[1]  # a table of questions would wait for each
+            try:
+                reply = self._endpoint.ask(messages, self._asked.sampling)
+            except RefusedError as error:
+                raise BadInput(f"the endpoint refuses the question: {error}", file=self._asked.endpoint) from None
+            except BadInput as error:
+                self._failed = time.monotonic(), error
+                raise
+            if reply.final:
+                self._cache.put(key, reply, model=self._asked.model)
+        answer = reply.content.strip()
+        wanted = answer.rstrip(".").casefold()
+        if not wanted or wanted == "unknown":
+            return Read()
+        for passage in passages:
+            text = texts[passage][1]
+            start = text.casefold().find(wanted)
+            if start >= 0 and len(text.casefold()) == len(text):
+                return Read(answer, None, passage, (start, start + len(wanted)))
+        return Read(answer)
+
+
+def reader_of(asked: str | None, model: str | None, key_variable: str | None, journal: Path) -> Any:
+    """What makes the reader of a base: of a folder, of an endpoint, or the base's own; None without any.
+
+    Raises:
+        BadInput: an endpoint without a model, or no such folder.
+    """
+    if asked is not None and asked.startswith(("http://", "https://")):
+        if model is None:
+            raise BadInput("which model of the endpoint?", field="--reader-model")
+        return lambda settings: EndpointReader(asked, model, key_variable, journal)
+    if asked is not None and not Path(asked).is_dir():
+        raise BadInput("no such reader", field="--reader", got=asked, expected="a folder, or http(s)://…")
+
+    def made(settings: BaseSettings) -> Reader | None:
+        folder = asked or settings.reader
+        return None if folder is None else FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens)
+
+    return made

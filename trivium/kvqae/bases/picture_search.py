@@ -1,0 +1,95 @@
+"""Which pictures of a base are like a new one: exact while there are few, by 8-bit codes in memory when there are many.
+
+Codes are an inverted file (faiss) with one byte a component; the lists nearest to the picture are searched. What they
+find is scored again with the vectors on disk, by `neighbours.ivf_search`. One question uses all cores.
+"""
+
+import math
+from pathlib import Path
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.matrices import read_matrix
+from trivium.kvqae.bases.vector_store import Vectors
+from trivium.vision.neighbours import ivf_search
+
+VECTORS, ROWS, CODES = "vectors.npy", "rows.npy", "codes.faiss"
+MANY = 50_000  # pictures from which on codes are searched
+DEEP = 100  # pictures that a search among many returns
+PROBED = 0.02  # share of the lists that is searched
+TRAINED, ROUNDS = 40, 4  # vectors a list, and rounds, that find the lists' centres
+AT_A_TIME = 16_384  # vectors in memory
+
+
+def lists_of(pictures: int) -> int:
+    """How many lists there are for so many pictures: about 2√n, a power of 2."""
+    return 2 ** round(math.log2(2 * math.sqrt(pictures)))
+
+
+def write_codes(folder: Path, *, seed: int = 0) -> None:
+    """Write the codes of a folder's vectors, beside them.
+
+    The lists' centres lie in a graph (HNSW), so that putting a vector into its list costs little.
+
+    Raises:
+        BadInput: a vector is not finite.
+    """
+    matrix = read_matrix(folder / VECTORS)
+    lists = lists_of(len(matrix))
+    index = faiss.index_factory(matrix.shape[1], f"IVF{lists}_HNSW32,SQ8", faiss.METRIC_INNER_PRODUCT)
+    inverted = faiss.extract_index_ivf(index)
+    inverted.cp.seed, inverted.cp.niter = seed, ROUNDS
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(matrix))[: TRAINED * lists])
+    index.train(_finite(matrix[drawn], folder))
+    for start in range(0, len(matrix), AT_A_TIME):
+        index.add(_finite(matrix[start : start + AT_A_TIME], folder))
+    with write_atomically(folder / CODES) as beside:
+        faiss.write_index(index, str(beside))
+
+
+def _finite(vectors: NDArray, folder: Path) -> Vectors:
+    found = np.ascontiguousarray(vectors, np.float32)
+    if not np.isfinite(found).all():
+        raise BadInput("NaN or infinite value in a vector", file=folder / VECTORS)
+    return found
+
+
+class PictureSearch:
+    """The vectors of one encoder.
+
+    Args:
+        folder: `vectors.npy` (n, width) of length 1, and `codes.faiss` where there are many.
+
+    Attributes:
+        matrix: the vectors; memory-mapped where there are codes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        matrix = read_matrix(folder / VECTORS)
+        self._index: faiss.Index | None = None
+        if (folder / CODES).is_file():
+            self._index = faiss.read_index(str(folder / CODES))
+            inverted = faiss.extract_index_ivf(self._index)
+            inverted.parallel_mode = 1  # threads share the lists of one question
+            self._probes = max(1, round(PROBED * inverted.nlist))
+            # The graph of centres is asked for as many lists as are searched.
+            centres = faiss.downcast_index(inverted.quantizer)
+            centres.hnsw.efSearch = max(64, 2 * self._probes)  # type: ignore[attr-defined]
+        self.matrix: Vectors = matrix if self._index is not None else np.asarray(matrix, np.float32)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def nearest(self, vector: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """(rows, cosines), best first: of all pictures while there are few, else of the `DEEP` best."""
+        if self._index is None:
+            cosines = self.matrix @ vector
+            rows = np.argsort(-cosines, kind="stable")
+            return rows, cosines[rows]
+        scores, found = ivf_search(vector[None], self._index, self.matrix, DEEP, probes=self._probes)
+        there = found[0] >= 0
+        return found[0][there], scores[0][there]
