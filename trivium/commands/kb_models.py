@@ -17,6 +17,7 @@ from trivium.kvqae.bases.readers import FolderReader, Read, Reader
 from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
+from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import LoadedEncoder
 
@@ -133,7 +134,7 @@ def from_checkout(root: Path) -> dict[str, Any]:
     return values
 
 
-class NamedEmbedder:
+class NamedEmbedder(Embedder):
     """The picture tower of a model that `trivium odmap` knows.
 
     Args:
@@ -165,16 +166,20 @@ class NamedEmbedder:
                     )
         self.weights = state.hexdigest()
 
-    def __call__(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
+    def prepare(self, images: Sequence[Image.Image]) -> Sequence[Image.Image]:
+        """RGB pictures as they are: the model prepares them itself."""
+        return images
+
+    def embed(self, prepared: Sequence[Image.Image]) -> NDArray[np.float32]:
         """Embed RGB pictures; returns (n, dimension), each of length 1."""
         import torch
 
         from trivium.decorrelation.benchmark.embedder import unit
 
-        if not images:
+        if not prepared:
             return np.zeros((0, self.dimension), np.float32)
         with torch.inference_mode():
-            return unit(self._model.encode_images(images), len(images), str(self.path))
+            return unit(self._model.encode_images(prepared), len(prepared), str(self.path))
 
 
 def foreign(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureModel:

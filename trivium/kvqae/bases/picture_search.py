@@ -33,14 +33,12 @@ def lists_of(pictures: int) -> int:
 def write_codes(folder: Path, *, seed: int = 0) -> None:
     """Write the codes of a folder's vectors, beside them.
 
-    The lists' centres lie in a graph (HNSW), so that putting a vector into its list costs little.
-
     Raises:
         BadInput: a vector is not finite.
     """
     matrix = read_matrix(folder / VECTORS)
     lists = lists_of(len(matrix))
-    index = faiss.index_factory(matrix.shape[1], f"IVF{lists}_HNSW32,SQ8", faiss.METRIC_INNER_PRODUCT)
+    index = faiss.index_factory(matrix.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     inverted = faiss.extract_index_ivf(index)
     inverted.cp.seed, inverted.cp.niter = seed, ROUNDS
     drawn = np.sort(np.random.default_rng(seed).permutation(len(matrix))[: TRAINED * lists])
@@ -76,9 +74,6 @@ class PictureSearch:
             inverted = faiss.extract_index_ivf(self._index)
             inverted.parallel_mode = 1  # threads share the lists of one question
             self._probes = max(1, round(PROBED * inverted.nlist))
-            # The graph of centres is asked for as many lists as are searched.
-            centres = faiss.downcast_index(inverted.quantizer)
-            centres.hnsw.efSearch = max(64, 2 * self._probes)  # type: ignore[attr-defined]
         self.matrix: Vectors = matrix if self._index is not None else np.asarray(matrix, np.float32)
 
     def __len__(self) -> int:
