@@ -6,6 +6,10 @@
   const show = () => theme.setAttribute("aria-pressed", String(dark()));
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; show(); });
   show();
+  const header = document.querySelector("header");
+  const below = () => { root.style.scrollPaddingTop = `${header.offsetHeight + 8}px`; };  // what a link leads to
+  addEventListener("resize", below);
+  below();
   const unfold = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
     const fold = target && (target.querySelector(":scope > details.fold") || target.closest("details.fold"));
