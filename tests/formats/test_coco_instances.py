@@ -168,6 +168,8 @@ def test_what_are_no_run_lengths_is_refused(read, runs, problem):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (put(category_id=1.5), r"annotation 1: field 'category_id': missing or wrong; got 1.5; expected int"),
+        (put(category_id=True), r"annotation 1: field 'category_id': missing or wrong; got True; expected int"),
         (put(category_id=9), r"annotation 1: field 'category_id': unknown category; got 9.*choices: 1, 2, 3, 17"),
         (put(image_id=99), r"annotation 1: field 'image_id': no such picture in images; got 99"),
         (put(id=2), r"annotation 2: field 'id': stands twice; got 2"),

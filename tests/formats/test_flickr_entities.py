@@ -63,6 +63,12 @@ def test_an_objects_class_is_what_most_phrases_call_it(read):
     }
 
 
+def test_the_type_of_most_phrases_wins_over_the_first_of_ours(read):
+    text = "[/EN#1/vehicles A cart] by [/EN#1/vehicles a car] , [/EN#1/people a man]"
+    annotated, _ = read(text=text)
+    assert {thing.class_name for thing in annotated.objects} == {"vehicles"}
+
+
 def test_boxes_of_other_types_are_kept_apart_and_counted_nowhere(read):
     annotated, counts = read()
     assert annotated.others == ((0.0, 0.0, 9.0, 9.0),)  # the house, a scene

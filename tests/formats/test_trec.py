@@ -16,6 +16,9 @@ def test_a_run_comes_back_in_its_order_with_the_scores_of_the_file(tmp_path):
     back = trec.read_run(tmp_path / "r.trec")
     assert back.queries == run.queries
     assert back.name == "toy"
+    zero = Run.from_dict({"q": {0: 2.0, 5: 1.0}}, name="toy")
+    trec.write_run(tmp_path / "zero.trec", zero)
+    np.testing.assert_array_equal(trec.read_run(tmp_path / "zero.trec").documents, [[0, 5]])
     np.testing.assert_array_equal(back.documents, [[7, 3, 9], [1, -1, -1]])
     np.testing.assert_array_equal(back.scores, untie(run.scores))
 

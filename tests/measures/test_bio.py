@@ -15,6 +15,9 @@ def test_tags_of_spans_and_back():
     tags = bio_tags(spans, 6)
     assert tags.tolist() == [3, 1, 2, 2, 1, 0]  # neighbours of one kind stay apart
     assert bio_spans(tags) == spans
+    spans = [(3, 0, 2), (1, 3, 4)]
+    assert bio_tags(spans, 5).tolist() == [7, 8, 8, 3, 4]
+    assert bio_spans([7, 8, 8, 3, 4]) == spans
     with pytest.raises(ValueError, match="overlaps"):
         bio_tags([(0, 0, 2), (1, 2, 3)], 5)
 

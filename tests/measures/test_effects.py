@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from scipy.stats.contingency import chi2_contingency, crosstab
 
 from trivium.measures.association import cramers_v, cramers_v_corrected
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
@@ -194,6 +195,19 @@ def test_cramers_v_without_its_bias():
     first, second = [0] * 30 + [1] * 30, [0] * 20 + [1] * 10 + [0] * 10 + [1] * 20
     assert cramers_v_corrected(first, second) == pytest.approx(np.sqrt((1 / 9 - 1 / 59) / (1 - 1 / 59)))
     assert cramers_v_corrected("aabb" * 20, [0, 0, 1, 1] * 20) == pytest.approx(1)
+    # Counts [[20, 5, 5], [5, 20, 15]]: r' is 2 - 1/69, c' 3 - 4/69, and the smaller one counts.
+    table = [[20, 5, 5], [5, 20, 15]]
+    first = [row for row in range(2) for column in range(3) for _ in range(table[row][column])]
+    second = [column for row in range(2) for column in range(3) for _ in range(table[row][column])]
+    phi = chi2_contingency(table, correction=False).statistic / 70
+    expected = np.sqrt((phi - 2 / 69) / (min(2 - 1 / 69, 3 - 4 / 69) - 1))
+    assert cramers_v_corrected(first, second) == pytest.approx(expected)
+    assert cramers_v_corrected(second, first) == pytest.approx(expected)
+    # Counts 3 × 3 of few examples, where both bounds are alike and the bias is large.
+    small = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    other = [0, 0, 1, 1, 1, 2, 2, 2, 0, 2]
+    phi = chi2_contingency(crosstab(small, other).count, correction=False).statistic / 10
+    assert cramers_v_corrected(small, other) == pytest.approx(np.sqrt(max(0, phi - 4 / 9) / (3 - 4 / 9 - 1)))
     rng = np.random.default_rng(0)
     pairs = [(rng.integers(40, size=800), rng.integers(2, size=800)) for _ in range(30)]
     assert np.mean([cramers_v(*pair) for pair in pairs]) > 0.2  # of two that have nothing to do with each other
