@@ -49,8 +49,8 @@ def main(
         + retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample)
         for name, wanted in TABLES.items()
     }
-    claim = {"claim": first_claim_html(blocks, level)}
-    write_part(out, parameters.world, noted(sections, parameters.base) | claim)
+    sections["claim"] = first_claim_html(blocks, level)
+    write_part(out, parameters.world, noted(sections, parameters.base))
 
 
 if __name__ == "__main__":
