@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -42,10 +43,23 @@ def test_it_says_how_long_was_waited() -> None:
     feed = Feed(slow, 4, 0)
     list(feed)
     assert 0.2 <= feed.waited <= feed.taken
-    ahead = Feed(slow, 4, 2)
-    for _ in ahead:
-        time.sleep(0.3)  # as a busy GPU does: two workers have made the next ones meanwhile
-    assert ahead.waited < ahead.taken - 4 * 0.3 + 0.01
+
+
+def test_workers_make_what_has_not_been_asked_for_yet(tmp_path: Path) -> None:
+    def make(number: int) -> int:
+        (tmp_path / str(number)).touch()
+        return number
+
+    feed = iter(Feed(make, 4, 2))
+    assert next(feed) == 0
+    until = time.monotonic() + 60
+    while not (tmp_path / "3").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2", "3"}
+    assert list(feed) == [1, 2, 3]
+    inline = iter(Feed(lambda number: (tmp_path / f"inline-{number}").touch(), 2, 0))
+    next(inline)
+    assert not (tmp_path / "inline-1").exists()
 
 
 def test_what_fails_in_a_worker_fails_here() -> None:
