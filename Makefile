@@ -113,7 +113,7 @@ doctor: $(BIN)/.ready  ## what this machine has and lacks, and what each lack me
 plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper; hours elsewhere: M="1xH200 20x16cores"
 	@python -m trivium plan $(if $(S),--scale "scales/$(S).yaml") $(if $(M),--machines $(M))
 
-thorough: $(BIN)/.ready  ## all seeds, grids and sweeps in a copy of the tree; P=kvqae for one pipeline
+thorough: $(BIN)/.ready  ## the claims in three worlds, and all seeds, grids and sweeps, where they are out of date; P=kvqae for one pipeline
 	@python -m trivium thorough $(if $(P),--pipelines $(P))
 
 weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/

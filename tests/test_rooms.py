@@ -26,6 +26,7 @@ ORDER = (
     ("bridges",),
     ("sources",),
     ("sample",),
+    ("claims",),
     ("page",),
     ("commands",),
     ("stages",),

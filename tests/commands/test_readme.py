@@ -4,7 +4,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.commands.readme import PAGES, PARTS, SYSTEMS, bench_table, filled, findings_table, frames_table, real_table
+from tests.claims.invented import evidence, keep
+from trivium.commands.readme import (
+    PAGES,
+    PARTS,
+    SYSTEMS,
+    bench_table,
+    claims_table,
+    filled,
+    findings_table,
+    frames_table,
+    real_table,
+)
 from trivium.files.tables import write_json
 
 ROOT = Path(__file__).parents[2]
@@ -94,48 +105,28 @@ def test_what_real_frames_gave_is_dated(tmp_path):
     assert "CamemBERT" not in text
 
 
-def thorough(root: Path) -> None:
-    """What `make thorough` and `make weaker` leave, as far as the findings read it."""
-    about = {"date": "2026-01-02", "commit": "0123456789abcdef"}
-    compared = {
-        "evaluate.passage_fused_over_best_text_mrr": (0.1, 0.3),
-        "evaluate_reranking.passage_text_image_over_initial_precision@1": (-0.1, -0.1),
-    }
-    kvqae = {
-        str(seed): {f"{name}_difference": values[seed] for name, values in compared.items()}
-        | {f"{name}_p": 0.01 for name in compared}
-        for seed in range(2)
-    }
-    write_json(root / "metrics/thorough/kvqae.json", about | {"seeds": kvqae})
-    measures = {"odmap@1": {"difference": 0.05, "seeds": 3}, "r@1": {"difference": 0.01, "seeds": 3}}
-    chosen = {"co_occurrence": 1.0, "mention": 0.95, "measures": measures}
-    worlds = [chosen, chosen, chosen | {"mention": 0.5, "measures": {}}]
-    write_json(root / "metrics/thorough/decorrelation_weaker.json", about | {"worlds": worlds})
-    simulated = {
-        "simulate.simulations": 200.0,
-        "page_instrument.planted_weakest": -15.0,
-        "page_instrument.planted_strongest": -20.0,
-    }
-    for name in ("power_found", "null_any_false_alarm_found"):
-        simulated |= {f"simulate.{name}": 0.9, f"simulate.{name}_low": 0.8, f"simulate.{name}_high": 0.95}
-    write_json(root / "metrics/thorough/complexity.json", about | {"seeds": {"3": simulated}})
-
-
-def test_findings_have_their_spread(tmp_path):
-    assert findings_table(tmp_path) == "Not measured yet: `make thorough && make weaker`."
-    thorough(tmp_path)
+def test_findings_are_the_claims_that_hold(tmp_path):
+    folder = tmp_path / "metrics" / "thorough"
+    keep(folder, "kvqae", evidence("kvqae", {"rrt_adds": 0.0, "image_adds": 0.25}))
+    keep(folder, "complexity", evidence("complexity"), worlds=(3, 4))
     lines = findings_table(tmp_path).splitlines()
-    found = [line.split(" | ")[1:] for line in lines if line.startswith("| **")]
-    assert found == [
-        ["+20.0 ± 14.1 points", "2 worlds, one training each |"],
-        ["−10.0 ± 0.0 points", "2 worlds, one training each |"],
-        ["+5.0 ± 0.0 points", "2 worlds, 3 trainings each |"],
-        ["+1.0 ± 0.0 points", "2 worlds, 3 trainings each |"],
-        ["90.0 % [80.0, 95.0]", "200 simulated tables |"],
-        ["90.0 % [80.0, 95.0]", "200 simulated tables |"],
-    ]
-    assert "planted effects, 15 to 20 points strong" in findings_table(tmp_path)
-    assert "Measured: KVQAE on 2026-01-02 at commit 01234567," in lines
+    assert (
+        "| **KVQAE**: Text and image find the passage higher up than the text alone. | MRR | +25.0, +25.0, +25.0 |"
+        in lines
+    )
+    assert "| **KVQAE**: claims that do not hold, or of which one cannot tell: 1 of 11 | | |" in lines
+    assert not any("ArcFace" in line for line in lines)
+    assert "| **Decorrelation**: claims that do not hold, or of which one cannot tell: 4 of 4 | | |" in lines
+    assert "| **Complexity**: claims that do not hold, or of which one cannot tell: 7 of 7 | | |" in lines
+
+
+def test_all_claims_stand_with_every_world(tmp_path):
+    keep(tmp_path / "metrics" / "thorough", "decorrelation", evidence("decorrelation"), worlds=(3, 5), trainings=(0,))
+    lines = claims_table(tmp_path).splitlines()
+    first = "CLIP trained with painted-out objects more often names what is still there. | ODmAP@1"
+    world = "+50.0 [+50.0, +50.0], 1 training"
+    assert f"| **Decorrelation**: {first} | {world} | – | {world} | cannot tell |" in lines
+    assert len(lines) == 2 + 11 + 4 + 7
 
 
 def test_every_generated_part_stands_on_one_page():

@@ -1,4 +1,4 @@
-"""`make thorough` on a project of one stage: every seed runs in a copy, results are kept with commit and date."""
+"""`make thorough` on a project of one stage: every run works in a copy, and results are kept with what they came from."""
 
 import json
 import subprocess
@@ -6,8 +6,11 @@ import subprocess
 import pytest
 
 from tests import tiny_project
+from tests.claims.invented import evidence
 from tests.tiny_project import commit, run
+from trivium.claims.evidence import kept as kept_evidence
 from trivium.commands import thorough
+from trivium.commands.claim_runs import ClaimRun
 from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache, Reply
 
 STAGE = """stages:
@@ -24,7 +27,7 @@ ECHO = """import json, pathlib, yaml
 kvqae = yaml.safe_load(open("params.yaml"))["kvqae"]
 folder = pathlib.Path("metrics/kvqae")
 folder.mkdir(parents=True, exist_ok=True)
-(folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], "grid": kvqae["read"]["grid"]}))
+(folder / "echo.json").write_text(json.dumps({"seed": kvqae["world"]["seed"], **kvqae["read"]}))
 (folder / "rows.json").write_text('[{"row": 1}]')  # a table beside the metrics, and one with names
 (folder / "table.json").write_text('{"rows": {"a": 1}, "published": 2}')
 parts = pathlib.Path("metrics/report/parts/kvqae")
@@ -51,48 +54,83 @@ folder.mkdir(parents=True, exist_ok=True)
 """
 
 
+def grown(folder, pipeline, _):
+    """Evidence that says which world it is of."""
+    return evidence(pipeline, usual=json.loads((folder / "metrics/kvqae/echo.json").read_text())["seed"] / 10)
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     files = {
         "dvc.yaml": STAGE,
         "echo.py": ECHO,
         "Makefile": "repro:\n\techo $(P) >> ran\n\t[ $(P) = construction ] || dvc repro --glob '$(P)-*'\n",
-        "params.yaml": "kvqae: {world: {seed: 3}, read: {grid: 1}}\n",
-        "scales/thorough.yaml": "kvqae: {read: {grid: 9}}\n",
-        ".gitignore": ".work\n/data/\n/ran\n",
+        "params.yaml": "kvqae: {world: {seed: 3}, read: {sweep_questions: 1, seeds: [0]}, dpr_pretrain: {}}\n",
+        "scales/thorough.yaml": "kvqae: {read: {sweep_questions: 9}}\n",
+        "metrics/kvqae/.gitkeep": "",
+        ".gitignore": ".work\n/data/\n/ran\ncode.yaml\n",
     }
+    monkeypatch.setattr(thorough, "TARGETS", {"kvqae": ("kvqae-echo",), "complexity": ("complexity-prompt",)})
+    monkeypatch.setattr(thorough, "claim_runs", lambda _: [ClaimRun("kvqae", 0, world) for world in (3, 4)])
+    monkeypatch.setattr(thorough, "gather", grown)
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
 
-def found_with(seed):
-    """The metrics of the echo at the thorough scale: numbers with a name."""
-    return {"echo.grid": 9, "echo.seed": seed, "table.published": 2}
+def results(project, name):
+    return json.loads((project / "metrics" / "thorough" / f"{name}.json").read_text())
 
 
-def test_every_seed_runs_at_the_thorough_scale_and_the_tree_stays(project):
-    thorough.main(["--pipelines", "kvqae", "--seeds", "5", "4"])
-    kept = json.loads((project / "metrics/thorough/kvqae.json").read_text())
-    assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5")}
-    (ran,) = (project / ".work/thorough").glob("*-kvqae/ran")
-    assert ran.read_text().split() == ["kvqae", "construction"] * 2  # its metrics are of each world, too
-    names = ("kvqae-table-2", "kvqae-table-3", "kvqae-table-4")  # those of other parts are not there
-    assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "4") for name in names]
-    assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
+def test_every_world_leaves_its_evidence_and_the_tree_stays(project, capsys):
+    thorough.main(["--pipelines", "kvqae"])
+    assert "kvqae, world 4, training 0: never run" in capsys.readouterr().out
+    for world in (3, 4):
+        kept = results(project, f"kvqae/{world}-0")
+        assert kept["parameters"]["kvqae.world"] == {"seed": world}
+        assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
+    tables = kept_evidence(project / "metrics" / "thorough", "kvqae")
+    assert {world: table["better"][0].as_py() for world, (table,) in tables.items()} == {3: 1.3, 4: 1.4}
     assert not (project / "dvc.lock").exists()
-    assert (project / "params.yaml").read_text() == "kvqae: {world: {seed: 3}, read: {grid: 1}}\n"
+    assert run("git", "status", "--porcelain", "--", "params.yaml", folder=project) == ""
 
 
-def test_another_seed_joins_the_results_of_the_commit(project):
-    file = project / "metrics/thorough/kvqae.json"
-    thorough.main(["--pipelines", "kvqae", "--seeds", "4"])
-    commit(project)  # as results are; their commit is no longer the last one
-    thorough.main(["--pipelines", "kvqae", "--seeds", "5"])
-    assert json.loads(file.read_text())["seeds"] == {"5": found_with(5)}
-    for seed in ("4", "6"):  # results alone are no change to be committed
-        thorough.main(["--pipelines", "kvqae", "--seeds", seed])
-        kept = json.loads(file.read_text())
-        assert [section["html"] for section in kept["sections"]] == ["4", "4", "4"]  # of the first world
-    assert kept["seeds"] == {seed: found_with(int(seed)) for seed in ("4", "5", "6")}
+def test_all_of_a_pipeline_runs_at_the_scale(project):
+    thorough.main(["--pipelines", "kvqae"])
+    kept = results(project, "kvqae")
+    assert kept["metrics"] == {"echo.seed": 3, "echo.sweep_questions": 9, "table.published": 2}
+    (ran,) = (project / ".work/thorough").glob("*-kvqae/ran")
+    assert ran.read_text().split() == ["kvqae", "construction"]
+    names = ("kvqae-table-2", "kvqae-table-3", "kvqae-table-4")  # those of other parts are not there
+    assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "3") for name in names]
+
+
+def test_only_what_is_out_of_date_runs_again(project, capsys):
+    thorough.main(["--pipelines", "kvqae"])
+    commit(project)
+    capsys.readouterr()
+    thorough.main(["--pipelines", "kvqae"])
+    assert "All results are up to date." in capsys.readouterr().out
+    params = project / "params.yaml"
+    params.write_text(params.read_text().replace("sweep_questions: 1", "sweep_questions: 2"))
+    thorough.main(["--pipelines", "kvqae", "--list"])
+    said = capsys.readouterr().out
+    assert "kvqae, world 3, training 0: kvqae.read\n" in said
+    assert "kvqae:" not in said, "at the scale the number is another"
+    assert "2 runs to make" in said
+    (project / "metrics/thorough/kvqae/4-0.json").unlink()
+    params.write_text(params.read_text().replace("sweep_questions: 2", "sweep_questions: 1"))
+    commit(project)
+    thorough.main(["--pipelines", "kvqae"])
+    assert results(project, "kvqae/4-0")["commit"] != results(project, "kvqae/3-0")["commit"]
+
+
+def test_a_run_does_not_see_what_another_left(project):
+    """A stage may read a folder of others' results."""
+    copy = thorough.clone(project, project / ".work" / "thorough" / "copy")
+    left = copy / "models" / "kvqae" / "reader" / "seed-1"
+    left.mkdir(parents=True)
+    thorough.with_claims(project, copy, ClaimRun("kvqae", 0, 5))
+    assert not left.exists()
+    assert (copy / "metrics" / "kvqae" / ".gitkeep").exists()
 
 
 def test_a_copy_that_was_not_finished_is_made_again(project, monkeypatch):
@@ -111,7 +149,7 @@ def test_a_copy_that_was_not_finished_is_made_again(project, monkeypatch):
 
 
 def test_uncommitted_changes_are_refused(project, capsys):
-    (project / "params.yaml").write_text("kvqae: {world: {seed: 3}, read: {grid: 2}}\n")
+    (project / "params.yaml").write_text("kvqae: {}\n")
     with pytest.raises(SystemExit):
         thorough.main(["--pipelines", "kvqae"])
     assert "commit your changes first" in capsys.readouterr().err
@@ -124,7 +162,7 @@ def test_an_unknown_pipeline_is_refused(project, capsys):
     assert "complexity" in capsys.readouterr().err
 
 
-def test_answers_that_were_paid_for_are_kept_here(project):
+def test_answers_that_were_paid_for_are_kept_here(project, monkeypatch):
     stage = {
         "cmd": f"python prompt.py {project / 'go'}",
         "deps": ["prompt.py"],
@@ -140,25 +178,14 @@ def test_answers_that_were_paid_for_are_kept_here(project):
     # Shared by others, say: not in the journal yet.
     shared = AnswerCache(project / thorough.ANSWERS)
     shared.put("same", Reply("paid for before", "stop", 1, 1), model="m")
+    monkeypatch.setattr(thorough, "claim_runs", lambda _: [])
     with pytest.raises(subprocess.CalledProcessError):
-        thorough.main(["--pipelines", "complexity", "--seeds", "4"])
+        thorough.main(["--pipelines", "complexity"])
     ours = AnswerCache(project / JOURNAL)
     assert ours.get("same") == shared.get("same")
-    assert ours.get("world 4") == Reply("world 4", "stop", 1, 1)
+    assert ours.get("world 3") == Reply("world 3", "stop", 1, 1)
     (project / "go").touch()
-    thorough.main(["--pipelines", "complexity", "--seeds", "4", "5"])
-    kept = json.loads((project / "metrics/thorough/complexity.json").read_text())
-    assert kept["seeds"] == {"4": {"prompt.asked": 0}, "5": {"prompt.asked": 1}}
+    thorough.main(["--pipelines", "complexity"])
+    assert results(project, "complexity")["metrics"] == {"prompt.asked": 0}
     ours = AnswerCache(project / JOURNAL)
-    assert (len(ours), ours.broken) == (3, 0)
-
-
-def test_minutes_of_a_call_that_was_broken_off_count(tmp_path, monkeypatch):
-    clock = iter([0.0, 60.0, 100.0, 220.0])
-    monkeypatch.setattr(thorough.time, "perf_counter", lambda: next(clock))
-    spent = tmp_path / "minutes-3.json"
-    with pytest.raises(KeyboardInterrupt), thorough.timed(spent):
-        raise KeyboardInterrupt
-    with thorough.timed(spent):
-        pass
-    assert thorough.minutes_of(spent) == 3.0
+    assert (len(ours), ours.broken) == (2, 0)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from trivium.claims.evidence import kept
+from trivium.claims.registry import TRAININGS, WORLDS
+from trivium.claims.verdicts import InWorld, judge
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import read_parameters
 from trivium.page.headline import NUMBERS
 from trivium.page.reproduction import LOG, PUBLISHED, matrix, read_cells, read_log, signatures
-from trivium.page.worlds import compared
 
 
 def stage_table(root: Path) -> str:
@@ -22,60 +22,50 @@ def stage_table(root: Path) -> str:
     return "\n".join(["| stage | |", "|---|---|", *rows])
 
 
-def findings_table(root: Path) -> str:
-    """Six numbers with their spread, from what `make thorough` and `make weaker` left: two of each pipeline."""
+def claims_table(root: Path) -> str:
+    """Every claim with what was found in each world, from what `make thorough` left."""
     folder = root / "metrics" / "thorough"
-    files = [folder / f"{name}.json" for name in THOROUGH]
-    if not all(file.is_file() for file in files):
-        return "Not measured yet: `make thorough && make weaker`."
-    found = dict(zip(THOROUGH, map(read_json, files), strict=True))
-    rows = [
-        *_kvqae_findings(found["kvqae"]),
-        *_decorrelation_findings(found["decorrelation_weaker"]),
-        *_complexity_findings(found["complexity"]),
-    ]
-    dates = ",\n".join(
-        f"{THOROUGH[name]} on {each['date']} at commit {each['commit'][:8]}" for name, each in found.items()
-    )
-    head = ["| in the sample world, not on the papers' data | found | over |", "|---|---|---|"]
-    return "\n".join([*head, *rows, "", f"Measured: {dates}."])
-
-
-def _kvqae_findings(found: dict[str, Any]) -> list[str]:
-    rows = {(row["row"], row["other"], row["measure"]): row for row in compared("kvqae", found["seeds"])}
-    return [
-        _spread(f"**KVQAE**: {said}", [difference for difference, _ in rows[key]["worlds"]], "one training each")
-        for key, said in KVQAE_FINDINGS.items()
-    ]
-
-
-def _decorrelation_findings(found: dict[str, Any]) -> list[str]:
-    chosen = found["worlds"][0]
-    worlds = [world for world in found["worlds"] if all(world[key] == chosen[key] for key in PLANTING)]
-    trainings = f"{chosen['measures']['odmap@1']['seeds']} trainings each"
-    return [
-        _spread(f"**Decorrelation**: {said}", [world["measures"][key]["difference"] for world in worlds], trainings)
-        for key, said in DECORRELATION_FINDINGS.items()
-    ]
-
-
-def _complexity_findings(found: dict[str, Any]) -> list[str]:
-    (metrics,) = found["seeds"].values()
-    weakest, strongest = (abs(metrics[f"page_instrument.planted_{which}"]) for which in ("weakest", "strongest"))
     rows = []
-    for key, said in COMPLEXITY_FINDINGS.items():
-        share, low, high = (100 * metrics[f"simulate.{key}{end}"] for end in ("", "_low", "_high"))
-        label = said.format(weakest=weakest, strongest=strongest)
-        tables = f"{metrics['simulate.simulations']:.0f} simulated tables"
-        rows.append(f"| **Complexity**: {label} | {share:.1f} % [{low:.1f}, {high:.1f}] | {tables} |")
-    return rows
+    for pipeline, name in PIPELINES.items():
+        for place, claim in enumerate(judge(pipeline, kept(folder, pipeline))):
+            title = f"**{name}**: " if not place else ""
+            found = {each.world: each for each in claim.worlds}
+            cells = [_in_world(found.get(world)) for world in WORLDS]
+            rows.append(
+                f"| {title}{claim.claim.sentence} | {claim.claim.measure} | {' | '.join(cells)} | {claim.verdict} |"
+            )
+    worlds = " | ".join(f"world {world}" for world in WORLDS)
+    return "\n".join([f"| claim | by | {worlds} | |", "|---" * (len(WORLDS) + 3) + "|", *rows])
 
 
-def _spread(label: str, differences: list[float], trainings: str) -> str:
-    """A row: mean and standard deviation of the differences of several worlds, in points."""
-    mean, deviation = 100 * np.mean(differences), 100 * np.std(differences, ddof=1)
-    sign = "+" if mean > 0 else "−"
-    return f"| {label} | {sign}{abs(mean):.1f} ± {deviation:.1f} points | {len(differences)} worlds, {trainings} |"
+def _in_world(found: InWorld | None) -> str:
+    if found is None:
+        return "–"
+    value, low, high = (_points(each) for each in (found.difference.value, found.difference.low, found.difference.high))
+    trainings = "" if found.trainings == len(TRAININGS) else f", {found.trainings} training"
+    return f"{value} [{low}, {high}]{trainings}"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
+def findings_table(root: Path) -> str:
+    """README's: of each pipeline the claims that hold, and how many were looked at."""
+    folder = root / "metrics" / "thorough"
+    rows = []
+    for pipeline, name in PIPELINES.items():
+        judged = list(judge(pipeline, kept(folder, pipeline)))
+        held = [claim for claim in judged if claim.verdict == "holds"]
+        for claim in held:
+            values = [_points(each.difference.value) for each in claim.worlds]
+            rows.append(f"| **{name}**: {claim.claim.sentence} | {claim.claim.measure} | {', '.join(values)} |")
+        rest = len(judged) - len(held)
+        rows.append(
+            f"| **{name}**: claims that do not hold, or of which one cannot tell: {rest} of {len(judged)} | | |"
+        )
+    worlds = ", ".join(map(str, WORLDS))
+    return "\n".join([f"| in the sample world | by | points in worlds {worlds} |", "|---|---|---|", *rows])
 
 
 def headline_table(root: Path) -> str:
@@ -206,23 +196,10 @@ MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUG
 COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question", "lost")
 MIB = "_mib"
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
-THOROUGH = {"kvqae": "KVQAE", "decorrelation_weaker": "decorrelation", "complexity": "complexity"}  # file → pipeline
-KVQAE_FINDINGS = {  # a comparison of worlds.py → what it says
-    ("Text and image", "the best text", "MRR"): "passages found by text and image over the best text alone, MRR",
-    ("Re-ranking by text and image", "the initial ranking", "P@1"): "re-ranking by text and image over none, P@1",
-}
-DECORRELATION_FINDINGS = {
-    "odmap@1": "CLIP fine-tuned with painted-out objects over CLIP without, ODmAP@1",
-    "r@1": "the same on untouched pictures, R@1",
-}
-COMPLEXITY_FINDINGS = {
-    "power_found": "planted effects, {weakest:.0f} to {strongest:.0f} points strong, that the analysis finds",
-    "null_any_false_alarm_found": "tables without any effect in which it still finds one",
-}
-PLANTING = ("co_occurrence", "mention")  # what `make weaker` weakens
 PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
 PARTS: dict[str, Callable[[Path], str]] = {
     "findings": findings_table,
+    "claims": claims_table,
     "headline": headline_table,
     "stages": stage_table,
     "bench": bench_table,

@@ -1,37 +1,43 @@
-"""`make thorough`: all seeds, grids and sweeps, in a copy of the tree a pipeline.
+"""`make thorough`: what is claimed, in three worlds with three trainings each; then all seeds, grids and sweeps of one.
 
-A copy is a git clone of the committed state that shares the DVC cache, so an interrupted run goes on where it was (also
-seed by seed, while the commit is the same) and the committed `dvc.lock` stays the default's. Results go to
-`metrics/thorough/`, with the commit they come from: the flat metrics of every world seed, and the tables and figures of
-the first one, as the page shows them.
+Every run works in a copy of the tree: a git clone of the committed state that shares the DVC cache, so that what was
+interrupted goes on where it was, and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`,
+with their commit and with what their stages came from; a run is made again only where that has changed.
 Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
 """
 
 import argparse
 import datetime
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
+from trivium.claims.evidence import gather
+from trivium.commands.claim_runs import TARGETS, ClaimRun, as_in, behind, claim_runs, outdated, record
+from trivium.commands.lanes import room
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
+from trivium.files.tables import read_json, write_json, write_table
+from trivium.harness.code.digest import Code, code_root
+from trivium.harness.code.pipeline import Pipeline
+from trivium.harness.parameters import read_parameters
 from trivium.page.contents import ARTICLES, read_articles, stage_of
 
 SCALE = Path("scales/thorough.yaml")
 RESULTS = Path("metrics/thorough")
 ANSWERS = Path("data/complexity/prompt_cache")
-# World seeds of each pipeline; a pipeline that repeats its trainings over model seeds takes one world.
-SEEDS = {"kvqae": (3, 4, 5), "decorrelation": (3,), "complexity": (3,)}
 # What else a pipeline's metrics come from: the others in the copy would be those of the commit's world.
 WITH = {"kvqae": ("construction",)}
 # The sections of the page that more seeds and cells change, by the ids that they bear there.
@@ -70,25 +76,42 @@ def clone(root: Path, copy: Path) -> Path:
     return copy
 
 
-def with_seed(scale: Path, pipeline: str, seed: int, out: Path) -> None:
-    """Write a scale file like `scale`, for one world seed of one pipeline."""
-    tree: dict[str, Any] = yaml.safe_load(scale.read_text(encoding="utf-8")) or {}
-    tree.setdefault(pipeline, {}).setdefault("world", {})["seed"] = seed
-    with write_atomically(out) as beside:
-        beside.write_text(yaml.safe_dump(tree), encoding="utf-8")
+def with_claims(root: Path, copy: Path, of: ClaimRun) -> None:
+    """Run what a claim's evidence needs, and keep the evidence and what it came from."""
+    started = time.perf_counter()
+    without_results(copy, of.pipeline)
+    write_parameters(of, root, copy / "params.yaml")
+    run(sys.executable, "-m", "stages.code", cwd=copy)
+    side_by_side = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
+    run("dvc", "repro", "-q", *TARGETS[of.pipeline], cwd=copy, DVC_ROOT=str(root), **side_by_side)
+    folder = root / RESULTS / of.pipeline
+    write_table(folder / f"{of.name}.parquet", gather(copy, of.pipeline, of.training))
+    write_result(folder / f"{of.name}.json", copy, partial(behind, targets=TARGETS[of.pipeline]), started, {})
 
 
-def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, float]:
-    """Run one pipeline on one world seed in the copy; all its stages' metrics, prefixed by the stage."""
-    run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
-    with_seed(root / SCALE, pipeline, seed, copy / ".work" / "thorough.yaml")
-    rescale(copy / "params.yaml", copy / ".work" / "thorough.yaml")
+def with_everything(root: Path, copy: Path, pipeline: str) -> None:
+    """Run a pipeline at the thorough scale, and keep its metrics and the sections of its page."""
+    started = time.perf_counter()
+    without_results(copy, pipeline)
+    write_parameters(pipeline, root, copy / "params.yaml")
     # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is set:
     # see `project_root`.
     binaries = Path(sys.executable).parent
     made = (f"BIN={binaries}", "-o", f"{binaries}/.ready")
     for each in (pipeline, *WITH.get(pipeline, ())):
         run("make", "repro", f"P={each}", *made, cwd=copy, DVC_ROOT=str(root))
+    found = {"pipeline": pipeline, "metrics": flat_metrics(copy, pipeline), "sections": sections(copy, pipeline)}
+    write_result(root / RESULTS / f"{pipeline}.json", copy, partial(measured, pipeline=pipeline), started, found)
+
+
+def measured(lock: Mapping[str, Any], pipeline: str) -> list[str]:
+    """The stages behind a pipeline's numbers: all but those that only show them."""
+    mine = (name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_"))
+    return behind(lock, mine)
+
+
+def flat_metrics(copy: Path, pipeline: str) -> dict[str, float]:
+    """All metrics of a pipeline's stages, prefixed by the stage."""
     found: dict[str, float] = {}
     for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
         values = read_json(file)
@@ -98,25 +121,18 @@ def reproduce(root: Path, copy: Path, pipeline: str, seed: int) -> dict[str, flo
     return found
 
 
-def kept_results(file: Path, commit: str) -> dict[str, Any]:
-    """What an earlier call wrote for the same commit, to be completed; else an empty result."""
-    kept: dict[str, Any] = read_json(file) if file.exists() else {}
-    return kept if kept.get("commit") == commit else {"commit": commit, "seeds": {}, "sections": []}
-
-
-@contextmanager
-def timed(spent: Path) -> Iterator[None]:
-    """Add the minutes of the block to those of a file, also where the block is broken off."""
-    started = time.perf_counter()
-    try:
-        yield
-    finally:
-        write_json(spent, {"minutes": minutes_of(spent) + (time.perf_counter() - started) / 60})
-
-
-def minutes_of(spent: Path) -> float:
-    """What `timed` counted there."""
-    return float(read_json(spent)["minutes"]) if spent.exists() else 0.0
+def write_result(
+    file: Path, copy: Path, stages: Callable[[Mapping[str, Any]], Iterable[str]], started: float, found: dict[str, Any]
+) -> None:
+    """Write what was found with its commit, date and minutes, and what stages of the copy came from."""
+    lock: dict[str, Any] = yaml.safe_load((copy / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+    there = {name: lock[name] for name in Pipeline(copy).cells if name in lock}
+    made = {
+        "commit": run("git", "rev-parse", "HEAD", cwd=copy),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "minutes": round((time.perf_counter() - started) / 60, 1),
+    }
+    write_json(file, made | found | record(there, stages(there)))
 
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
@@ -129,30 +145,75 @@ def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
     return [section for section in found[pipeline]["sections"] if section["id"] in made]
 
 
+def without_results(copy: Path, pipeline: str) -> None:
+    """Take away what an earlier run left in a copy: a stage may read a folder of others' results."""
+    for folder in ("data", "models", "metrics"):
+        shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
+    run("git", "checkout", "-q", "--", ".", cwd=copy)
+
+
+def left(root: Path, pipelines: Sequence[str]) -> dict[ClaimRun | str, list[str]]:
+    """What `make thorough` would run, claims' runs first, and why; a pipeline's name is all of it at the scale."""
+    code = Code(code_root())
+    found: dict[ClaimRun | str, list[str]] = {}
+    every: list[ClaimRun | str] = [*claim_runs(pipelines), *pipelines]
+    for each in every:
+        name = each if isinstance(each, str) else f"{each.pipeline}/{each.name}"
+        file = root / RESULTS / f"{name}.json"
+        kept = read_json(file) if file.exists() else {}
+        why = ["never run" if not kept else "of unknown code"]
+        if "code" in kept:
+            with as_in(root, partial(write_parameters, each, root)) as folder:
+                why = outdated(kept, folder, code)
+        if why:
+            found[each] = why
+    code.save()
+    return found
+
+
+def write_parameters(of: ClaimRun | str, root: Path, params: Path) -> None:
+    """Put into a copy of `params.yaml` what a claims' run, or a pipeline at the scale, changes there."""
+    with TemporaryDirectory() as folder:
+        scale = Path(folder) / "changes.yaml"
+        changes = {of: read_parameters(root / SCALE).get(of) or {}} if isinstance(of, str) else of.changes(root, params)
+        scale.write_text(yaml.safe_dump(changes), encoding="utf-8")
+        rescale(params, scale)
+
+
+def in_world(root: Path, commit: str, runs: Sequence[ClaimRun]) -> None:
+    """The runs of one pipeline in one world, one after the other."""
+    first = runs[0]
+    copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{first.pipeline}-{first.world}")
+    for each in runs:
+        with_claims(root, copy, each)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run every pipeline and seed; results are written after each, so that an interruption loses one at most."""
+    """Run what is out of date; each result is written when it is there, so that an interruption loses one at most."""
     parser = argparse.ArgumentParser(prog="trivium thorough", description=__doc__)
-    parser.add_argument("--pipelines", nargs="+", choices=sorted(SEEDS), default=list(SEEDS))
-    parser.add_argument("--seeds", type=int, nargs="+", help="world seeds, 3 or more (default: the pipeline's own)")
+    parser.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS))
+    parser.add_argument("--list", action="store_true", help="only say what is out of date, and why")
     arguments = parser.parse_args(argv)
     root = Path.cwd()
-    commit = committed(root)
-    copies = root / ".work" / "thorough"
-    AnswerCache(root / JOURNAL).merge(root / ANSWERS)
     try:
-        for pipeline in arguments.pipelines:
-            file = root / RESULTS / f"{pipeline}.json"
-            copy = clone(root, copies / f"{commit[:12]}-{pipeline}")
-            for seed in sorted(arguments.seeds or SEEDS[pipeline]):
-                result = kept_results(file, commit) | {"pipeline": pipeline}
-                spent = copy / ".work" / f"minutes-{seed}.json"
-                with timed(spent):
-                    result["seeds"][str(seed)] = reproduce(root, copy, pipeline, seed)
-                if seed == min(map(int, result["seeds"])):
-                    result["sections"] = sections(copy, pipeline)
-                result["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
-                result["minutes"] = round(sum(map(minutes_of, spent.parent.glob("minutes-*.json"))), 1)
-                write_json(file, result)
+        wanted = left(root, arguments.pipelines)
+        for each, why in wanted.items():
+            name = each if isinstance(each, str) else f"{each.pipeline}, world {each.world}, training {each.training}"
+            print(f"{name}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
+        print(f"{len(wanted)} runs to make" if wanted else "All results are up to date.")
+        if arguments.list or not wanted:
+            return
+        commit = committed(root)
+        AnswerCache(root / JOURNAL).merge(root / ANSWERS)
+        by_world: dict[tuple[str, int], list[ClaimRun]] = {}
+        for each in wanted:
+            if isinstance(each, ClaimRun):
+                by_world.setdefault((each.pipeline, each.world), []).append(each)
+        with ThreadPoolExecutor(room()[0]) as pool:
+            list(pool.map(partial(in_world, root, commit), by_world.values()))
+        for each in wanted:
+            if isinstance(each, str):
+                with_everything(root, clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{each}"), each)
     except BadInput as error:
         print(f"thorough: {error}", file=sys.stderr)
         raise SystemExit(1) from None

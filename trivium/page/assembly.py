@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from trivium.harness.arithmetic import Portable
 from trivium.page.common import environment
 from trivium.page.contents import ARTICLES
 from trivium.page.glossary import GLOSSARY
-from trivium.page.worlds import compared
 
 # What `run.portable` means for whoever compares the page with another.
 ARITHMETIC: dict[Portable, str] = {
@@ -58,21 +56,8 @@ def _render(template: str, portable: Portable, **values: Any) -> str:
 
 
 def thorough_html(result: dict[str, Any]) -> str:
-    """What `make thorough` found, with commit and date: its sections; of several worlds also comparisons and metrics.
-
-    Of one world the sections show what matters; thousands of metrics of single trainings stay in the file.
-    """
-    seeds = sorted(result["seeds"], key=int)
-    rows, comparisons = [], []
-    if len(seeds) > 1:
-        comparisons = compared(result["pipeline"], {seed: result["seeds"][seed] for seed in seeds})
-        names = [name for name in result["seeds"][seeds[0]] if all(name in result["seeds"][seed] for seed in seeds)]
-        for name in names:
-            values = np.array([result["seeds"][seed][name] for seed in seeds])
-            mean, deviation = float(values.mean()), float(values.std(ddof=1))
-            rows.append({"name": name, "values": values.tolist(), "mean": mean, "deviation": deviation})
-    template = environment().get_template("thorough.html")
-    return template.render(result=result, seeds=seeds, rows=rows, comparisons=comparisons)
+    """What a pipeline gave at the thorough scale, with commit and date: the sections of its page."""
+    return environment().get_template("thorough.html").render(result=result)
 
 
 def weaker_html(result: dict[str, Any]) -> str:

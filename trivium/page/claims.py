@@ -1,10 +1,7 @@
 """What stands first on the page: a sentence of each pipeline with its verdict, and a picture that shows it."""
 
-from typing import Literal
-
+from trivium.claims.registry import Verdict
 from trivium.page.common import environment
-
-Verdict = Literal["holds", "does not hold", "cannot tell"]
 
 
 def verdict(difference: float, p: float, level: float) -> Verdict:

@@ -4,6 +4,7 @@ import pytest
 from markupsafe import escape
 
 from stages.page.report import PageParameters, main
+from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
@@ -151,34 +152,25 @@ def test_short_names_are_in_words():
         assert f"<dt>{name}</dt><dd>{escape(meaning)}</dd>" in html
 
 
-def test_thorough_results_are_dated_and_averaged(tmp_path):
+def test_what_the_thorough_scale_gave_is_dated(tmp_path):
     written(tmp_path, "kvqae", "sizes")
-    seeds = {"3": {"evaluate.mrr": 0.25}, "4": {"evaluate.mrr": 0.75}}
-    sections = [{"id": "toy-table-1", "title": "Table 1 <all seeds>", "html": "<b>rendered</b>"}]
-    result = {"pipeline": "kvqae", "commit": "abc123def456", "date": "2030-01-02", "seeds": seeds, "sections": sections}
-    write_json(tmp_path / "thorough" / "kvqae.json", result)
-    html = assembled(tmp_path)["kvqae"]
-    made = "made at commit <code>abc123de</code> on 2030-01-02; world and settings may have changed since.\nWorld seeds 3, 4;"
-    assert made in html
-    assert "0.500 ± 0.354" in html  # sd of .25 and .75 is .5 / sqrt(2)
-    assert "The tables and figures are of world seed 3." in html
-    assert "<summary>Table 1 &lt;all seeds&gt;</summary>\n<b>rendered</b>" in html
-
-
-def test_thorough_results_of_one_world_are_their_sections(tmp_path):
-    written(tmp_path, "kvqae", "sizes")
-    sections = [{"id": "toy-table-1", "title": "Table 1", "html": "<b>rendered</b>"}]
-    result = {
-        "pipeline": "toy",
-        "commit": "abc123",
-        "date": "2030-01-02",
-        "seeds": {"3": {"evaluate.one_training": 0.25}},
-    }
+    sections = [{"id": "toy-table-1", "title": "Table <1>", "html": "<b>rendered</b>"}]
+    result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "metrics": {"evaluate.mrr": 0.25}}
     write_json(tmp_path / "thorough" / "kvqae.json", result | {"sections": sections})
     html = assembled(tmp_path)["kvqae"]
-    assert "<b>rendered</b>" in html
-    assert "World seed 3." in html
-    assert "evaluate.one_training" not in html
+    for said in ("<b>rendered</b>", "Table &lt;1&gt;", "abc123de</code> on 2030-01-02"):
+        assert said in html
+    assert "evaluate.mrr" not in html, "single numbers stay in the file"
+
+
+def test_claims_stand_first_where_they_were_looked_at(tmp_path):
+    for pipeline in ("kvqae", "decorrelation"):
+        written(tmp_path, pipeline, "sizes")
+    keep(tmp_path / "thorough", "kvqae", evidence("kvqae"))
+    found = assembled(tmp_path)
+    assert re.findall(r'<section id="([^"]+)"', found["kvqae"])[0] == "kvqae-claims"
+    assert "The image adds to re-ranking by text." in found["kvqae"]
+    assert "decorrelation-claims" not in found["decorrelation"]
 
 
 def test_weaker_worlds_stand_before_thorough_results(tmp_path):

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from trivium.page.claims import Verdict, claim_html
+from trivium.claims.registry import Verdict
+from trivium.page.claims import claim_html
 from trivium.page.common import environment, signed
 from trivium.page.complexity.factors import Cell, Cells, Metrics
 from trivium.page.complexity.published import published_deltas

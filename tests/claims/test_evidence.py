@@ -1,0 +1,106 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.claims.invented import evidence, keep
+from trivium.claims import evidence as module
+from trivium.claims.evidence import FACTORS, SCORES, gather, kept, stacked
+from trivium.claims.registry import Claim, Cost, Rows
+from trivium.errors import BadInput
+from trivium.files.tables import write_table
+
+TABLE = "data/rows.parquet"
+ROWS = {
+    "row": ["ours", "ours", "ours", "base", "base", "base"],
+    "seed": [1, 1, 1, None, None, None],
+    "picture": [7, 7, 10, 10, 7, 7],
+    "rank": [1, 2, 3, 1, 1, 1],
+    "value": [0.5, 1.0, 0.0, 0.25, 0.5, 0.0],
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "data" / "complexity").mkdir(parents=True)
+    return tmp_path
+
+
+def given(monkeypatch, *claims):
+    monkeypatch.setattr(module, "CLAIMS", {"toy": claims})
+
+
+def rows(**changes):
+    told = {"where": {}, "better": {"row": "ours", "seed": "{training}"}, "other": {"row": "base"}}
+    return Claim("toy", "It is.", "M", "more", {"": Rows(TABLE, **told, item="picture", value="value", **changes)})
+
+
+def test_rows_are_summed_by_item(folder, monkeypatch):
+    given(monkeypatch, rows())
+    write_table(folder / TABLE, pa.table(ROWS))
+    found = gather(folder, "toy", 1).to_pydict()
+    assert found["item"] == ["10", "7"]
+    assert (found["better"], found["better_count"]) == ([0.0, 1.5], [1.0, 2.0])
+    assert (found["other"], found["other_count"]) == ([0.25, 0.5], [1.0, 2.0])
+    sides = stacked([gather(folder, "toy", 1)] * 2, "toy", "")
+    assert sides.paired
+    assert sides.differences() == pytest.approx([1.5 / 3 - 0.75 / 3] * 2)
+
+
+def test_a_rank_becomes_whether_it_is_high_enough(folder, monkeypatch):
+    claim = rows(top=2)
+    source = claim.parts[""]
+    given(monkeypatch, Claim("toy", "It is.", "M", "more", {"": Rows(**{**vars(source), "value": "rank"})}))
+    write_table(folder / TABLE, pa.table(ROWS))
+    assert gather(folder, "toy", 1)["better"].to_pylist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"row": ["ours"] * 6}, "choices: ours"),
+        ({"seed": [0] * 6}, "choices: 0"),
+        ({"value": [float("nan")] * 6}, "none that is a number"),
+        ({"picture": [7, 7, 10, 11, 7, 7]}, "other items"),
+        ({"picture": [7, 7, 10, 10, 10, 7]}, "other items"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(folder, monkeypatch, changed, said):
+    given(monkeypatch, rows())
+    write_table(folder / TABLE, pa.table(ROWS | changed))
+    with pytest.raises(BadInput, match=said):
+        gather(folder, "toy", 1)
+
+
+def test_a_factors_cost_by_text(folder, monkeypatch):
+    given(monkeypatch, Claim("toy", "It costs.", "ROUGE-L", "more", {"m": Cost("m", "f9")}))
+    names = ["a1", "a2", "b1", "b2"]
+    scores = {"id": names * 2, "model": ["m"] * 8, "seed": [0] * 4 + [1] * 4, "rouge_l": [1, 0.5, 0.25, 0] + [0.0] * 4}
+    codes = {"id": names, "text_id": ["a", "a", "b", "b"], "f9": [False, True, None, True]}
+    write_table(folder / SCORES, pa.table(scores))
+    write_table(folder / FACTORS, pa.table(codes))
+    found = gather(folder, "toy", 0).to_pydict()
+    assert found["item"] == ["a", "b"]
+    assert (found["better"], found["better_count"]) == ([1.0, 0.0], [1.0, 0.0])
+    assert (found["other"], found["other_count"]) == ([0.5, 0.0], [1.0, 1.0])
+    assert stacked([gather(folder, "toy", 0)], "toy", "m").differences() == pytest.approx([1 - 0.25])
+    with pytest.raises(BadInput, match="no scores"):
+        gather(folder, "toy", 2)
+
+
+def test_trainings_are_read_in_their_order_and_must_have_been_asked_the_same(tmp_path):
+    assert kept(tmp_path, "kvqae") == {}
+    keep(tmp_path, "kvqae", evidence("kvqae", usual=0.25), worlds=(3,))
+    keep(tmp_path, "kvqae", evidence("kvqae"), worlds=(3, 5), trainings=(1,))
+    found = kept(tmp_path, "kvqae")
+    assert {world: len(tables) for world, tables in found.items()} == {3: 3, 5: 1}
+    assert stacked(found[3], "image_adds", "").differences() == pytest.approx([0.25, 0.5, 0.25])
+    less = found[3][0].slice(0, 39)
+    with pytest.raises(BadInput, match="not asked the same"):
+        stacked([found[3][1], less], "image_adds", "")
+
+
+def test_rows_in_another_order_are_the_same_evidence(tmp_path):
+    table = evidence("kvqae")
+    order = np.random.default_rng(0).permutation(len(table))
+    one, two = (stacked([each], "image_adds", "") for each in (table, table.take(order)))
+    assert (one.better == two.better).all()

@@ -1,0 +1,137 @@
+"""Is a difference more than chance over trainings and items: hierarchical bootstrap, and the smallest effect it shows.
+
+Items (questions, pictures, texts) are the same in every training, so both are resampled, crossed (Owen 2007, "The
+pigeonhole bootstrap").
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from trivium.measures.significance import fisher_randomization
+
+_CHUNK_BYTES = 8 << 20  # of the draws
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is compared, each (trainings, items): sums of a measure's values, and of how many.
+
+    Of a paired comparison both sides have the same counts; of a factor's δ an item is a text, whose questions stand on
+    one side or the other.
+    """
+
+    better: NDArray[np.float64]
+    better_count: NDArray[np.float64]
+    other: NDArray[np.float64]
+    other_count: NDArray[np.float64]
+
+    @property
+    def trainings(self) -> int:
+        """How many there are."""
+        return len(self.better)
+
+    @property
+    def paired(self) -> bool:
+        """Whether every item has as much on both sides."""
+        return bool((self.better_count == self.other_count).all())
+
+    def differences(self) -> NDArray[np.float64]:
+        """(trainings,) of the two means."""
+        return self.better.sum(1) / self.better_count.sum(1) - self.other.sum(1) / self.other_count.sum(1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of two systems over trainings and items.
+
+    Attributes:
+        value: mean over trainings of the difference of the two means.
+        by_training: (trainings,) the differences.
+        low, high: percentile interval of the bootstrap.
+        error: standard error, the bootstrap's standard deviation.
+        smallest: the smallest true difference that a two-sided test at this confidence finds with the wanted power.
+        p_items: of the paired randomization test on the trainings' means, which asks of other items and not of other
+            trainings; None where sides are not paired.
+    """
+
+    value: float
+    by_training: tuple[float, ...]
+    low: float
+    high: float
+    error: float
+    smallest: float
+    p_items: float | None
+
+
+def over_trainings(
+    sides: Sides, *, confidence: float = 0.95, power: float = 0.8, resamples: int = 10_000, seed: int = 0
+) -> Difference:
+    """Resample trainings and items, each with replacement and independently.
+
+    A resample draws N of N items and T - 1 of T trainings: with so few trainings, T draws would make the variance of
+    their mean (T - 1) / T of what it is (McCarthy & Snowden 1985). One training is kept as it is: then nothing is said
+    of others. With v_i the times an item was drawn, a training's difference is
+    `Σ v_i b_ti / Σ v_i n_ti - Σ v_i o_ti / Σ v_i m_ti`; resamples that leave a side empty are left out. The smallest
+    difference is `(z_{(1 + confidence) / 2} + z_{power}) · error` (Bloom 1995).
+
+    Args:
+        sides: sums and counts.
+        confidence: in (0, 1), two-sided.
+        power: share of such differences that are to be found.
+        resamples: how many.
+        seed: of the draws.
+
+    Raises:
+        ValueError: shapes that differ, no item, not finite, a side without values, or numbers out of range.
+    """
+    sides = _checked(sides)
+    if not 0 < confidence < 1 or not 0 < power < 1 or resamples < 2:
+        raise ValueError(f"{confidence=} and {power=} should be in (0, 1), and {resamples=} at least 2")
+    trainings, items = sides.better.shape
+    rng = np.random.default_rng(seed)
+    by_training = np.empty((resamples, trainings))
+    chunk = max(1, _CHUNK_BYTES // (8 * items))
+    for start in range(0, resamples, chunk):
+        size = min(chunk, resamples - start)
+        drawn = rng.multinomial(items, np.full(items, 1 / items), size=size).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # 0 / 0: a side that the resample left empty
+            of_better = (drawn @ sides.better.T) / (drawn @ sides.better_count.T)
+            by_training[start : start + size] = of_better - (drawn @ sides.other.T) / (drawn @ sides.other_count.T)
+    draws = max(trainings - 1, 1)
+    of_trainings = rng.multinomial(draws, np.full(trainings, 1 / trainings), size=resamples)
+    means = (by_training * of_trainings).sum(axis=1) / draws
+    means = means[np.isfinite(means)]
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    error = float(means.std(ddof=1))
+    found = sides.differences()
+    return Difference(
+        value=float(found.mean()),
+        by_training=tuple(found.tolist()),
+        low=float(low),
+        high=float(high),
+        error=error,
+        smallest=float((ndtri((1 + confidence) / 2) + ndtri(power)) * error),
+        p_items=_randomized(sides, seed) if sides.paired else None,
+    )
+
+
+def _randomized(sides: Sides, seed: int) -> float:
+    """The p of the randomization test that swaps all of an item's values at once."""
+    sums = (sides.better - sides.other).mean(axis=0)
+    return float(fisher_randomization([sums, np.zeros_like(sums)], permutations=100_000, seed=seed)[0, 1])
+
+
+def _checked(sides: Sides) -> Sides:
+    values: list[ArrayLike] = [sides.better, sides.better_count, sides.other, sides.other_count]
+    arrays = [np.asarray(value, dtype=np.float64) for value in values]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1 or arrays[0].ndim != 2 or not arrays[0].size:
+        raise ValueError(f"sides should be (trainings, items), all alike and not empty, got {sorted(shapes)}")
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError("sides should be finite")
+    if not (arrays[1].sum(1) > 0).all() or not (arrays[3].sum(1) > 0).all():
+        raise ValueError("a side has no values")
+    return Sides(*arrays)

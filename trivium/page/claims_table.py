@@ -1,0 +1,60 @@
+"""The claims on the page: what was found in every world, and whether it holds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from trivium.claims.evidence import kept
+from trivium.claims.registry import TRAININGS, WORLDS
+from trivium.claims.verdicts import Judged, judge
+from trivium.files.tables import read_json
+from trivium.page.common import environment
+
+ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "texts"}  # what is resampled
+
+
+def claims_html(folder: Path, pipeline: str) -> str | None:
+    """The claims of a pipeline, or None where `make thorough` has not run.
+
+    Args:
+        folder: of its results.
+        pipeline: its name.
+    """
+    rows = list(judge(pipeline, kept(folder, pipeline)))
+    if not rows[0].worlds:
+        return None
+    return (
+        environment()
+        .get_template("claims.html")
+        .render(
+            rows=[
+                {"claim": row.claim, "verdict": row.verdict, "worlds": by_world(row), "default": default(row)}
+                for row in rows
+            ],
+            worlds=WORLDS,
+            trainings=len(TRAININGS),
+            complete=rows[0].complete,
+            items=ITEMS[pipeline],
+            measured=when(folder, pipeline),
+        )
+    )
+
+
+def by_world(row: Judged) -> list[object]:
+    """What was found in each of `WORLDS`, None where nothing was looked for."""
+    found = {each.world: each for each in row.worlds}
+    return [found.get(world) for world in WORLDS]
+
+
+def default(row: Judged) -> float | None:
+    """The difference of the first training in the first world, which `make repro` gives."""
+    first = next((each for each in row.worlds if each.world == WORLDS[0]), None)
+    return None if first is None else first.difference.by_training[0]
+
+
+def when(folder: Path, pipeline: str) -> str:
+    """From when to when, and at which commits."""
+    results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
+    dates = sorted({result["date"] for result in results})
+    commits: Sequence[str] = sorted({result["commit"][:8] for result in results})
+    days = dates[0] if len(dates) == 1 else f"from {dates[0]} to {dates[-1]}"
+    return f"{'on ' if len(dates) == 1 else ''}{days} at commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
