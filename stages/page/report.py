@@ -12,7 +12,7 @@ from trivium.harness.arithmetic import Portable
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.assembly import pages, thorough_html, weaker_html
-from trivium.page.claims_table import claims_html
+from trivium.page.claims_table import claims_html, front_html
 from trivium.page.contents import read_articles
 
 
@@ -34,6 +34,7 @@ def main(parameters: PageParameters, context: Context, *, parts: Path, thorough:
         if claims := claims_html(thorough, name):
             section = {"id": f"{name}-claims", "title": "What holds in every world", "html": claims, "folded": False}
             article["sections"].insert(0, section)
+            article["claim"] = f"{article['claim'] or ''}{front_html(thorough, name)}" or None
         for title, html, dated in (
             ("Weaker and other worlds", weaker_html, thorough / f"{name}_weaker.json"),
             ("Thorough", thorough_html, thorough / f"{name}.json"),

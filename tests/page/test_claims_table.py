@@ -1,7 +1,7 @@
 import re
 
 from tests.claims.invented import evidence, keep
-from trivium.page.claims_table import claims_html
+from trivium.page.claims_table import claims_html, front_html
 
 TAGS = re.compile("<[^>]+>")
 
@@ -37,3 +37,21 @@ def test_what_is_not_there_yet_is_told(tmp_path):
     assert "cannot tell – – 50.0" in first
     assert "holds, 2 of 3 trainings" in first
     assert first.endswith("–")
+
+
+def test_the_sentence_that_stands_first_has_the_worlds_verdict(tmp_path):
+    assert front_html(tmp_path, "kvqae") == ""
+    keep(tmp_path, "kvqae", evidence("kvqae", {"rrt_adds": -0.5}))
+    assert "Over sample worlds 3, 4, 5, with 3 trainings each:" in front_html(tmp_path, "kvqae")
+    assert TAGS.sub("", front_html(tmp_path, "kvqae")).strip().endswith("holds")
+    for lost, said in ((0.2, "does not hold"), (0.05, "cannot tell")):
+        keep(tmp_path, "decorrelation", evidence("decorrelation", {"clip_keeps": -lost}), worlds=(4,))
+        keep(tmp_path, "decorrelation", evidence("decorrelation"), worlds=(3, 5))
+        assert TAGS.sub("", front_html(tmp_path, "decorrelation")).strip().endswith(said)
+    keep(tmp_path, "complexity", evidence("complexity", usual=-0.5))
+    assert "does not hold" in front_html(tmp_path, "complexity")
+    keep(tmp_path, "complexity", evidence("complexity", {"f5_costs": 0.5}, usual=-0.5))
+    assert "does not hold" not in front_html(tmp_path, "complexity"), "one factor is enough"
+    keep(tmp_path, "complexity", evidence("complexity"), worlds=(3,), trainings=(1,))
+    (tmp_path / "complexity" / "3-0.parquet").unlink()
+    assert front_html(tmp_path, "complexity") == ""

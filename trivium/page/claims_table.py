@@ -1,10 +1,10 @@
 """The claims on the page: what was found in every world, and whether it holds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from trivium.claims.evidence import kept
-from trivium.claims.registry import TRAININGS, WORLDS
+from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Verdict
 from trivium.claims.verdicts import Judged, judge
 from trivium.files.tables import read_json
 from trivium.page.common import environment
@@ -58,3 +58,26 @@ def when(folder: Path, pipeline: str) -> str:
     commits: Sequence[str] = sorted({result["commit"][:8] for result in results})
     days = dates[0] if len(dates) == 1 else f"from {dates[0]} to {dates[-1]}"
     return f"{'on ' if len(dates) == 1 else ''}{days} at commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+
+
+# What stands first on a pipeline's page, as claims here: all of them, or (of factors) any.
+FRONT: dict[str, tuple[Callable[[Iterable[bool]], bool], frozenset[str]]] = {
+    "kvqae": (all, frozenset({"image_adds"})),
+    "decorrelation": (all, frozenset({"clip_looks", "clip_keeps"})),
+    "complexity": (any, frozenset(claim.name for claim in CLAIMS["complexity"])),
+}
+
+
+def front_html(folder: Path, pipeline: str) -> str:
+    """What the worlds say of the sentence that stands first, for behind it; empty where not all runs are there."""
+    enough, names = FRONT[pipeline]
+    judged = [row for row in judge(pipeline, kept(folder, pipeline)) if row.claim.name in names]
+    if not all(row.complete for row in judged):
+        return ""
+    holds = enough(row.verdict == "holds" for row in judged)
+    against = [row.verdict == "does not hold" for row in judged]
+    refuted = any(against) if enough is all else all(against)
+    said: Verdict = "holds" if holds else "does not hold" if refuted else "cannot tell"
+    return (
+        environment().get_template("claim_in_worlds.html").render(verdict=said, worlds=WORLDS, trainings=len(TRAININGS))
+    )
