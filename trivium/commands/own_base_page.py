@@ -1,5 +1,6 @@
 """The page of `trivium ask-page --kb`: a base of one's own, a picture, a question, which face; and the answer."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -62,6 +63,8 @@ def respond(
     try:
         if base is None or base not in bases:
             raise BadInput("no such base", got=base, choices=bases)
+        if face is not None and not math.isfinite(face):
+            raise BadInput("not a face's number", got=face, expected="0 for the whole picture, 1 for the leftmost face")
         image = None if picture is None else read_upload(Path(picture), uploads)
         answer = bases[base].ask(question, image, face=None if face is None else round(face))
     except BadInput as problem:
