@@ -51,21 +51,21 @@ def _points(value: float) -> str:
 
 
 def findings_table(root: Path) -> str:
-    """README's: of each pipeline the claims that hold, and how many were looked at."""
+    """README's: of each pipeline the claims that hold in all runs that there are, and how many do not."""
     folder = root / "metrics" / "thorough"
     rows = []
     for pipeline, name in PIPELINES.items():
         judged = list(judge(pipeline, kept(folder, pipeline)))
-        held = [claim for claim in judged if claim.verdict == "holds"]
+        held = [claim for claim in judged if claim.worlds and {each.verdict for each in claim.worlds} == {"holds"}]
         for claim in held:
-            values = [_points(each.difference.value) for each in claim.worlds]
-            rows.append(f"| **{name}**: {claim.claim.sentence} | {claim.claim.measure} | {', '.join(values)} |")
+            values = ", ".join(_points(each.difference.value) for each in claim.worlds)
+            runs = sum(each.trainings for each in claim.worlds)
+            said = "holds" if claim.verdict == "holds" else f"not yet: {runs} of {len(WORLDS) * len(TRAININGS)} runs"
+            rows.append(f"| **{name}**: {claim.claim.sentence} | {claim.claim.measure} | {values} | {said} |")
         rest = len(judged) - len(held)
-        rows.append(
-            f"| **{name}**: claims that do not hold, or of which one cannot tell: {rest} of {len(judged)} | | |"
-        )
+        rows.append(f"| **{name}**: of {len(judged)} claims {rest} do not hold, or one cannot tell | | | |")
     worlds = ", ".join(map(str, WORLDS))
-    return "\n".join([f"| in the sample world | by | points in worlds {worlds} |", "|---|---|---|", *rows])
+    return "\n".join([f"| in the sample world | by | points in worlds {worlds} | |", "|---|---|---|---|", *rows])
 
 
 def headline_table(root: Path) -> str:
