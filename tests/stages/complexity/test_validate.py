@@ -228,7 +228,12 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     big = (scores["big", "extractive", 0] + scores["big", "extractive", 1]) / 2
     values = np.stack([big, scores["small", "seq2seq", 0]])
     assert read_scores(folder / "scores.parquet", table.ids, "rouge_l").values == pytest.approx(values)
-    effects = analyse(values, table, **OPTIONS)
+    trainings = np.stack(list(scores.values())[:3])
+    effects = analyse(trainings, table, of_model=np.array([0, 0, 1]), **OPTIONS)
+    of_means = analyse(values, table, **OPTIONS)
+    assert np.array_equal(of_means.p_all, effects.p_all)
+    assert np.array_equal(of_means.high[1], effects.high[1])  # one training
+    assert (of_means.high[0] != effects.high[0]).all()  # two
     rows = read_table(folder / "effects.parquet").to_pylist()
     assert [(row["model"], row["factor"]) for row in rows] == [(m, f) for m in ("big", "small") for f in FACTORS]
     for name, expected in (
