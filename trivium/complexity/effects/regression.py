@@ -8,7 +8,7 @@ factor fixed. Its coefficient comes from the regression without them.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from trivium.measures.effects import NEITHER, NO, YES
@@ -65,16 +65,15 @@ def joint_regression(
     return Joint(*np.where(whole, alone, among))
 
 
-def of_frames(factors: NDArray[np.int8], frames: NDArray[np.intp]) -> NDArray[np.bool_]:
+def of_frames(factors: NDArray[np.int8], frames: ArrayLike) -> NDArray[np.bool_]:
     """(factors,) whether a factor says the same of all examples of a frame, in every frame, and not of all frames.
 
     Args:
         factors: (factors, examples) of 1, 0, -1.
-        frames: (examples,) numbers from 0.
+        frames: (examples,) names or numbers.
     """
-    some = np.empty(frames.max() + 1, dtype=np.intp)
-    some[frames] = np.arange(len(frames))
-    same: NDArray[np.bool_] = (factors == factors[:, some[frames]]).all(axis=1)
+    _, first, frame = np.unique(np.asarray(frames), return_index=True, return_inverse=True)
+    same: NDArray[np.bool_] = (factors == factors[:, first[frame]]).all(axis=1)
     return same & (factors != factors[:, :1]).any(axis=1)
 
 
