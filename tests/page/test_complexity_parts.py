@@ -17,7 +17,7 @@ from trivium.files.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.common import probability, signed
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified
-from trivium.page.complexity.factors import held_for_most, marks
+from trivium.page.complexity.factors import held_for_most, marks, table_2_html
 from trivium.page.complexity.findings import findings, holds, sizes
 from trivium.page.complexity.instrument import planted
 from trivium.page.complexity.models import frame_points, order
@@ -164,6 +164,25 @@ def test_what_a_study_of_the_papers_size_would_find_by_hand():
     assert "lie T5-large’s f1 (−9; planted up to −8.0), mT5-large’s f1 (−13; planted up to −8.0): it" in said
     assert "should call it worse in 2.5 % of the cells" in said
     assert "the analysis “Mann–Whitney” calls f0, f1 worse more often than that, beyond chance. At the" in said
+
+
+def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
+    shown = {"joint_p": None, "delta_floor": -3.0, "p_holm": 0.2}
+    small = CELL | shown | dict.fromkeys(("p", "p_holm", "low", "high", "p_frame", "joint"))
+    counts = {
+        f"{f}_{key}": 0.0 for f in ("f0", "f1") for key in ("validated", "significant", "holm_significant", "found")
+    }
+    options = {"measure": "ROUGE-L", "risk": 0.05, "confidence": 0.95, "majority": 0.5}
+
+    def table(cells):
+        metrics = counts | {"models": 1.0, "tests": 1.0}
+        names = {factor: NAMES[factor] for factor in cells}
+        return table_2_html({"camembert": cells}, PUBLISHED, metrics, {}, 5, names, LABELS, **options)
+
+    said = " ".join(table({"f0": CELL | shown, "f1": small}).split())
+    assert "<p>f1: in no test, since one of the two sets has fewer examples than" in said
+    assert "in no test" not in table({"f0": CELL | shown, "f1": CELL | shown})
+    assert "in no test" not in table({"f0": CELL | shown, "f1": small | {"delta": None}})  # nothing to test
 
 
 def test_all_of_the_papers_losses_are_counted_and_chance_is_said():

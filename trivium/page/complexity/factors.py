@@ -104,6 +104,11 @@ def table_2_html(
                 for sign, key in (("Holm’s correction over the table", "holm"), ("◆", "found"), ("◆◆", "found_holm"))
             ],
             simulated_models=simulated_models,
+            untested=[
+                factor
+                for factor in names
+                if any(row[factor]["delta"] is not None and row[factor]["p"] is None for row in found.values())
+            ],
             validated=held_for_most(metrics, names, "validated", majority),
             found=held_for_most(metrics, names, "found", majority),
             majority=majority,
