@@ -49,21 +49,27 @@ def test_joint_regression_is_that_of_a_formula():
     table = factor_table(300)
     scores = scores_of(table, models=2, seed=1)
     joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.9)
-    constant = [name in ("f0", "f6") for name in FACTORS]  # in a frame: without the elements
+    of_frame = np.array([name in ("f0", "f6") for name in FACTORS])  # constant: without elements, errors by frame
+    names = list(FACTORS)
     for row, values in enumerate(scores):
         data = {name: (codes == 1).astype(float) for name, codes in zip(FACTORS, table.factors, strict=True)}
         data |= {"score": 100 * values, "element": table.elements}
-        formula = "score ~ " + " + ".join(FACTORS)
-        models = [smf.ols(formula + elements, data) for elements in (" + C(element)", "")]
-        for labels, p in ((table.texts, joint.p), (table.frames, joint.p_frame)):
-            groups = np.unique(labels, return_inverse=True)[1]
-            fits = [each.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True) for each in models]
-            assert p[row] == pytest.approx(np.where(constant, *(each.pvalues[list(FACTORS)] for each in fits[::-1])))
-            if labels is table.texts:
-                bounds = [each.conf_int(0.1).loc[list(FACTORS)].to_numpy().T for each in fits[::-1]]
-        expected = np.where(constant, *(each.params[list(FACTORS)] for each in fits[::-1]))
-        assert joint.coefficient[row] == pytest.approx(expected, rel=1e-8)
-        assert np.stack([joint.low[row], joint.high[row]]) == pytest.approx(np.where(constant, *bounds), rel=1e-8)
+        by_text, by_frame, without = (
+            smf.ols("score ~ " + " + ".join(names) + elements, data).fit(
+                cov_type="cluster", cov_kwds={"groups": np.unique(labels, return_inverse=True)[1]}, use_t=True
+            )
+            for elements, labels in (
+                (" + C(element)", table.texts),
+                (" + C(element)", table.frames),
+                ("", table.frames),
+            )
+        )
+        for mask, fit, framed in ((~of_frame, by_text, by_frame), (of_frame, without, without)):
+            assert joint.coefficient[row, mask] == pytest.approx(fit.params[names][mask], rel=1e-8)
+            assert joint.p[row, mask] == pytest.approx(fit.pvalues[names][mask], rel=1e-6)
+            assert joint.p_frame[row, mask] == pytest.approx(framed.pvalues[names][mask], rel=1e-6)
+            bounds = np.stack([joint.low[row, mask], joint.high[row, mask]], axis=1)
+            assert bounds == pytest.approx(fit.conf_int(0.1).loc[names].to_numpy()[mask], rel=1e-8)
 
 
 def test_a_factor_of_frames_is_not_taken_away_by_the_names_of_their_elements():

@@ -2,7 +2,7 @@
 
 Confounded factors show here: a factor whose δ comes from the mix of elements has no coefficient of its own. A factor
 of whole frames is the exception: most elements' names belong to one frame, so that holding them fixed would hold the
-factor fixed. Its coefficient comes from the regression without them.
+factor fixed. Its coefficient comes from the regression without them, with errors clustered by frame.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Joint:
 
     Attributes:
         coefficient: points by which a yes changes the score, all else equal.
-        low, high: confidence interval, errors clustered by text.
-        p: of a coefficient of 0, errors clustered by text, two-sided t with (texts - 1) degrees of freedom.
+        low, high: confidence interval, errors clustered by text; of a factor of frames by frame.
+        p: of a coefficient of 0, errors clustered so, two-sided t with (clusters - 1) degrees of freedom.
         p_frame: the same with errors clustered by frame.
     """
 
@@ -61,7 +61,7 @@ def joint_regression(
     whole = of_frames(factors, frame)
     if not whole.any() or not element.any():
         return Joint(*among)
-    alone = _regression(scores, factors, np.zeros_like(element), text, frame, confidence)
+    alone = _regression(scores, factors, np.zeros_like(element), frame, frame, confidence)
     return Joint(*np.where(whole, alone, among))
 
 
