@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from pyarrow import csv
 from pydantic import Field
 
-from trivium.complexity.effects.factor_table import read_names
+from trivium.complexity.effects.factor_table import read_factors, read_names
+from trivium.complexity.effects.regression import of_frames
+from trivium.complexity.effects.sensitivity import Power
 from trivium.complexity.scoring.score_table import read_scores
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
@@ -20,6 +23,7 @@ from trivium.page.complexity.material import (
     read_published,
     read_questions_with_factors,
 )
+from trivium.page.complexity.paper_study import paper_study_html
 from trivium.page.complexity.readers import MEASURES
 from trivium.page.complexity.reasons import corpus
 
@@ -49,13 +53,17 @@ class FactorsPageParameters(Parameters):
 
 def main(
     parameters: FactorsPageParameters, context: Context, *, questions: Path, texts: Path, scores: Path, factors: Path,
-    effects: Path, found: Sequence[Path], published: Path, out: Path,
+    effects: Path, powers: Path, found: Sequence[Path], published: Path, out: Path,
 ) -> None:  # fmt: skip
     """Render the factors, Table 2, what it says, and all factors together."""
     printed, metrics = read_published(published), read_found(found)
     known = read_answered(scores, printed, parameters.readers, parameters.prompted)
     cells, names = read_effects(effects, known.models), read_names(factors)
     examples, table = read_questions_with_factors(questions, texts, factors)
+    by_strength = [Power(**row) for row in csv.read_csv(powers).to_pylist()]
+    coded = read_factors(factors)
+    whole = [name for name, same in zip(coded.names, of_frames(coded.factors, coded.frames), strict=True) if same]
+    tied = {name: metrics["factors"].get(f"{name}_balance") for name in whole}
     measure = MEASURES[parameters.measure]
     levels = {"risk": parameters.risk, "confidence": parameters.confidence}
     values = read_scores(scores, [each.id for each in examples], parameters.measure)
@@ -73,7 +81,8 @@ def main(
             measure=measure,
             majority=parameters.majority,
             **levels,
-        ),
+        )
+        + paper_study_html(by_strength, printed, names, risk=parameters.risk),
         "findings": findings_html(
             cells,
             printed,
@@ -85,7 +94,7 @@ def main(
             sample=parameters.world == "sample",
             **levels,
         ),
-        "forest": forest_html(cells, known.labels, measure=measure, confidence=parameters.confidence),
+        "forest": forest_html(cells, known.labels, tied, measure=measure, confidence=parameters.confidence),
     }
     write_part(out, parameters.world, sections)
 

@@ -45,7 +45,7 @@ def main(
     simulated = simulation_html(metrics["simulate"], parameters.simulate | {"risk": parameters.risk}, names, printed)
     by_strength = [Power(**row) for row in csv.read_csv(powers).to_pylist()]
     sections = {
-        "instrument": simulated + sensitivity_html(by_strength, parameters.simulate, names, printed),
+        "instrument": simulated + sensitivity_html(by_strength, parameters.simulate, names),
         "agreement": agreement_html(pairs, known.models, metrics["validate"], known.labels),
     }
     write_part(out, parameters.world, sections)

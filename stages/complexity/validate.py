@@ -23,7 +23,7 @@ class ValidateParameters(Parameters):
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
     smallest_set: int = Field(ge=1, description="Fewest examples in either set of a factor that is tested")
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")
-    resamples: int = Field(ge=1, description="Bootstrap samples of texts")
+    resamples: int = Field(ge=1, description="Bootstrap samples of texts and trainings")
     seed: int = Field(ge=0, description="Of the bootstrap")
 
 
@@ -35,13 +35,14 @@ def main(
     table = read_factors(factors)
     read = read_scores(scores, table.ids, parameters.measure)
     effects = analyse(
-        read.values,
+        read.trainings,
         table,
         risk=parameters.risk,
         smallest_set=parameters.smallest_set,
         resamples=parameters.resamples,
         confidence=parameters.confidence,
         seed=parameters.seed,
+        of_model=read.of_model,
     )
     agreement = hardness_agreement(read.values)
     write_table(out, effects_table(effects, read.models, table.names))

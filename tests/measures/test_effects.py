@@ -104,6 +104,51 @@ def test_bootstrap_does_not_depend_on_names_or_on_other_models():
     assert alone == pytest.approx(high[1:2, 2:], abs=1e-12)
 
 
+def test_trainings_are_drawn_beside_texts_as_in_a_plain_loop():
+    scores, factors, texts = world(models=5)
+    of_model = np.array([0, 0, 0, 1, 1])
+    low, high = cluster_bootstrap(scores, factors, texts, of_model=of_model, **OPTIONS)
+    names = np.unique(texts)
+    draws = np.random.default_rng(0).integers(len(names), size=(300, len(names)))
+    trainings = np.random.default_rng([0, 1])
+    first, second = trainings.integers(3, size=(300, 3)), 3 + trainings.integers(2, size=(300, 2))
+    deltas = []
+    for draw, *taken in zip(draws, first, second, strict=True):
+        rows = np.concatenate([np.flatnonzero(texts == names[number]) for number in draw])
+        means = np.stack([scores[of].mean(axis=0) for of in taken])
+        deltas.append(mean_differences(means[:, rows], factors[:, rows]))
+    expected = np.nanquantile(deltas, [0.025, 0.975], axis=0)
+    assert low.shape == (2, 4)
+    assert low == pytest.approx(expected[0], abs=1e-9)
+    assert high == pytest.approx(expected[1], abs=1e-9)
+
+
+def test_trainings_by_hand_where_texts_are_alike():
+    # Every text says the same: δ is -20 of one training and -60 of the other, and a resample has both in half of the
+    # cases, one of them twice in a quarter each. So the bounds at 60 % are the two.
+    factors, texts = [[1, 0] * 30], np.repeat(np.arange(30), 2)
+    scores = np.array([[0.3, 0.5] * 30, [0.1, 0.7] * 30])
+    options = {"resamples": 4000, "seed": 0}
+    low, high = cluster_bootstrap(scores, factors, texts, of_model=[0, 0], confidence=0.6, **options)
+    assert (low[0, 0], high[0, 0]) == (pytest.approx(-60), pytest.approx(-20))
+    low, high = cluster_bootstrap(scores, factors, texts, of_model=[0, 0], confidence=0.4, **options)
+    assert (low[0, 0], high[0, 0]) == (pytest.approx(-40), pytest.approx(-40))
+
+
+def test_one_training_a_model_has_the_interval_of_the_texts():
+    scores, factors, texts = world()
+    for ours, plain in zip(
+        cluster_bootstrap(scores, factors, texts, of_model=[0, 1, 2], **OPTIONS),
+        cluster_bootstrap(scores, factors, texts, **OPTIONS),
+        strict=True,
+    ):
+        assert ours.tolist() == plain.tolist()
+    # Neither do another model's trainings change it; a model's order is its number's.
+    several = cluster_bootstrap(scores[[2, 0, 1, 1]], factors, texts, of_model=[1, 0, 2, 2], **OPTIONS)[0]
+    alone = cluster_bootstrap(scores, factors, texts, **OPTIONS)[0]
+    assert several == pytest.approx(alone[[0, 2, 1]], abs=1e-12)
+
+
 def test_texts_that_differ_widen_the_interval():
     rng = np.random.default_rng(5)
     texts = np.repeat(np.arange(40), 10)
@@ -134,6 +179,9 @@ def test_bootstrap_refuses():
         cluster_bootstrap(scores, factors, texts, resamples=10, confidence=1.0, seed=0)
     with pytest.raises(ValueError, match="resamples"):
         cluster_bootstrap(scores, factors, texts, resamples=0, confidence=0.9, seed=0)
+    for of_model in ([0, 1], [0, 2, 2], [1, 2, 3]):
+        with pytest.raises(ValueError, match="should number the 3 trainings from 0"):
+            cluster_bootstrap(scores, factors, texts, of_model=of_model, **OPTIONS)
 
 
 def test_frames_of_a_constant_factor_are_compared_between():

@@ -153,6 +153,22 @@ def test_beneath_table_2_stands_how_often_nothing_is_marked(world, tmp_path):
     assert metrics["factors_found"] == 1
 
 
+def test_table_2_says_what_a_study_of_the_papers_size_could_find(sections):
+    rows = Outline(sections["table-2"]).rows
+    assert any(row[0].endswith("size of the paper") and "[" in row[1] for row in rows)
+    (losses,) = (row for row in rows if row[0] == "negative δ in the paper")
+    assert losses[-1] == "40"
+    (plain,) = (row for row in rows if row[0] == "Mann–Whitney the paper’s test")
+    assert 0 <= float(plain[-2]) <= 40
+    assert float(plain[-2]) == pytest.approx(sum(map(float, plain[1:-2])), abs=0.4)
+    assert sections["instrument"].count("<svg") == 2 + 7  # both sizes, every factor
+
+
+def test_factors_of_frames_are_named_where_they_go_without_elements(sections):
+    said = " ".join(sections["forest"].split())
+    assert "f0, f6 are the same for all examples of a frame and go without the elements" in said
+
+
 def test_planted_effects_are_told_beside_the_paper_s(world, sections, tmp_path):
     html = " ".join(sections["instrument"].split())
     assert "The planted effects are of −20 to −30 points" in html

@@ -11,14 +11,17 @@ import yaml
 
 from tests.complexity.paper_factors import FACTORS, labels
 from tests.page.complexity_world import WORLD
+from tests.page.outline import Outline
+from trivium.complexity.effects.sensitivity import CRITERIA, Power
 from trivium.files.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.common import probability, signed
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified
-from trivium.page.complexity.factors import held_for_most, marks
+from trivium.page.complexity.factors import held_for_most, marks, table_2_html
 from trivium.page.complexity.findings import findings, holds, sizes
 from trivium.page.complexity.instrument import planted
 from trivium.page.complexity.models import frame_points, order
+from trivium.page.complexity.paper_study import paper_study_html
 from trivium.page.complexity.readers import cuts, display_names, leaks, replies, trainings, weakness
 from trivium.page.complexity.reasons import SHARED, Corpus, breakdowns, composition, reason, rival_spans
 from trivium.page.figures import forest, profile, trends
@@ -135,6 +138,57 @@ def test_a_draw_holds_every_stratum():
     assert sorted(stratified(strata, 5000, 0)) == list(range(1000))
     assert len(stratified(strata, 1, 0)) == 1
     assert len(stratified([frozenset()] * 3, 2, 0)) == 2
+
+
+def power_lines(factors, low):
+    """Of every criterion: 10 % called worse without effect, 50 % at -4 points, 90 % at -8."""
+    return [
+        Power(size, factor, criterion, planted, delta, power, low, 0.2, 20)
+        for size in ("corpus", "paper")
+        for factor in factors
+        for criterion in CRITERIA
+        for planted, delta, power in ((0, 0, 0.1), (-0.05, -4, 0.5), (-0.1, -8, 0.9))
+    ]
+
+
+def test_what_a_study_of_the_papers_size_would_find_by_hand():
+    names = {factor: NAMES[factor] for factor in ("f0", "f1")}
+    html = paper_study_html(power_lines(names, 0.03), PUBLISHED, names, risk=0.05)
+    said, rows = " ".join(html.split()), Outline(html).rows
+    # The paper has -1, -1, -2 for f0, and -4, -9, -4, -13, -3 for f1: .2 + .2 + .3 and .5 + .9 + .5 + .9 + .4.
+    # A point nearer to 0: .1 + .1 + .2 and .4 + .9 + .4 + .9 + .3.
+    assert ["negative δ in the paper", "3", "5", "8", "8"] in rows
+    assert ["Mann–Whitney the paper’s test", "0.7", "3.2", "3.9", "3.3"] in rows
+    assert ["Mann–Whitney the paper’s test, size of the paper", "10.0[3, 20]", "10.0[3, 20]"] in rows
+    assert "The paper’s Table 2 has 8 negative δ." in said
+    assert "lie T5-large’s f1 (−9; planted up to −8.0), mT5-large’s f1 (−13; planted up to −8.0): it" in said
+    assert "should call it worse in 2.5 % of the cells" in said
+    assert "the analysis “Mann–Whitney” calls f0, f1 worse more often than that, beyond chance. At the" in said
+
+
+def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
+    shown = {"joint_p": None, "delta_floor": -3.0, "p_holm": 0.2}
+    small = CELL | shown | dict.fromkeys(("p", "p_holm", "low", "high", "p_frame", "joint"))
+    counts = {
+        f"{f}_{key}": 0.0 for f in ("f0", "f1") for key in ("validated", "significant", "holm_significant", "found")
+    }
+    options = {"measure": "ROUGE-L", "risk": 0.05, "confidence": 0.95, "majority": 0.5}
+
+    def table(cells):
+        metrics = counts | {"models": 1.0, "tests": 1.0}
+        names = {factor: NAMES[factor] for factor in cells}
+        return table_2_html({"camembert": cells}, PUBLISHED, metrics, {}, 5, names, LABELS, **options)
+
+    said = " ".join(table({"f0": CELL | shown, "f1": small}).split())
+    assert "<p>f1: in no test, since one of the two sets has fewer examples than" in said
+    assert "in no test" not in table({"f0": CELL | shown, "f1": CELL | shown})
+    assert "in no test" not in table({"f0": CELL | shown, "f1": small | {"delta": None}})  # nothing to test
+
+
+def test_all_of_the_papers_losses_are_counted_and_chance_is_said():
+    html = " ".join(paper_study_html(power_lines(NAMES, 0.02), PUBLISHED, NAMES, risk=0.05).split())
+    assert "The paper’s Table 2 has 40 negative δ." in html
+    assert "the analysis “Mann–Whitney” calls no factor worse more often than that, as far as can be told." in html
 
 
 def test_signs_of_a_cell():

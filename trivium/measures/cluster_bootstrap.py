@@ -1,4 +1,7 @@
-"""Bootstrap interval of δ that resamples whole texts: questions about one text are not independent."""
+"""Bootstrap interval of δ that resamples whole texts, and a model's trainings where it has several.
+
+Questions about one text are not independent, nor are the answers of one training.
+"""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +19,7 @@ def cluster_bootstrap(
     resamples: int,
     confidence: float,
     seed: int,
+    of_model: ArrayLike | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Percentile intervals of δ for every model and factor, over the same resamples (Efron & Tibshirani 1993, §13.3).
 
@@ -23,19 +27,25 @@ def cluster_bootstrap(
     δ* = 100 (Σ c_t S_t / Σ c_t N_t - the same over Ē_f), S and N being the sums of scores and the sizes of E_f within
     t. So all models and factors are one matrix product. Resamples that leave a set empty are left out of that factor.
 
+    Trainings are crossed with texts: a resample also draws as many of a model's trainings as it has, with replacement,
+    and takes the mean of their δ* over the same texts (the pigeonhole bootstrap; A. B. Owen, Annals of Applied
+    Statistics 1, 2007). One training is drawn every time, so that the interval is that of the texts.
+
     Args:
-        scores: (models, examples).
+        scores: (trainings, examples).
         factors: (factors, examples) of 1, 0, -1.
         clusters: (examples,) number or name of each example's text.
         resamples: how many.
         confidence: in (0, 1), two-sided.
         seed: of the draw.
+        of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
 
     Returns:
         low and high, (models, factors) points; NaN where a set is empty or with fewer than two clusters.
 
     Raises:
-        ValueError: as `mean_differences`, clusters of another length, confidence or resamples out of range.
+        ValueError: as `mean_differences`, clusters of another length, models that are not numbered from 0, one a
+            training, confidence or resamples out of range.
     """
     scores, factors = checked(scores, factors)
     clusters = np.asarray(clusters)
@@ -43,7 +53,10 @@ def cluster_bootstrap(
         raise ValueError(f"clusters have shape {clusters.shape}, expected {(scores.shape[1],)}")
     if not 0 < confidence < 1 or resamples < 1:
         raise ValueError(f"confidence should be in (0, 1) and resamples ≥ 1, got {confidence} and {resamples}")
-    models, columns = len(scores), len(factors)
+    model = np.arange(len(scores)) if of_model is None else np.asarray(of_model)
+    if model.shape != scores.shape[:1] or set(model.tolist()) != set(range(models := int(model.max(initial=-1)) + 1)):
+        raise ValueError(f"of_model should number the {len(scores)} trainings from 0, got {model.tolist()}")
+    rows, columns = len(scores), len(factors)
     names, number = np.unique(clusters, return_inverse=True)
     low, high = np.full((2, models, columns), np.nan)
     if len(names) < 2:
@@ -58,20 +71,25 @@ def cluster_bootstrap(
 
     rng = np.random.default_rng(seed)
     chunk = max(1, _CHUNK_BYTES // (8 * len(names)))
+    trainings = [np.flatnonzero(model == number) for number in range(models)]
+    draw = np.random.default_rng([seed, 1])  # of its own: texts are drawn as they are without trainings
+    taken = [of[draw.integers(len(of), size=(resamples, len(of)))] for of in trainings]
     deltas = np.empty((resamples, models, columns))
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
         drawn = rng.integers(len(names), size=(size, len(names))) + len(names) * np.arange(size)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=size * len(names)).reshape(size, len(names))
         sums = counts.astype(np.float64) @ totals
-        cells = models * columns
+        cells = rows * columns
         with np.errstate(invalid="ignore"):  # 0 / 0: a set that the resample left empty
             sides = [
-                sums[:, side * cells : (side + 1) * cells].reshape(size, models, columns)
+                sums[:, side * cells : (side + 1) * cells].reshape(size, rows, columns)
                 / sums[:, None, 2 * cells + side * columns : 2 * cells + (side + 1) * columns]
                 for side in (0, 1)
             ]
-        deltas[start : start + size] = 100 * (sides[0] - sides[1])
+        each = 100 * (sides[0] - sides[1])
+        for place, of in enumerate(taken):
+            deltas[start : start + size, place] = np.take_along_axis(each, of[start : start + size, :, None], 1).mean(1)
 
     bounds = [(1 - confidence) / 2, (1 + confidence) / 2]
     for column in range(columns):

@@ -171,7 +171,7 @@ def test_a_card_names_factors_by_the_tables_parameters(world):
 def test_an_element_in_two_parts_counts_once():
     first = EXAMPLES[5].frame.elements[0]
     twice = replace(EXAMPLES[5], frame=replace(EXAMPLES[5].frame, elements=(first, first)))
-    scores = ScoreTable(("big",), np.full((1, 6), 0.5), ())
+    scores = ScoreTable(("big",), np.full((1, 6), 0.5), np.array([0]), ())
     rows = frame_rows(table(), scores, [*EXAMPLES[:5], twice], TRAINING)
     assert next(row["elements"] for row in rows if row["frame"] == "Falling") == 1
 

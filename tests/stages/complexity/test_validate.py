@@ -12,7 +12,7 @@ from stages.complexity.validate import ValidateParameters, main
 from tests.complexity.analysis_world import factor_table, write_factors, write_scores
 from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysis import analyse
-from trivium.complexity.effects.regression import joint_regression, uncounted
+from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted
 from trivium.complexity.scoring.score_table import read_scores
 from trivium.errors import BadInput
 from trivium.files.tables import read_table
@@ -49,18 +49,55 @@ def test_joint_regression_is_that_of_a_formula():
     table = factor_table(300)
     scores = scores_of(table, models=2, seed=1)
     joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.9)
+    of_frame = np.array([name in ("f0", "f6") for name in FACTORS])  # constant: without elements, errors by frame
+    names = list(FACTORS)
     for row, values in enumerate(scores):
         data = {name: (codes == 1).astype(float) for name, codes in zip(FACTORS, table.factors, strict=True)}
         data |= {"score": 100 * values, "element": table.elements}
-        model = smf.ols("score ~ " + " + ".join(FACTORS) + " + C(element)", data)
-        for labels, p in ((table.texts, joint.p), (table.frames, joint.p_frame)):
-            groups = np.unique(labels, return_inverse=True)[1]
-            fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
-            assert p[row] == pytest.approx(fit.pvalues[list(FACTORS)].to_numpy(), rel=1e-6)
-            if labels is table.texts:
-                interval = fit.conf_int(0.1).loc[list(FACTORS)].to_numpy()
-        assert joint.coefficient[row] == pytest.approx(fit.params[list(FACTORS)].to_numpy(), rel=1e-8)
-        assert np.stack([joint.low[row], joint.high[row]], axis=1) == pytest.approx(interval, rel=1e-8)
+        by_text, by_frame, without = (
+            smf.ols("score ~ " + " + ".join(names) + elements, data).fit(
+                cov_type="cluster", cov_kwds={"groups": np.unique(labels, return_inverse=True)[1]}, use_t=True
+            )
+            for elements, labels in (
+                (" + C(element)", table.texts),
+                (" + C(element)", table.frames),
+                ("", table.frames),
+            )
+        )
+        for mask, fit, framed in ((~of_frame, by_text, by_frame), (of_frame, without, without)):
+            assert joint.coefficient[row, mask] == pytest.approx(fit.params[names][mask], rel=1e-8)
+            assert joint.p[row, mask] == pytest.approx(fit.pvalues[names][mask], rel=1e-6)
+            assert joint.p_frame[row, mask] == pytest.approx(framed.pvalues[names][mask], rel=1e-6)
+            bounds = np.stack([joint.low[row, mask], joint.high[row, mask]], axis=1)
+            assert bounds == pytest.approx(fit.conf_int(0.1).loc[names].to_numpy()[mask], rel=1e-8)
+
+
+def test_a_factor_of_frames_is_not_taken_away_by_the_names_of_their_elements():
+    # Every frame has elements of its own: with them in the regression nothing would be left of f6.
+    table = factor_table(900, 200)
+    scores = np.clip(0.7 - 0.2 * table.factors[6] + np.random.default_rng(1).normal(0, 0.2, (2, 900)), 0, 1)
+    named = np.char.add(table.frames, table.elements)
+    joint = joint_regression(scores, table.factors, named, table.texts, table.frames, confidence=0.95)
+    plain = joint_regression(scores, table.factors, table.frames, table.texts, table.frames, confidence=0.95)
+    for found in (joint, plain):
+        assert found.coefficient[:, 6] == pytest.approx(-18, abs=4)
+        assert (found.p_frame[:, 6] < 0.001).all()
+        assert (np.abs(found.coefficient[:, 0]) < 4).all()
+    assert joint.coefficient[:, 6].tolist() == plain.coefficient[:, 6].tolist()
+    # A factor that is no frame's is still held beside elements of one frame.
+    assert joint.coefficient[:, 2].tolist() != plain.coefficient[:, 2].tolist()
+
+
+def test_which_factors_are_of_frames_by_hand():
+    factors = np.array([[1, 1, 0, 0, -1], [1, 0, 0, 0, 1], [1, 1, 1, 1, 1]], np.int8)
+    assert of_frames(factors, np.array([0, 0, 1, 1, 2])).tolist() == [True, False, False]
+
+
+def test_one_factor_alone_has_a_coefficient():
+    codes = np.array([[1, 1, 0, 0, 1, 0]], np.int8)
+    alike, texts = np.full(6, ""), np.arange(6).astype(str)
+    joint = joint_regression(np.array([[0, 0.2, 0.5, 0.9, 0.1, 0.7]]), codes, alike, texts, alike, confidence=0.9)
+    assert joint.coefficient == pytest.approx(-60)
 
 
 def test_factors_that_cannot_be_told_apart_have_no_coefficient():
@@ -197,7 +234,12 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     big = (scores["big", "extractive", 0] + scores["big", "extractive", 1]) / 2
     values = np.stack([big, scores["small", "seq2seq", 0]])
     assert read_scores(folder / "scores.parquet", table.ids, "rouge_l").values == pytest.approx(values)
-    effects = analyse(values, table, **OPTIONS)
+    trainings = np.stack(list(scores.values())[:3])
+    effects = analyse(trainings, table, of_model=np.array([0, 0, 1]), **OPTIONS)
+    of_means = analyse(values, table, **OPTIONS)
+    assert np.array_equal(of_means.p_all, effects.p_all)
+    assert np.array_equal(of_means.high[1], effects.high[1])  # one training
+    assert (of_means.high[0] != effects.high[0]).all()  # two
     rows = read_table(folder / "effects.parquet").to_pylist()
     assert [(row["model"], row["factor"]) for row in rows] == [(m, f) for m in ("big", "small") for f in FACTORS]
     for name, expected in (

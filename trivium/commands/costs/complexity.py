@@ -121,13 +121,13 @@ def complexity_costs(used: Used) -> dict[str, Row]:
         ),
         "complexity-simulate": Row(
             memory=1,
-            # 0.07 s an analysis of 5 models, 1 200 examples; 0.1 s as large as the paper's; 7 factors
+            # 0.04 s an analysis of 5 models, 1 200 examples; 0.045 s as large as the paper's; 7 factors, and none
             core_hours=(
-                0.07 * 3 * used("complexity.simulate.simulations")
-                + (0.07 + 0.1)
+                0.04 * 3 * used("complexity.simulate.simulations")
+                + (0.04 + 0.045)
                 * used("complexity.simulate.sensitivity.simulations")
                 * 7
-                * len(used("complexity.simulate.sensitivity.planted"))
+                * (1 + len(used("complexity.simulate.sensitivity.planted")))
             )
             / 3600,
         ),

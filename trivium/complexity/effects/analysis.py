@@ -1,7 +1,7 @@
 """The whole analysis of a table of scores: which factors make which models worse (complexity.md §5).
 
-The paper's: δ and Mann-Whitney. Beyond it: Holm's correction over the table, bootstrap intervals of whole texts, frames
-as the units, all factors in one regression. A single verdict, `found`, asks for all of them.
+The paper's: δ and Mann-Whitney. Beyond it: Holm's correction over the table, bootstrap intervals of whole texts (and
+trainings), frames as the units, all factors in one regression. A single verdict, `found`, asks for all of them.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.regression import Joint, joint_regression
+from trivium.complexity.scoring.score_table import model_means
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.effects import NO, YES, below_zero, mean_differences
 from trivium.measures.frame_level import FrameLevel, frame_level
@@ -26,7 +27,7 @@ class Effects:
         yes, no: (factors,) sizes of E_f and Ē_f; what is smaller than `smallest_set` has NaN in every test.
         delta: points, not floored.
         p, p_holm: Mann-Whitney, two-sided, and corrected over all cells of the table.
-        low, high: bootstrap interval of δ, clustered by text.
+        low, high: bootstrap interval of δ, clustered by text, and over a model's trainings where it has several.
         p_frame: frames as the units.
         frame_level: kind and number of frames of that test, by factor.
         joint: the regression.
@@ -85,18 +86,24 @@ def analyse(
     resamples: int,
     confidence: float,
     seed: int,
+    of_model: NDArray[np.intp] | None = None,
 ) -> Effects:
     """Analyse every model and factor.
 
+    A model's δ, its tests and its regression are of its mean scores over its trainings.
+
     Args:
-        scores: (models, examples) in [0, 1], in the order of the table.
+        scores: (trainings, examples) in [0, 1], in the order of the table.
         table: factors, texts, frames and elements of the examples.
         risk: of a false alarm, 0.05 in the paper.
         smallest_set: fewest examples of E_f and of Ē_f; a factor with fewer keeps its δ, is in no test, and in nobody
             else's regression or correction (two examples among 300 gave p = 1e-17).
         resamples, confidence, seed: of the bootstrap.
+        of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
     """
-    factors = table.factors
+    factors, trainings = table.factors, scores
+    if of_model is not None:
+        scores = model_means(trainings, of_model)
     tested = np.flatnonzero(large_enough(factors, smallest_set))
     delta = mean_differences(scores, factors)
     levels = tuple(frame_level(scores, codes, table.frames) for codes in factors)
@@ -112,7 +119,9 @@ def analyse(
         p[:, column] = mann_whitney(scores[:, counted], factors[column][counted] == YES)
         p_frame[:, column] = levels[column].p
     kept = factors[tested]
-    low, high = cluster_bootstrap(scores, kept, table.texts, resamples=resamples, confidence=confidence, seed=seed)
+    low, high = cluster_bootstrap(
+        trainings, kept, table.texts, resamples=resamples, confidence=confidence, seed=seed, of_model=of_model
+    )
     among = joint_regression(scores, kept, table.elements, table.texts, table.frames, confidence=confidence)
     joint = Joint(*map(spread, (among.coefficient, among.low, among.high, among.p, among.p_frame)))
     p_all = np.max([p, p_frame, joint.p, joint.p_frame], axis=0)

@@ -1,13 +1,15 @@
 """The joint analysis: a score's regression on all factors and the answer element together (complexity.md §5).
 
-Confounded factors show here: a factor whose δ comes from the mix of elements has no coefficient of its own.
+Confounded factors show here: a factor whose δ comes from the mix of elements has no coefficient of its own. A factor
+of whole frames is the exception: most elements' names belong to one frame, so that holding them fixed would hold the
+factor fixed. Its coefficient comes from the regression without them, with errors clustered by frame.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import qr
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
 
 from trivium.measures.effects import NEITHER, NO, YES
 
@@ -21,8 +23,8 @@ class Joint:
 
     Attributes:
         coefficient: points by which a yes changes the score, all else equal.
-        low, high: confidence interval, errors clustered by text.
-        p: of a coefficient of 0, errors clustered by text, two-sided t with (texts - 1) degrees of freedom.
+        low, high: confidence interval, errors clustered by text; of a factor of frames by frame.
+        p: of a coefficient of 0, errors clustered so, two-sided t with (clusters - 1) degrees of freedom.
         p_frame: the same with errors clustered by frame.
     """
 
@@ -46,7 +48,7 @@ def joint_regression(
 
     A factor's column is 1 for yes and 0 for no. An example in neither set of some factor still speaks for the others,
     and a dummy for these examples (`uncounted`) keeps what is special about them out of that factor's coefficient.
-    Coefficients and cluster-robust covariance are statsmodels'.
+    Factors that are constant in every frame (`of_frames`) take their coefficients from the regression without elements.
 
     Args:
         scores: (models, examples) in [0, 1].
@@ -54,35 +56,76 @@ def joint_regression(
         elements, texts, frames: (examples,) names.
         confidence: of the interval.
     """
-    import statsmodels.api as sm
+    text, frame, element = (np.unique(labels, return_inverse=True)[1] for labels in (texts, frames, elements))
+    among = _regression(scores, factors, element, text, frame, confidence)
+    whole = of_frames(factors, frame)
+    if not whole.any() or not element.any():
+        return Joint(*among)
+    alone = _regression(scores, factors, np.zeros_like(element), frame, frame, confidence)
+    return Joint(*np.where(whole, alone, among))
 
-    columns = (factors == YES).astype(np.float64).T
-    names, element = np.unique(elements, return_inverse=True)
-    dummies = np.eye(len(names))[element][:, 1:]
-    design = np.hstack([np.ones((len(columns), 1)), dummies, columns])
-    at = design.shape[1] - len(factors) + np.arange(len(factors))
-    told = np.array([_told_apart(design, column) for column in at])
-    design, at = _independent(design, at[told]), np.arange(told.sum())
-    for column in uncounted(factors).T:
-        wider = np.column_stack([design, column])
-        design = wider if _told_apart(wider, design.shape[1]) else design
-    shape = (len(scores), len(factors))
-    coefficient, low, high, p, p_frame = np.full((5, *shape), np.nan)
-    groups = [np.unique(labels, return_inverse=True)[1] for labels in (texts, frames)]
-    clusters = [group.max() + 1 for group in groups]
-    if not told.any() or clusters[0] < 2 or len(design) <= design.shape[1]:
-        return Joint(coefficient, low, high, p, p_frame)
-    with np.errstate(invalid="ignore"):  # few examples: a variance of 0 may come out below it
-        for row, values in enumerate(scores):
-            plain = sm.OLS(100 * values, design).fit()
-            robust = plain.get_robustcov_results("cluster", groups=groups[0], use_t=True)
-            coefficient[row, told] = robust.params[at]
-            low[row, told], high[row, told] = robust.conf_int(alpha=1 - confidence)[at].T
-            p[row, told] = robust.pvalues[at]
-            if clusters[1] > 1:
-                by_frame = plain.get_robustcov_results("cluster", groups=groups[1], use_t=True)
-                p_frame[row, told] = by_frame.pvalues[at]
-    return Joint(coefficient, low, high, p, p_frame)
+
+def of_frames(factors: NDArray[np.int8], frames: ArrayLike) -> NDArray[np.bool_]:
+    """(factors,) whether a factor says the same of all examples of a frame, in every frame, and not of all frames.
+
+    Args:
+        factors: (factors, examples) of 1, 0, -1.
+        frames: (examples,) names or numbers.
+    """
+    _, first, frame = np.unique(np.asarray(frames), return_index=True, return_inverse=True)
+    same: NDArray[np.bool_] = (factors == factors[:, first[frame]]).all(axis=1)
+    return same & (factors != factors[:, :1]).any(axis=1)
+
+
+def _regression(
+    scores: NDArray[np.float64],
+    factors: NDArray[np.int8],
+    elements: NDArray[np.intp],
+    texts: NDArray[np.intp],
+    frames: NDArray[np.intp],
+    confidence: float,
+) -> NDArray[np.float64]:
+    """(5, models, factors): what `Joint` holds, with one dummy an element number.
+
+    By Frisch, Waugh and Lovell every column and score is taken less its element's mean, and the dummies are gone. The
+    covariance is Liang and Zeger's, (X'X)⁻¹ Σ_g X_g'e_g e_g'X_g (X'X)⁻¹ · G/(G - 1) · (n - 1)/(n - k) for G clusters,
+    n examples, k columns with the dummies.
+    """
+    found = np.full((5, len(scores), len(factors)), np.nan)
+    raw = np.vstack([factors == YES, uncounted(factors).T]).astype(np.float64)
+    column = _less_means(raw, elements)
+    every = range(len(factors))
+    told = [at for at in every if _told_apart(raw[at], column[at], column[[other for other in every if other != at]])]
+    kept = list(told)
+    for at in range(len(raw)):
+        if at not in told and _told_apart(raw[at], column[at], column[kept]):
+            kept.append(at)
+    design = column[kept]
+    clusters, left = int(texts.max()) + 1, scores.shape[1] - len(kept) - int(elements.max()) - 1
+    if not told or clusters < 2 or left < 1:
+        return found
+    weights = np.linalg.solve(design @ design.T, design)  # (columns, examples): coefficients are weights @ scores
+    values = _less_means(100 * scores, elements)
+    coefficient = (weights @ values.T).T
+    residual = values - coefficient @ design
+    influence = residual[:, None] * weights[: len(told)]  # (models, told, examples)
+
+    def error(groups: NDArray[np.intp], number: int) -> NDArray[np.float64]:
+        order = np.argsort(groups, kind="stable")
+        sums = np.add.reduceat(influence[:, :, order], np.searchsorted(groups[order], np.arange(number)), axis=2)
+        corrected = number / (number - 1) * (scores.shape[1] - 1) / left
+        deviation: NDArray[np.float64] = np.sqrt(corrected * (sums**2).sum(axis=2))
+        return deviation
+
+    estimate = coefficient[:, : len(told)]
+    by_text = error(texts, clusters)
+    reach = student.ppf((1 + confidence) / 2, clusters - 1) * by_text
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal scores: 0 / 0
+        found[0][:, told], found[1][:, told], found[2][:, told] = estimate, estimate - reach, estimate + reach
+        found[3][:, told] = 2 * student.sf(np.abs(estimate / by_text), clusters - 1)
+        if (number := int(frames.max()) + 1) > 1:
+            found[4][:, told] = 2 * student.sf(np.abs(estimate / error(frames, number)), number - 1)
+    return found
 
 
 def uncounted(factors: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -106,17 +149,14 @@ def uncounted(factors: NDArray[np.int8]) -> NDArray[np.float64]:
     return np.stack(columns, axis=1) if columns else np.empty((factors.shape[1], 0))
 
 
-def _independent(design: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The columns `at`, which no others make up, then as many of the others as make up all of them."""
-    others = np.delete(design, at, axis=1)
-    triangle, pivots = qr(others, mode="r", pivoting=True)
-    size = np.abs(np.diag(triangle))
-    kept = np.sort(pivots[: int((size > np.sqrt(_COLLINEAR) * size[0]).sum())])
-    return np.hstack([design[:, at], others[:, kept]])
+def _less_means(rows: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(rows, examples) of the values less the mean of their group."""
+    size = np.bincount(groups)
+    means = np.stack([np.bincount(groups, weights=row) / size for row in rows])
+    return rows - means[:, groups]
 
 
-def _told_apart(design: NDArray[np.float64], column: int) -> bool:
-    """Whether a column is not a linear combination of the others (which a constant one is, of the intercept)."""
-    values, others = design[:, column], np.delete(design, column, axis=1)
-    left = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
-    return bool(left @ left > _COLLINEAR * np.maximum(values @ values, 1.0))
+def _told_apart(raw: NDArray[np.float64], column: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """Whether a column is not a linear combination of others, both less means; `raw` is the column as it was."""
+    left = column - np.linalg.lstsq(others.T, column, rcond=None)[0] @ others
+    return bool(left @ left > _COLLINEAR * np.maximum(raw @ raw, 1.0))

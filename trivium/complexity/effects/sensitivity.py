@@ -1,12 +1,12 @@
 """The smallest effect that a study finds: power over the strength of one planted effect (complexity.md §5).
 
 One factor at a time is given effects from none to strong, on simulated scores (`simulated_scores.py`). An effect is
-told as the δ that comes of it, since cutting scores to 0 … 1 makes it smaller than planted. A criterion's power is
-the share of cells (models × simulations) that it calls worse. The smallest δ is where a line through the powers, made
-to fall nowhere (isotonic regression), first reaches the wanted one.
+told as what it does to δ, on the same draws, since cutting scores to 0 … 1 makes it smaller than planted. A
+criterion's power is the share of cells (models × simulations) that it calls worse. The smallest δ is where a line
+through the powers, made to fall nowhere (isotonic regression), first reaches the wanted one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -48,7 +48,7 @@ class Power:
     Attributes:
         size: `corpus` or `paper`.
         planted: the effect before scores are cut.
-        delta: the δ that came of it, points, mean over models and simulations.
+        delta: by how many points it changed δ, mean over models and simulations.
     """
 
     size: str
@@ -60,6 +60,17 @@ class Power:
     low: float
     high: float
     simulations: int
+
+
+Curves = Mapping[tuple[str, str, str], Sequence[Power]]
+
+
+def by_curve(every: Iterable[Power]) -> dict[tuple[str, str, str], list[Power]]:
+    """The powers of each (size, criterion, factor)."""
+    groups: dict[tuple[str, str, str], list[Power]] = {}
+    for each in every:
+        groups.setdefault((each.size, each.criterion, each.factor), []).append(each)
+    return groups
 
 
 def as_large_as(table: FactorTable, questions: int, rng: np.random.Generator) -> FactorTable:
@@ -108,6 +119,9 @@ def powers(
 ) -> Iterator[Power]:
     """Power of every criterion for every factor with sets that are large enough and every effect, none (0) first.
 
+    Nothing is planted in as many simulations as all factors have of one effect, for there a criterion rarely calls
+    anything, and one simulation serves all factors.
+
     Args:
         table: of the corpus.
         size: `corpus`: its own examples; `paper`: as many as the paper's, drawn anew in every simulation.
@@ -117,28 +131,34 @@ def powers(
         seed: of all draws; a simulation's draws are the same for every factor and effect.
         smallest_set, analysis: what `analyse` takes beside its seed.
     """
-    columns = map(int, np.flatnonzero(large_enough(table.factors, smallest_set)))
+    columns = [int(column) for column in np.flatnonzero(large_enough(table.factors, smallest_set))]
+    planted = [(column, effect) for column in columns for effect in sorted(set(parameters.planted), reverse=True)]
+    cells = [(column, 0.0) for column in columns] + planted
+    deltas: dict[tuple[int, float], list[NDArray[np.float64]]] = {cell: [] for cell in cells}
+    called: dict[tuple[int, float], list[dict[str, NDArray[np.bool_]]]] = {cell: [] for cell in cells}
 
-    def analysed(effects: Mapping[str, float], number: int) -> Effects:
-        rng = np.random.default_rng([seed, size == "paper", number])
-        drawn = as_large_as(table, parameters.paper.questions, rng) if size == "paper" else table
-        nothing = np.zeros(len(drawn.ids))
+    def analysed(drawn: FactorTable, effects: Mapping[str, float], key: Sequence[int]) -> Effects:
+        rng, nothing = np.random.default_rng(key), np.zeros(len(drawn.ids))
         scores = simulated_scores(drawn, effects, nothing, models=models, difficulty=difficulty, rng=rng)
         return analyse(scores, drawn, seed=int(rng.integers(2**31)), smallest_set=smallest_set, **analysis)
 
-    def of(column: int, planted: float, found: Sequence[Effects]) -> Iterator[Power]:
-        delta = float(np.nanmean([each.delta[:, column] for each in found]))
+    for number in range(len(columns) * parameters.simulations):
+        key, drawn = [seed, size == "paper", number], table
+        if size == "paper":
+            drawn = as_large_as(table, parameters.paper.questions, np.random.default_rng([*key, 1]))
+        without = analysed(drawn, {}, key)
+        found = {(column, 0.0): without for column in columns}
+        if number < parameters.simulations:
+            found |= {cell: analysed(drawn, {table.names[cell[0]]: cell[1]}, key) for cell in planted}
+        for cell, effects in found.items():
+            deltas[cell].append((effects.delta - without.delta)[:, cell[0]])
+            called[cell].append({name: worse[:, cell[0]] for name, worse in called_worse(effects).items()})
+    for column, effect in sorted(cells, key=lambda cell: (cell[0], -cell[1])):
+        delta, tables = float(np.nanmean(deltas[column, effect])), called[column, effect]
         for criterion in CRITERIA:
-            share = float(np.mean([called_worse(each)[criterion][:, column] for each in found]))
-            interval = wilson_interval(share, len(found))
-            yield Power(size, table.names[column], criterion, planted, delta, share, *interval, len(found))
-
-    numbers = range(parameters.simulations)
-    without = [analysed({}, number) for number in numbers]
-    for column in columns:
-        yield from of(column, 0.0, without)
-        for effect in sorted(parameters.planted, reverse=True):
-            yield from of(column, effect, [analysed({table.names[column]: effect}, number) for number in numbers])
+            share = float(np.mean([each[criterion] for each in tables]))
+            interval = wilson_interval(share, len(tables))
+            yield Power(size, table.names[column], criterion, effect, delta, share, *interval, len(tables))
 
 
 def smallest_delta(every: Sequence[Power], power: float) -> float | None:
@@ -180,8 +200,6 @@ def _risen(every: Sequence[Power]) -> tuple[NDArray[np.float64], NDArray[np.floa
 
 def sensitivity_metrics(every: Sequence[Power], power: float) -> dict[str, float]:
     """`smallest_{size}_{criterion}_{factor}`, left out where no planted effect was enough."""
-    groups: dict[tuple[str, str, str], list[Power]] = {}
-    for each in every:
-        groups.setdefault((each.size, each.criterion, each.factor), []).append(each)
+    groups = by_curve(every)
     found = {"_".join(("smallest", *key)): smallest_delta(group, power) for key, group in groups.items()}
     return {name: value for name, value in found.items() if value is not None}

@@ -18,11 +18,29 @@ BASELINE = "baseline"  # the kind of rows that are not models
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Mean score over the seeds: `values` is (models, examples); `baselines` names the rows that were left out."""
+    """Scores of models that were trained once or, with other seeds, several times.
+
+    Attributes:
+        models: their names.
+        trainings: (trainings, examples) each one's own.
+        of_model: (trainings,) the model's place in `models`.
+        baselines: names of the rows that were left out.
+    """
 
     models: tuple[str, ...]
-    values: NDArray[np.float64]
+    trainings: NDArray[np.float64]
+    of_model: NDArray[np.intp]
     baselines: tuple[str, ...]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(models, examples) mean over a model's trainings."""
+        return model_means(self.trainings, self.of_model)
+
+
+def model_means(trainings: NDArray[np.float64], of_model: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(models, examples) of (trainings, examples), each training of the model with that number."""
+    return np.stack([trainings[of_model == number].mean(axis=0) for number in range(of_model.max() + 1)])
 
 
 def read_scores(path: Path, ids: Sequence[str], measure: Measure) -> ScoreTable:
@@ -59,5 +77,6 @@ def read_scores(path: Path, ids: Sequence[str], measure: Measure) -> ScoreTable:
                     got=int(np.isnan(scores).sum()),
                     expected=f"all {len(ids)}, such as {ids[int(np.isnan(scores).argmax())]!r}",
                 )
-    values = np.stack([np.mean(list(seeds.values()), axis=0) for seeds in found.values()])
-    return ScoreTable(tuple(found), values, tuple(baselines))
+    trainings = np.stack([scores for seeds in found.values() for scores in seeds.values()])
+    of_model = np.repeat(np.arange(len(found)), [len(seeds) for seeds in found.values()])
+    return ScoreTable(tuple(found), trainings, of_model, tuple(baselines))

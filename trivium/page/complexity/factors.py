@@ -104,6 +104,11 @@ def table_2_html(
                 for sign, key in (("Holm’s correction over the table", "holm"), ("◆", "found"), ("◆◆", "found_holm"))
             ],
             simulated_models=simulated_models,
+            untested=[
+                factor
+                for factor in names
+                if any(row[factor]["delta"] is not None and row[factor]["p"] is None for row in found.values())
+            ],
             validated=held_for_most(metrics, names, "validated", majority),
             found=held_for_most(metrics, names, "found", majority),
             majority=majority,
@@ -125,8 +130,23 @@ def held_for_most(metrics: Metrics, factors: Iterable[str], verdict: str, majori
     return sum(metrics[f"{factor}_{verdict}"] > majority * metrics["models"] for factor in factors)
 
 
-def forest_html(found: Cells, labels: Mapping[str, str], *, measure: str, confidence: float) -> str:
-    """Each model's δ beside the factor's coefficient when all factors are held together, as figures and a table."""
+def forest_html(
+    found: Cells,
+    labels: Mapping[str, str],
+    whole: Mapping[str, float | None],
+    *,
+    measure: str,
+    confidence: float,
+) -> str:
+    """Each model's δ beside the factor's coefficient when all factors are held together, as figures and a table.
+
+    Args:
+        found: the effects.
+        labels: what each model is called.
+        whole: factors that are constant in every frame: Cramér's V with the element asked for, None where undefined.
+        measure: the score that was analysed, in words.
+        confidence: of the intervals.
+    """
     drawn = []
     for model, by_factor in found.items():
         plain = [_estimate(by_factor[factor], "delta", "low", "high") for factor in by_factor]
@@ -139,7 +159,11 @@ def forest_html(found: Cells, labels: Mapping[str, str], *, measure: str, confid
         )
         drawn.append({"label": labels[model], "svg": Markup(svg)})
     rows = [(labels[model], factor, by_factor[factor]) for model, by_factor in found.items() for factor in by_factor]
-    return environment().get_template("complexity_forest.html").render(drawn=drawn, rows=rows, confidence=confidence)
+    return (
+        environment()
+        .get_template("complexity_forest.html")
+        .render(drawn=drawn, rows=rows, whole=whole, confidence=confidence)
+    )
 
 
 def _estimate(cell: Cell, value: str, low: str, high: str) -> tuple[float, float, float] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trivium.complexity.effects.sensitivity import CRITERIA, Power, power_at, smallest_delta
+from trivium.complexity.effects.sensitivity import CRITERIA, Curves, Power, by_curve, smallest_delta
 from trivium.page.common import environment
 from trivium.page.complexity.factors import rate
 from trivium.page.figures import curves
@@ -93,21 +93,16 @@ def simulation_html(
     )
 
 
-def sensitivity_html(
-    every: Sequence[Power], parameters: Mapping[str, Any], names: Mapping[str, str], published: Mapping[str, Any]
-) -> str:
-    """The smallest δ that is found, by factor and criterion, curves of power over δ, and what the paper's size finds.
+def sensitivity_html(every: Sequence[Power], parameters: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """The smallest δ that is found, by factor and criterion, and curves of power over δ.
 
     Args:
         every: of stage simulate.
         parameters: section `complexity.simulate` of params.yaml.
         names: what each factor says.
-        published: tests/published/complexity.yaml, whose negative δ are looked up on the curves of the paper's size.
     """
     wanted = parameters["sensitivity"]["power"]
-    groups: dict[tuple[str, str, str], list[Power]] = {}
-    for each in every:
-        groups.setdefault((each.size, each.criterion, each.factor), []).append(each)
+    groups = by_curve(every)
     factors = list(dict.fromkeys(each.factor for each in every))
     sizes = list(dict.fromkeys(each.size for each in every))
     tables = [
@@ -117,42 +112,26 @@ def sensitivity_html(
                 (METHODS[criterion], [smallest_delta(groups[size, criterion, factor], wanted) for factor in factors])
                 for criterion in CRITERIA
             ],
-            "none": [
-                (METHODS[criterion], [power_at(groups[size, criterion, factor], 0) for factor in factors])
-                for criterion in CRITERIA
-            ],
+            "curves": _curves(groups, size, factors),
         }
         for size in sizes
-    ]
-    curves_of = [(size, _curves(groups, size, factors)) for size in sizes]
-    printed = [
-        (factor, value)
-        for row in published["table_2"]["rows"].values()
-        for factor, value in zip(published["table_2"]["factors"], row, strict=True)
-        if value < 0 and factor in factors
-    ]
-    expected = [
-        (METHODS[criterion], sum(power_at(groups["paper", criterion, factor], value) for factor, value in printed))
-        for criterion in CRITERIA
     ]
     return (
         environment()
         .get_template("complexity_sensitivity.html")
         .render(
             tables=tables,
-            curves=curves_of,
+            of_factors=[(factor, _curves(groups, "paper", [factor])) for factor in factors],
             factors=factors,
             names=names,
             wanted=wanted,
             parameters=parameters,
-            printed=len(printed),
-            expected=expected,
             strongest=100 * min(parameters["sensitivity"]["planted"]),
         )
     )
 
 
-def _curves(groups: Mapping[tuple[str, str, str], Sequence[Power]], size: str, factors: Sequence[str]) -> str:
+def _curves(groups: Curves, size: str, factors: Sequence[str]) -> str:
     """Power over -δ, a line a criterion, the mean over factors at every planted effect."""
     lines = {}
     for criterion in CURVES:
@@ -162,7 +141,8 @@ def _curves(groups: Mapping[tuple[str, str, str], Sequence[Power]], size: str, f
             for same in by_effect
         )
         lines[METHODS[criterion][0]] = ([x for x, _ in points], [y for _, y in points])
-    title = f"Power over the strength of an effect, mean over {len(factors)} factors"
+    over = factors[0] if len(factors) == 1 else f"mean over {len(factors)} factors"
+    title = f"Power over the strength of an effect, {over}"
     return curves(lines, title=title, xlabel="points that a yes costs (−δ)", ylabel="share found")
 
 
