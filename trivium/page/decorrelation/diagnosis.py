@@ -80,6 +80,8 @@ def class_gains(pairs: Sequence[ClassPair], margin: float, control: Sequence[Cla
 
 def _unplanted(names: Sequence[str], control: Sequence[ClassPair]) -> str:
     """How often classes are named after they went where nothing is planted, which tells recognition from habit."""
+    if not control:
+        return "The control world, where nothing is planted, would tell why; it is not in this run: see Thorough, if below."
     named = {name: before["removed_named"] for name, before, _ in control}
     if any(name not in named for name in names):
         return "Why was not investigated."
