@@ -364,6 +364,8 @@ def test_statistics_without_a_column_from_memory():
 
 def test_reading_shows_deviations_and_what_was_not_run():
     html = text(reading_html(READ, PUBLISHED, READING_ROWS, 2))
+    assert "standard deviation over 2 seeds for the few-shot readers" in html
+    assert "One training of each few-shot reader" in text(reading_html(READ, PUBLISHED, READING_ROWS, 1))
     assert "few-shot, top 5 of retrieval 30.0 ± 1.0 20.0 ± 2.0 25.5 ± 0.7 21.4 ± 0.8" in html
     assert "few-shot, top 5 re-ranked 40.0 30.0 32.7 ± 0.4 28.9 ± 0.4" in html
     assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html

@@ -39,7 +39,7 @@ def test_classes_that_gain_and_that_do_not():
     assert seldom.startswith("Little to gain: chair, named less than half")  # the average is 45 %
     assert "(45 %)" in seldom
     assert still == "Not learnt: cat, named by ours within 5 points as often as before."
-    assert why == "Why was not investigated."
+    assert why == "Why was not investigated in this run."
 
 
 @pytest.mark.parametrize(

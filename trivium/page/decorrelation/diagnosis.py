@@ -82,7 +82,7 @@ def _unplanted(names: Sequence[str], control: Sequence[ClassPair]) -> str:
     """How often classes are named after they went where nothing is planted, which tells recognition from habit."""
     named = {name: before["removed_named"] for name, before, _ in control}
     if any(name not in named for name in names):
-        return "Why was not investigated."
+        return "Why was not investigated in this run."
     queries = sum(before["queries"] for _, before, _ in control)
     usual = sum(before["removed_named"] * before["queries"] for _, before, _ in control) / queries
     shares = ", ".join(f"{100 * named[name]:.0f}" for name in names)
