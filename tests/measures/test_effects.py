@@ -111,7 +111,7 @@ def test_trainings_are_drawn_beside_texts_as_in_a_plain_loop():
     names = np.unique(texts)
     draws = np.random.default_rng(0).integers(len(names), size=(300, len(names)))
     trainings = np.random.default_rng([0, 1])
-    first, second = trainings.integers(3, size=(300, 3)), 3 + trainings.integers(2, size=(300, 2))
+    first, second = trainings.integers(3, size=(300, 2)), 3 + trainings.integers(2, size=(300, 1))
     deltas = []
     for draw, *taken in zip(draws, first, second, strict=True):
         rows = np.concatenate([np.flatnonzero(texts == names[number]) for number in draw])
@@ -124,15 +124,15 @@ def test_trainings_are_drawn_beside_texts_as_in_a_plain_loop():
 
 
 def test_trainings_by_hand_where_texts_are_alike():
-    # Every text says the same: δ is -20 of one training and -60 of the other, and a resample has both in half of the
-    # cases, one of them twice in a quarter each. So the bounds at 60 % are the two.
+    # Every text says the same: δ is -20, -20 and -60 of three trainings, of which a resample draws two: twice the same
+    # -20 or both, 4/9; one of them and -60, 4/9; twice -60, 1/9. So the lower bound at 60 % is -40, at 90 % it is -60.
     factors, texts = [[1, 0] * 30], np.repeat(np.arange(30), 2)
-    scores = np.array([[0.3, 0.5] * 30, [0.1, 0.7] * 30])
+    scores = np.array([[0.3, 0.5] * 30, [0.3, 0.5] * 30, [0.1, 0.7] * 30])
     options = {"resamples": 4000, "seed": 0}
-    low, high = cluster_bootstrap(scores, factors, texts, of_model=[0, 0], confidence=0.6, **options)
+    low, high = cluster_bootstrap(scores, factors, texts, of_model=[0, 0, 0], confidence=0.6, **options)
+    assert (low[0, 0], high[0, 0]) == (pytest.approx(-40), pytest.approx(-20))
+    low, high = cluster_bootstrap(scores, factors, texts, of_model=[0, 0, 0], confidence=0.9, **options)
     assert (low[0, 0], high[0, 0]) == (pytest.approx(-60), pytest.approx(-20))
-    low, high = cluster_bootstrap(scores, factors, texts, of_model=[0, 0], confidence=0.4, **options)
-    assert (low[0, 0], high[0, 0]) == (pytest.approx(-40), pytest.approx(-40))
 
 
 def test_one_training_a_model_has_the_interval_of_the_texts():

@@ -27,9 +27,9 @@ def cluster_bootstrap(
     δ* = 100 (Σ c_t S_t / Σ c_t N_t - the same over Ē_f), S and N being the sums of scores and the sizes of E_f within
     t. So all models and factors are one matrix product. Resamples that leave a set empty are left out of that factor.
 
-    Trainings are crossed with texts: a resample also draws as many of a model's trainings as it has, with replacement,
-    and takes the mean of their δ* over the same texts (the pigeonhole bootstrap; A. B. Owen, Annals of Applied
-    Statistics 1, 2007). One training is drawn every time, so that the interval is that of the texts.
+    Trainings are crossed with texts: a resample also draws, with replacement, one fewer of a model's trainings than it
+    has, and takes the mean of their δ* over the same texts (Owen 2007; one fewer, as in `trainings.over_trainings`).
+    Where there is one, it is drawn every time, so that the interval is that of the texts.
 
     Args:
         scores: (trainings, examples).
@@ -73,7 +73,7 @@ def cluster_bootstrap(
     chunk = max(1, _CHUNK_BYTES // (8 * len(names)))
     trainings = [np.flatnonzero(model == number) for number in range(models)]
     draw = np.random.default_rng([seed, 1])  # of its own: texts are drawn as they are without trainings
-    taken = [of[draw.integers(len(of), size=(resamples, len(of)))] for of in trainings]
+    taken = [of[draw.integers(len(of), size=(resamples, max(len(of) - 1, 1)))] for of in trainings]
     deltas = np.empty((resamples, models, columns))
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
