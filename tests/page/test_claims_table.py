@@ -24,7 +24,7 @@ def test_a_row_a_claim_with_what_each_world_showed(tmp_path):
     assert "ODmAP@1 holds 7.0 7.0 [7.0, 7.0] ≥ 0.0 holds, p &lt; 0.001" in looks
     assert " holds 50.0 50.0 " in less
     assert "may lose 5 points holds −1.0 " in keeps
-    assert "within 5 points does not hold 2.0 " in nothing
+    assert "within 5 points does not hold – 2.0 " in nothing
     assert "Not all runs are there yet" not in html
     assert "on 2026-01-02 at commit 01234567" in html
 

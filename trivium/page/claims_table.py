@@ -46,7 +46,9 @@ def by_world(row: Judged) -> list[object]:
 
 
 def default(row: Judged) -> float | None:
-    """The difference of the first training in the first world, which `make repro` gives."""
+    """The difference of the first training in the first world, where `make repro` gives it."""
+    if not row.claim.by_default:
+        return None
     first = next((each for each in row.worlds if each.world == WORLDS[0]), None)
     return None if first is None else first.difference.by_training[0]
 
