@@ -100,7 +100,7 @@ class Described:
     task: str | None = None
     language: str | None = None
     tags: tuple[str, ...] = ()
-    measures: str = r"validation_(?!\w*(?:pictures|pairs|questions)$).+"
+    measures: str = r"validation_(?:mrr|em|f1|rouge_l|r@1|text_r@1|auc|accuracy)"
     further: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     front: Mapping[str, object] | None = None

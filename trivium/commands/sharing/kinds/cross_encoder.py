@@ -38,5 +38,4 @@ class CrossEncoder(Kind):
             library="sentence-transformers",
             task="text-ranking",
             language="en",
-            measures=r"(?:initial_)?validation_mrr",
         )

@@ -1,7 +1,9 @@
 """Readers of French questions: extractive and encoder-decoder ones in transformers' format, adapters in peft's."""
 
 import json
+from collections.abc import Mapping
 from json import dumps
+from pathlib import Path
 
 from trivium.commands.sharing.licence import Start, start_in
 from trivium.commands.sharing.package import Artifact, Described, Kind
@@ -21,7 +23,7 @@ inputs = tokenizer(question, context, truncation="only_second", max_length={toke
                    return_tensors="pt")
 offsets = inputs.pop("offset_mapping")[0]
 inside = torch.tensor([part == 1 for part in inputs.sequence_ids()])
-with torch.inference_mode():
+{types}with torch.inference_mode():
     output = model(**inputs)
 scores = output.start_logits[0][:, None] + output.end_logits[0][None, :]
 allowed = inside[:, None] & inside[None, :]
@@ -30,6 +32,9 @@ best = scores.masked_fill(~allowed, -torch.inf).argmax()
 start, end = (int(each) for each in torch.unravel_index(best, scores.shape))
 answer = context[offsets[start, 0] : offsets[end, 1]].strip()
 print(answer)
+"""
+# Segments as in training: of some tokenizers, CamemBERT's among them, they are not the tokenizer's own.
+_TYPES = """inputs["token_type_ids"] = (inside.cumsum(0) > 0).long()[None]
 """
 _SEQ2SEQ = """
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -72,7 +77,7 @@ class FrenchReader(Kind):
         settings = read_json(artifact.source / SETTINGS)
         start = start_in(artifact.project / "models/complexity/base" / settings["base"])
         usage = {"extractive": _EXTRACTIVE, "seq2seq": _SEQ2SEQ, "causal": _CAUSAL}[settings["kind"]]
-        files: dict = artifact.files()
+        files: Mapping[str, Path | bytes] = artifact.files()
         if settings["kind"] == "causal":
             files = _adapter(artifact, start)
         return Described(
@@ -87,6 +92,7 @@ class FrenchReader(Kind):
                 base=dumps(start.hub_name),
                 tokens=settings["max_tokens"],
                 longest=settings["answer_tokens"],
+                types=_TYPES if settings["kind"] == "extractive" and _has_types(artifact) else "",
                 template=dumps(settings.get("template"), ensure_ascii=False),
             ),
             files=files,
@@ -99,7 +105,11 @@ class FrenchReader(Kind):
         )
 
 
-def _adapter(artifact: Artifact, start: Start) -> dict:
+def _has_types(artifact: Artifact) -> bool:
+    return int(read_json(artifact.source / "config.json").get("type_vocab_size", 1)) > 1
+
+
+def _adapter(artifact: Artifact, start: Start) -> dict[str, Path | bytes]:
     if start.hub_name is None:
         problem = "an adapter of weights that nobody else has: without them it is nothing"
         raise BadInput(problem, file=artifact.source, got=start.name, expected="a base model of the hub")

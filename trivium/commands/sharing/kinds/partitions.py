@@ -27,15 +27,12 @@ class Partitions(Kind):
 
     @staticmethod
     def describe(artifact: Artifact) -> Described:
-        """Each part's own card says what it holds; a part without questions is named and has no configuration."""
+        """Each part's own card says what it holds."""
         files: dict[str, Path | bytes] = {}
-        told, empty = [], []
+        told = []
         for folder in sorted(path for path in artifact.source.iterdir() if path.is_dir()):
             told.append(_told(folder / CARD))
             questions = read_squad(folder / "data.json").questions
-            if not questions:
-                empty.append(folder.name)
-                continue
             rows = [
                 {"id": each.id, "title": each.title, "context": each.context, "question": each.question,
                  "answers": {"text": [text for text, _ in each.answers],
@@ -46,18 +43,22 @@ class Partitions(Kind):
             write_table(artifact.work / name, pa.Table.from_pylist(rows, SCHEMA))
             files[name] = artifact.work / name
         names = [name.split("/")[0] for name in files]
-        notes = [f"Without a question: {', '.join(empty)}."] if empty else []
         return Described(
             title="Trivium's partitions by complexity",
             about="An evaluation set of French questions about texts, cut into parts by what makes them hard to read.",
-            notes=(*notes, *told),
+            notes=tuple(told),
             usage=_USAGE.format(name=dumps(artifact.target.name), first=dumps(names[0])),
             files=files,
             start=None,
             library="datasets",
             task="question-answering",
             language="fr",
-            front={"configs": [{"config_name": name, "data_files": f"{name}/*.parquet"} for name in names]},
+            front={
+                "configs": [
+                    {"config_name": name, "data_files": [{"split": "test", "path": f"{name}/*.parquet"}]}
+                    for name in names
+                ]
+            },
         )
 
 
