@@ -103,16 +103,21 @@ def test_a_commit_has_all_files_and_the_token_of_the_environment(project, enviro
         environment.setenv("HF_ENDPOINT", there["url"])
         main([PATH, "--hub", "ada/clip", "--send"])
     assert "Sent: " in capsys.readouterr().out
-    assert there["created"] == {"name": "clip", "organization": "ada", "type": "model", "private": True} or (
-        there["created"]["name"], there["created"]["organization"]
-    ) == ("clip", "ada")  # fmt: skip
-    assert there["created"].get("private") is True or there["created"].get("visibility") == "private"
+    made = {name: there["created"][name] for name in ("name", "organization", "visibility")}
+    assert made == {"name": "clip", "organization": "ada", "visibility": "private"}
     assert {token for _, token in there["asked"]} == {f"Bearer {TOKEN}"}
     weights = project / PATH / "open_clip_model.safetensors"
     assert there["files"]["open_clip_model.safetensors"] == weights.read_bytes()
     assert set(there["files"]) == {path.name for path in (project / PATH).iterdir()} | {"README.md"}
     assert TOKEN.encode() not in b"".join(there["files"].values())
     assert b"hf-hub:ada/clip" in there["files"]["README.md"]
+
+
+def test_a_public_repository_is_asked_for(project, environment):  # noqa: F811
+    with hub() as there:
+        environment.setenv("HF_ENDPOINT", there["url"])
+        main([PATH, "--hub", "ada/clip", "--send", "--public"])
+    assert there["created"]["visibility"] == "public"
 
 
 def test_the_same_output_may_be_sent_again_and_others_not(project, environment, capsys):  # noqa: F811

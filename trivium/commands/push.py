@@ -5,7 +5,6 @@ trivium push models/decorrelation/cells/coco_clip_ours_0 --folder shared/my_clip
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,8 +56,6 @@ def _listed() -> list[str]:
 
 
 def _pushed(arguments: argparse.Namespace) -> list[str]:
-    # What is packed lies here; a library that asked the hub for more of it would send its path.
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from trivium.commands.sharing.destination import hub_api, require_new, send, write_folder
     from trivium.commands.sharing.package import Target, packed
 

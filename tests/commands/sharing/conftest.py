@@ -27,6 +27,8 @@ def shared(built, tmp_path, monkeypatch):
     """`shared(path)`: the folder it was written to; beside it lies `picture.jpg`, and there the code of cards runs."""
     Image.new("RGB", (40, 30), (200, 90, 30)).save(tmp_path / "picture.jpg")
     monkeypatch.chdir(tmp_path)
+    # `datasets` knows what it has read by the folder's name: another test's would come back.
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
 
     def push(path):
         out = tmp_path / path.replace("/", "_")

@@ -4,17 +4,21 @@ from functools import reduce
 from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
+import spacy
 import torch
 import yaml
 from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceClassification, BertTokenizer
 
 from tests import tiny_project
+from tests.complexity.frame_world import make_texts
 from tests.complexity.tiny_generators import write_llama, write_t5
 from tests.complexity.tiny_readers import questions, write_camembert
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from tests.decorrelation.tiny_retrieval import painted, removals_of
 from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
+from trivium.complexity.frames.labels import collect_labels
+from trivium.complexity.frames.parser_folder import save_parser, start_parser
 from trivium.complexity.readers.interface import READERS
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.regions.removal_table import write_removals
@@ -23,6 +27,7 @@ from trivium.files.tables import write_json, write_json_lines, write_table
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.squad import write_squad
 from trivium.kvqae.asking.artifacts import Artifacts
+from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt
 
 TOKENS, PAIR_TOKENS, LONGEST = 24, 32, 5
 READER_BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
@@ -83,6 +88,11 @@ def stages() -> dict:
         ("reader_finetune@few_shot-0", "reader/few_shot/seed-0", ["kvqae.texts.pair_tokens", "kvqae.reader"]),
     ):
         found[f"kvqae-{name}"] = _stage("", [f"{KVQAE}/{out}", f"metrics/kvqae/{name}.json"], base, keys)
+    found["kvqae-rrt"] = _stage("--source sample", [f"{KVQAE}/rrt", "metrics/kvqae/rrt.json"])
+    found["kvqae-mention_model"] = _stage("", [f"{KVQAE}/spacy"], ["data/kvqae/raw/viquae"])
+    found["complexity-frame_parser"] = _stage(
+        "", ["models/complexity/frame_parser"], ["data/complexity/raw", "models/complexity/base"]
+    )
     for cell in (CLIP, BLIP, VSE):
         kind = cell.split("_")[1]
         found[f"decorrelation-train@{cell}"] = _stage(
@@ -149,6 +159,8 @@ def _write_kvqae(folder: Path) -> None:
     ):
         model.save_pretrained(folder / KVQAE / place)
         tokenizer.save_pretrained(folder / KVQAE / place)
+    save_rrt(build_rrt(global_dimension=8, layers=1, heads=1, hidden=16), folder / KVQAE / "rrt")
+    spacy.blank("en").to_disk(folder / KVQAE / "spacy")
     line = {
         "id": "q1", "input": "who is w1 ?", "image": "Q1_1.png", "wikidata_id": "Q1", "kilt_id": "1", "url": "",
         "original_question": "who is the w1 ?", "output": {"original_answer": "w2", "answer": ["w2", "w3"],
@@ -200,6 +212,8 @@ def _write_complexity(folder: Path) -> None:
         reader = READERS[kind].start(models / "base" / own.base, own)
         (models / "readers" / own.base / "seed-0").mkdir(parents=True)
         reader.save(models / "readers" / own.base / "seed-0")
+    parser = start_parser(models / "base/camembert", collect_labels(make_texts(20)), 48)
+    save_parser(models / "frame_parser", parser, base=models / "base/camembert", data="drawn", licence="mit")
     write_json(folder / "data/complexity/raw/calor.json", {})
     for count, name in ((3, "f0-yes"), (2, "holding-0")):
         part = folder / "data/complexity/partitions" / name

@@ -116,6 +116,6 @@ def test_a_measure_that_was_changed_is_refused(project):
 
 def test_all_that_can_leave_is_listed(built):
     found = shareable(built)
-    assert len(found) == 3 + 3 + 3 + 4
+    assert len(found) == 3 + 3 + 3 + 4 + 3
     assert found[f"{CELLS}/{CLIP}"].kind == "model"
     assert found["data/kvqae/rebuilt"].kind == "dataset"

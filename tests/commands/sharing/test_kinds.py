@@ -20,6 +20,9 @@ from tests.commands.sharing.shared_project import (
 )
 from tests.complexity.tiny_readers import questions
 from trivium.commands.sharing.package import KINDS, Target, packed
+from trivium.complexity.frames.parser_folder import load_parser
+from trivium.complexity.frames.parsing import parse
+from trivium.complexity.frames.windows import windows_of
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.decorrelation.models.interface import load
 from trivium.errors import BadInput
@@ -27,6 +30,7 @@ from trivium.files.image_shards import Images
 from trivium.formats.squad import read_squad
 from trivium.kvqae.reader.reading import answer, read_pairs
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, score_pairs
+from trivium.kvqae.rerankers.rrt import load_rrt
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 from trivium.nets.pretrained import load_pretrained
 
@@ -206,6 +210,25 @@ def test_rebuilt_questions_have_their_pictures(shared):
     assert [each["id"] for each in left["questions"]] == ["test"]
     assert left["questions"][0]["answers"] == ["w2", "w3"]
     assert left["questions"][0]["image"].size == (64, 48)
+
+
+def test_the_parser_the_re_ranker_and_the_finder_of_mentions_load(built, shared):
+    parser, own = run(shared("models/complexity/frame_parser")), load_parser(built / "models/complexity/frame_parser")
+    texts = ["Le roi a nommé un ministre."]
+    assert parser["frames"] == parse(own, texts, windows_of(texts, own.tokenizer, own.max_tokens)[0], 8)
+    model, own = run(shared("models/kvqae/rrt"))["model"], load_rrt(built / "models/kvqae/rrt")
+    assert all(torch.equal(value, own.state_dict()[name]) for name, value in model.state_dict().items())
+    assert run(shared("models/kvqae/spacy"))["pipeline"].lang == "en"
+
+
+def test_what_only_names_an_installed_pipeline_stays(project):
+    (project / "models/kvqae/spacy/meta.json").unlink()
+    write_lock(project)
+    with (
+        pytest.raises(BadInput, match="there is nothing to share"),
+        packed(project, "models/kvqae/spacy", Target("out", hub=False)),
+    ):
+        pass
 
 
 def test_every_kind_has_a_pattern_of_its_own():

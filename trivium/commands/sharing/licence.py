@@ -57,7 +57,7 @@ def kvqae_start(project: Path, lineage: Lineage) -> Start:
     if source == SAMPLE:
         return Start(MINILM["from"], MINILM["licence"])
     if source == "hub":
-        return _start(read_json(project / _TEXT / ".." / PROVENANCE)["bert"])
+        return _start(read_json((project / _TEXT).parent / PROVENANCE)["bert"])
     return Start("a text encoder that the user brought", licence_of(project / _TEXT, without_card=UNKNOWN[0]))
 
 

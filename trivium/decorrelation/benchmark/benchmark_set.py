@@ -131,7 +131,7 @@ def read_benchmark(
         _digest("split", _pictures(sets["original"]), _captions(captions)),
         _digest("queries", _pictures(sets["synthetic"]), _named(queries, gallery, corpus.classes)),
         tuple(corpus.classes),
-        read_positives(positives, sets["original"].names, captions.ids[captions.test]) if positives else None,
+        read_positives(positives, sets["original"].names, captions.ids[captions.test].tolist()) if positives else None,
     )
 
 

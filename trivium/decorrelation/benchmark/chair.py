@@ -107,7 +107,7 @@ def chair(asked: BenchmarkSet, texts: Sequence[str], settings: Settings) -> Capt
     removed = asked.queries.removed
     there = (asked.queries.present | _named_by_people(asked)) & ~removed
     invented = (counts * ~there).sum(axis=1)
-    still_named = ((counts > 0) & removed).any(axis=1)
+    still_named = np.asarray(((counts > 0) & removed).any(axis=1))
     bounds = {
         "chair_s": interval(asked, (invented > 0).astype(float), asked.queries.pictures),
         "still_named": interval(asked, still_named.astype(float), asked.queries.pictures),

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.parsing import parse
+from trivium.complexity.frames.windows import windows_of
 
 parser = load_parser(Path({where}))
-frames = parse(parser, ["Le roi a nommé un ministre."], batch_size=8)
+texts = ["Le roi a nommé un ministre."]
+windows, _ = windows_of(texts, parser.tokenizer, parser.max_tokens)
+frames = parse(parser, texts, windows, batch_size=8)
 print(frames)
 """
 _BASE = "models/complexity/base/camembert"
