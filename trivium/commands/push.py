@@ -57,7 +57,8 @@ def _listed() -> list[str]:
 
 def _pushed(arguments: argparse.Namespace) -> list[str]:
     from trivium.commands.sharing.destination import hub_api, require_new, send, write_folder
-    from trivium.commands.sharing.package import Target, packed
+    from trivium.commands.sharing.package import Target
+    from trivium.commands.sharing.packing import packed
 
     target = Target(arguments.hub or str(arguments.folder), hub=arguments.hub is not None)
     if not target.hub:

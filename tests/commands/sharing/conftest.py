@@ -5,7 +5,8 @@ from PIL import Image
 
 from tests.commands.sharing.shared_project import write_shared_project
 from trivium.commands.sharing.destination import write_folder
-from trivium.commands.sharing.package import Target, packed
+from trivium.commands.sharing.package import Target
+from trivium.commands.sharing.packing import packed
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from huggingface_hub import DatasetCard, ModelCard
 from tests.commands.sharing.shared_project import BLIP, CLIP, front_matter, write_lock
 from trivium.commands.sharing.card import card_of
 from trivium.commands.sharing.lineage import read_lineage
-from trivium.commands.sharing.package import Artifact, Target, kind_of, packed, shareable
+from trivium.commands.sharing.package import Artifact, Target, kind_of, shareable
+from trivium.commands.sharing.packing import packed
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
 

@@ -19,7 +19,8 @@ from tests.commands.sharing.shared_project import (
     write_lock,
 )
 from tests.complexity.tiny_readers import questions
-from trivium.commands.sharing.package import KINDS, Target, packed
+from trivium.commands.sharing.package import KINDS, Target
+from trivium.commands.sharing.packing import packed
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of

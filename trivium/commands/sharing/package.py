@@ -6,16 +6,14 @@ of what `dvc.lock` says (`lineage.py`).
 """
 
 import re
-import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from trivium.commands.sharing.licence import Start
-from trivium.commands.sharing.lineage import Lineage, outputs_of, read_lineage, read_lock
+from trivium.commands.sharing.lineage import Lineage, outputs_of, read_lock
 from trivium.errors import BadInput
 from trivium.harness.registry import Registry
 from trivium.nets.cards import CARD
@@ -172,31 +170,6 @@ def shareable(project: Path) -> dict[str, type[Kind]]:
     """
     found = {path: kind_of(path) for path in sorted(outputs_of(read_lock(project)))}
     return {path: kind for path, kind in found.items() if kind is not None and (project / path).exists()}
-
-
-@contextmanager
-def packed(project: Path, path: str, target: Target) -> Iterator[Package]:
-    """An output, with its card, while the block runs.
-
-    Args:
-        project: the repository of the graph.
-        path: of the output there.
-        target: which the card's code names.
-
-    Raises:
-        BadInput: no such output, none that leaves, or one that is not what `dvc.lock` says.
-    """
-    from trivium.commands.sharing.card import card_of
-
-    path = str(PurePosixPath(path))
-    kind = kind_of(path)
-    if kind is None:
-        raise BadInput("not an output that can be shared", got=path, choices=shareable(project))
-    lineage = read_lineage(project, path)
-    with tempfile.TemporaryDirectory(prefix="trivium-push-") as work:
-        artifact = Artifact(project, path, lineage, target, Path(work))
-        described = kind.describe(artifact)
-        yield Package(kind.kind, {CARD: card_of(kind.kind, artifact, described).encode(), **described.files})
 
 
 def _matches(path: str, pattern: str) -> bool:
