@@ -26,6 +26,7 @@ COMMANDS = {
     "delg": "the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them",
     "difficulty": "what makes the questions of any set hard for the models that answered them",
     "odmap": "how much any model of pictures and texts guesses: a leaderboard on the graph's queries",
+    "push": "share a model or a data set that the graph has made, with its card",
     "lanes": "run the graph, without a GPU with stages side by side (make repro)",
     "dag": "the stages of one pipeline and what each needs, as a picture (make dag)",
     "compare": "experiments side by side: the parameters that differ, and the headline",

@@ -33,6 +33,15 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown and JSON")
     made.add_argument("--dataset", default="coco", help="a data set of the project (%(default)s)")
     made.add_argument("--filling", help="what painted the queries (default: as for most of the project's own models)")
+    made.add_argument("--positives", type=Path, metavar="FOLDER", help="right answers of ECCV Caption and CxC, on COCO")
+    made.add_argument(
+        "--captioner",
+        action="append",
+        default=[],
+        metavar="CAPTIONER",
+        help="a folder or hub name of a BLIP captioner, which is asked what it sees; NAME=CAPTIONER gives it a name; "
+        "may be repeated",
+    )
     made.add_argument("--batch", type=int, default=64, help="pictures at a time (%(default)s)")
     made.add_argument("--inputs", type=Path, metavar="FOLDER", help="write what is to be embedded for npy:FOLDER, and "
                       "ask nobody")  # fmt: skip
@@ -49,6 +58,22 @@ def summary(board: "Leaderboard") -> list[str]:
         ranks = f"{row.odmap_rank:4}{row.recall_rank:9}"
         lines.append(f"{row.model:{width}}  {a:7.1f}{b:7.1f}{c:7.1f}{named:13.1f}{recall:6.1f}  {ranks}")
     return lines
+
+
+def _named(captioners: Sequence[str]) -> dict[str, str]:
+    """{name: where}; of `--captioner` without a name the last part.
+
+    Raises:
+        BadInput: one name twice.
+    """
+    found: dict[str, str] = {}
+    for each in captioners:
+        name, sign, where = each.partition("=")
+        shown = name if sign else Path(each).name
+        if shown in found:
+            raise BadInput("two captioners of one name", field="--captioner", got=shown, expected="NAME=CAPTIONER")
+        found[shown] = where if sign else each
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -76,6 +101,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             arguments.model,
             dataset=arguments.dataset,
             filling=arguments.filling,
+            positives=arguments.positives,
+            captioners=_named(arguments.captioner),
             batch_size=arguments.batch,
             told=lambda line: print(line, flush=True),
         )

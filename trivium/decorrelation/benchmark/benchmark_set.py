@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from trivium.decorrelation.benchmark.positives import Positives, read_positives
 from trivium.decorrelation.evaluation.queries import Gallery, Queries, read_gallery, read_removals
 from trivium.decorrelation.evaluation.tables import EvaluateParameters
 from trivium.decorrelation.matrix import read_cells
@@ -46,6 +47,8 @@ class BenchmarkSet:
         certainty: how intervals are drawn, those of the graph's tables.
         split: sha256 of the test pictures and all captions.
         asked: sha256 of the queries: painted pictures, classes, and what each caption names.
+        classes: of the data set, in the order of the columns of `queries` and `gallery`.
+        positives: right answers beyond a picture's own captions; None where nobody brought any.
     """
 
     dataset: str
@@ -59,6 +62,8 @@ class BenchmarkSet:
     certainty: EvaluateParameters
     split: str
     asked: str
+    classes: tuple[str, ...]
+    positives: Positives | None = None
 
     def to_encode(self) -> Iterator[tuple[str, PictureSet]]:
         """Untouched and painted pictures, with a word for messages."""
@@ -66,16 +71,20 @@ class BenchmarkSet:
         yield "painted pictures", self.painted
 
 
-def read_benchmark(project: Path, dataset: str = "coco", filling: str | None = None) -> BenchmarkSet:
+def read_benchmark(
+    project: Path, dataset: str = "coco", filling: str | None = None, positives: Path | None = None
+) -> BenchmarkSet:
     """The test split of a built project.
 
     Args:
         project: folder with `params.yaml` and `data/`.
         dataset: one of `decorrelation.datasets`.
         filling: what painted the queries; None: that of most of the data set's cells.
+        positives: folder of right answers, see `read_positives`.
 
     Raises:
-        BadInput: no such data set or filling, something that is not built yet, or files that do not belong together.
+        BadInput: no such data set or filling, something that is not built yet, or files that do not belong together;
+            see `read_positives`.
     """
     parameters = project / PARAMETERS
     datasets = used_values(parameters, "decorrelation.datasets")
@@ -121,6 +130,8 @@ def read_benchmark(project: Path, dataset: str = "coco", filling: str | None = N
         validate(EvaluateParameters, values, "decorrelation.evaluate", parameters),
         _digest("split", _pictures(sets["original"]), _captions(captions)),
         _digest("queries", _pictures(sets["synthetic"]), _named(queries, gallery, corpus.classes)),
+        tuple(corpus.classes),
+        read_positives(positives, sets["original"].names, captions.ids[captions.test].tolist()) if positives else None,
     )
 
 

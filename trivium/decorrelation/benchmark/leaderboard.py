@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
+from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, phrase_settings, write_captions
 from trivium.decorrelation.benchmark.embedder import Embedder, embed
 from trivium.decorrelation.benchmark.families.npy import KeptEmbeddings
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
+from trivium.decorrelation.benchmark.hub_folder import model_folder
 from trivium.decorrelation.benchmark.known_training import known_training
 from trivium.decorrelation.benchmark.scores import (
     Interval,
@@ -30,6 +32,7 @@ from trivium.decorrelation.benchmark.scores import (
 )
 from trivium.errors import BadInput
 
+_CAPTION_TOKENS = 20  # as in the graph
 RANKED = ("odmap@1", "image_to_text_r@1")
 
 
@@ -67,13 +70,15 @@ class Leaderboard:
         asked: the set.
         rows: by ODmAP@1, the best first.
         chance: {ODmAP@k: expected of a random order}.
-        failed: {model: why it could not be asked}.
+        failed: {model or captioner: why it could not be asked}.
+        captioners: {name: what it names that is not there}.
     """
 
     asked: BenchmarkSet
     rows: tuple[BoardRow, ...]
     chance: Mapping[str, float]
     failed: Mapping[str, str]
+    captioners: Mapping[str, CaptionerScores] = field(default_factory=dict)
 
 
 def odmap(
@@ -82,6 +87,8 @@ def odmap(
     *,
     dataset: str = "coco",
     filling: str | None = None,
+    positives: str | Path | None = None,
+    captioners: Mapping[str, Captions | str] | None = None,
     batch_size: int = 64,
     told: Callable[[str], None] | None = None,
 ) -> Leaderboard:
@@ -91,7 +98,8 @@ def odmap(
         models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
             the latter.
         project: folder of the built project.
-        dataset, filling: see `read_benchmark`.
+        dataset, filling, positives: see `read_benchmark`.
+        captioners: {name: an object with `caption`, or a folder or hub name of a BLIP captioner}.
         batch_size: pictures at a time.
         told: takes a line a model that is done.
 
@@ -109,7 +117,7 @@ def odmap(
         if shown in given:
             raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
         given[shown] = found
-    asked = read_benchmark(Path(project), dataset, filling)
+    asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
     require_gallery(asked)
     scores: dict[str, Scores] = {}
     notes: dict[str, tuple[str, ...]] = {}
@@ -130,8 +138,23 @@ def odmap(
             failed[name] = f"{type(error).__name__}: {error}"
     if not scores:
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
+    written: dict[str, CaptionerScores] = {}
+    settings = phrase_settings(Path(project), asked.classes) if captioners else None
+    for name, captioner in (captioners or {}).items():
+        try:
+            writer = _captioner(captioner) if isinstance(captioner, str) else captioner
+            assert settings is not None
+            written[name] = chair(asked, write_captions(writer, asked, name, batch_size), settings)
+        except BadInput as error:
+            failed[name] = str(error)
     sources = {name: _source(each) for name, each in given.items()}
-    return Leaderboard(asked, rank(asked, scores, sources, notes), by_chance(asked), failed)
+    return Leaderboard(asked, rank(asked, scores, sources, notes), by_chance(asked), failed, written)
+
+
+def _captioner(where: str) -> Captions:
+    from trivium.decorrelation.captions.captioner import Captioner
+
+    return Captioner(model_folder(where), beams=1, max_tokens=_CAPTION_TOKENS)
 
 
 def rank(

@@ -1,5 +1,7 @@
 """What a model scores on a set: ODmAP, the still-named rate, R@k both ways, each with its values by query.
 
+Where a folder of right answers was brought, ECCV Caption's and CxC's measures too (`positives.py`).
+
 Search, judgement, recall and bootstrap are those of the graph (decorrelation.md §3, §5).
 """
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors
+from trivium.decorrelation.benchmark.positives import positive_scores
 from trivium.decorrelation.evaluation.chance import chance
 from trivium.decorrelation.evaluation.intervals import PictureBootstrap
 from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP, RECALL, judge, recalls
@@ -30,7 +33,7 @@ class Scores:
     """One model's values.
 
     Attributes:
-        values: {measure of MEASURES: (queries of it,)}.
+        values: {measure of `measures_of`: (queries of it,)}.
         pictures: {measure: the picture of each query}.
         intervals: {measure: of its mean, over pictures}.
     """
@@ -63,7 +66,16 @@ def score(asked: BenchmarkSet, vectors: SetVectors) -> Scores:
     ):
         values |= dict(zip(names, recalls(ranks).values(), strict=True))
         pictures |= dict.fromkeys(names, owners)
-    return Scores(values, pictures, {name: interval(asked, values[name], pictures[name]) for name in MEASURES})
+    if asked.positives is not None:
+        for name, (found, rows) in positive_scores(asked.positives, vectors.pictures, texts).items():
+            values[name] = found
+            pictures[name] = (own if "_image_to_text_" in name else described)[rows]
+    return Scores(values, pictures, {name: interval(asked, values[name], pictures[name]) for name in values})
+
+
+def measures_of(asked: BenchmarkSet) -> tuple[str, ...]:
+    """Names of all values of a set."""
+    return MEASURES + (asked.positives.measures if asked.positives is not None else ())
 
 
 def interval(asked: BenchmarkSet, values: NDArray[np.float64], pictures: NDArray[np.int64]) -> Interval:

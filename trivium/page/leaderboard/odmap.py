@@ -8,7 +8,9 @@ from typing import Any
 from markupsafe import Markup
 
 from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
-from trivium.decorrelation.benchmark.scores import MEASURES, STILL_NAMED, TO_IMAGE, TO_TEXT
+from trivium.decorrelation.benchmark.positives import MEASURES as POSITIVE_MEASURES
+from trivium.decorrelation.benchmark.positives import SETS
+from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
 from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP
 from trivium.files.atomic import write_atomically
 from trivium.files.csv_tables import write_csv
@@ -22,23 +24,15 @@ FILES = {
     "leaderboard.md": "the table as Markdown",
     "leaderboard.json": "all numbers",
 }
-COLUMNS = (
-    "model",
-    "source",
-    "odmap_rank",
-    "recall_rank",
-    "looks",
-    *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
-    "behind",
-    "behind_low",
-    "behind_high",
-    "notes",
-    "dataset",
-    "filling",
-    "split",
-    "queries",
-)
+_PLACES = ("model", "source", "odmap_rank", "recall_rank", "looks")
+_SET = ("dataset", "filling", "split", "queries", "positives")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def columns(board: Leaderboard) -> tuple[str, ...]:
+    """Of the table."""
+    measured = (f"{measure}{end}" for measure in measures_of(board.asked) for end in ("", "_low", "_high"))
+    return (*_PLACES, *measured, "behind", "behind_low", "behind_high", "notes", *_SET)
 
 
 def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
@@ -50,9 +44,14 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
         **_set(board),
         "chance": dict(board.chance),
         "models": [row | {"notes": list(each.notes)} for row, each in zip(rows, board.rows, strict=True)],
+        "captioners": [
+            {"captioner": name, "chair_i": each.chair_i, "chair_s": each.chair_s, "mentions": int(each.mentions.sum()),
+             "still_named": float(each.still_named.mean()), "intervals": each.intervals, "captions": list(each.texts)}
+            for name, each in board.captioners.items()
+        ],
         "failed": dict(board.failed),
-    }
-    write_csv(folder / "leaderboard.csv", COLUMNS, rows)
+    }  # fmt: skip
+    write_csv(folder / "leaderboard.csv", columns(board), rows)
     write_json(folder / "leaderboard.json", tree)
     for name, text in (("leaderboard.md", table), ("index.html", page)):
         with write_atomically(folder / name) as beside:
@@ -61,12 +60,13 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
 
 def _set(board: Leaderboard) -> dict[str, Any]:
     asked = board.asked
-    return {"dataset": asked.dataset, "filling": asked.filling, "split": asked.split, "queries": asked.asked}
+    brought = asked.positives.digest if asked.positives else None
+    return dict(zip(_SET, (asked.dataset, asked.filling, asked.split, asked.asked, brought), strict=True))
 
 
 def _values(board: Leaderboard, row: BoardRow) -> dict[str, Any]:
-    values: dict[str, Any] = {name: getattr(row, name) for name in COLUMNS[:5]}
-    for measure in MEASURES:
+    values: dict[str, Any] = {name: getattr(row, name) for name in _PLACES}
+    for measure in measures_of(board.asked):
         low, high = row.scores.intervals[measure] or (None, None)
         values |= {measure: row.scores.mean(measure), f"{measure}_low": low, f"{measure}_high": high}
     difference, bounds = row.behind or (None, None)
@@ -91,11 +91,44 @@ def leaderboard_markdown(board: Leaderboard) -> str:
     asked = board.asked
     lines += ["", f"Data set {asked.dataset}, queries painted by {asked.filling}, {len(asked.queries.ids)} queries.",
               f"Split `{asked.split}`, queries `{asked.asked}`."]  # fmt: skip
+    if asked.positives is not None:
+        lines += ["", *_extended_markdown(board), ""]
+    if board.captioners:
+        lines += ["", "| Captioner | CHAIR_i | CHAIR_s | still named |", "|---|---:|---:|---:|"]
+        lines += [
+            f"| {_plain(name)} | {'–' if each.chair_i is None else f'{100 * each.chair_i:.1f}'} | "
+            f"{100 * each.chair_s:.1f} | {100 * each.still_named.mean():.1f} |"
+            for name, each in board.captioners.items()
+        ]
+        lines.append("")
     if asked.invented:
         lines.append("The pictures are invented.")
     lines += [f"- {_plain(row.model)}: {note}" for row in board.rows for note in row.notes]
     lines += [f"- {_plain(name)} was not asked: {_plain(why)}" for name, why in board.failed.items()]
     return "\n".join(lines) + "\n"
+
+
+def extended(board: Leaderboard) -> list[tuple[str, str]]:
+    """(heading, measure) of what was found with right answers that somebody brought."""
+    ways = {"image_to_text": "i→t", "text_to_image": "t→i"}
+    shown = {"map@r": "mAP@R", "r_precision": "R-Precision"}
+    found = []
+    for name in board.asked.positives.answers if board.asked.positives else ():
+        for way, arrow in ways.items():
+            for measure in POSITIVE_MEASURES[name]:
+                heading = f"{SETS[name]} {shown.get(measure, measure.upper())} {arrow}"
+                found.append((heading, f"{name}_{way}_{measure}"))
+    return found
+
+
+def _extended_markdown(board: Leaderboard) -> list[str]:
+    found = extended(board)
+    lines = [f"| Model | {' | '.join(heading for heading, _ in found)} |", f"|---|{'---:|' * len(found)}"]
+    lines += [
+        f"| {_plain(row.model)} | {' | '.join(_percent(row, measure) for _, measure in found)} |" for row in board.rows
+    ]
+    brought = board.asked.positives.digest if board.asked.positives else ""
+    return [*lines, "", f"Right answers `{brought}`."]
 
 
 def _plain(text: str) -> str:
@@ -121,6 +154,7 @@ def leaderboard_html(board: Leaderboard) -> str:
             odmap=ODMAP,
             still_named=STILL_NAMED,
             recall=[("image → text", TO_TEXT), ("text → image", TO_IMAGE)],
+            extended=extended(board),
             cutoffs=CUTOFFS,
             pictures=len(set(board.asked.queries.pictures.tolist())),
             figure=Markup(_figure(board)),

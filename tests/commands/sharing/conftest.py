@@ -1,0 +1,40 @@
+import shutil
+
+import pytest
+from PIL import Image
+
+from tests.commands.sharing.shared_project import write_shared_project
+from trivium.commands.sharing.destination import write_folder
+from trivium.commands.sharing.package import Target
+from trivium.commands.sharing.packing import packed
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """One project for all tests; nobody writes to it."""
+    with pytest.MonkeyPatch.context() as patch:
+        return write_shared_project(tmp_path_factory.mktemp("shared") / "project", patch)
+
+
+@pytest.fixture
+def project(built, tmp_path, monkeypatch):
+    """A copy."""
+    monkeypatch.chdir(shutil.copytree(built, tmp_path / "project", symlinks=True))
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def shared(built, tmp_path, monkeypatch):
+    """`shared(path)`: the folder it was written to; beside it lies `picture.jpg`, and there the code of cards runs."""
+    Image.new("RGB", (40, 30), (200, 90, 30)).save(tmp_path / "picture.jpg")
+    monkeypatch.chdir(tmp_path)
+    # `datasets` knows what it has read by the folder's name: another test's would come back.
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+
+    def push(path):
+        out = tmp_path / path.replace("/", "_")
+        with packed(built, path, Target(str(out), hub=False)) as package:
+            write_folder(package, out)
+        return out
+
+    return push

@@ -1,0 +1,234 @@
+"""A project of Git and DVC whose stages have made small models and data sets of every library, as the graph does."""
+
+from functools import reduce
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+import spacy
+import torch
+import yaml
+from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceClassification, BertTokenizer
+
+from tests import tiny_project
+from tests.complexity.frame_world import make_texts
+from tests.complexity.tiny_generators import write_llama, write_t5
+from tests.complexity.tiny_readers import questions, write_camembert
+from tests.decorrelation.tiny_corpus import write_coco
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
+from tests.decorrelation.tiny_retrieval import painted, removals_of
+from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
+from trivium.complexity.frames.labels import collect_labels
+from trivium.complexity.frames.parser_folder import save_parser, start_parser
+from trivium.complexity.readers.interface import READERS
+from trivium.decorrelation.models.kind import KINDS
+from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json, write_json_lines, write_table
+from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.squad import write_squad
+from trivium.kvqae.asking.artifacts import Artifacts
+from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt
+
+TOKENS, PAIR_TOKENS, LONGEST = 24, 32, 5
+READER_BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
+CLIP, BLIP, VSE = "coco_clip_ours_0", "coco_blip_finetune_0", "coco_vse_finetune_0"
+HUB = {"from": "timm/vit_tiny", "licence": "mit"}
+PARAMETERS = {
+    "world": {"coco": "sample", "decorrelation_models": "sample", "fquad": "local", "calor": "sample",
+              "complexity_models": "hub"},
+    "kvqae": {"texts": {"tokens": TOKENS, "pair_tokens": PAIR_TOKENS}, "reader": {"answer_tokens": LONGEST}},
+    "decorrelation": {
+        "cells": {
+            CLIP: {"dataset": "coco", "model": "clip", "filling": "cv2", "captions": "grammatical", "queries": "cv2"},
+            BLIP: {"dataset": "coco", "model": "blip", "filling": "none", "captions": "none", "queries": "cv2"},
+            VSE: {"dataset": "coco", "model": "vse", "filling": "none", "captions": "none", "queries": "cv2"},
+        },
+        "train": {"models": {kind: {"base": kind} for kind in ("clip", "blip", "vse")}},
+    },
+}  # fmt: skip
+KVQAE = "models/kvqae"
+RAW = "data/decorrelation/raw/coco"
+METRICS = {
+    "validation_r@1": 0.5,
+    "validation_mrr": 0.25,
+    "validation_f1": 0.75,
+    "validation_pictures": 9.0,
+    "loss": 3.0,
+}
+
+
+def _stage(command: str, outs: list[str], deps: list[str] = (), params: list[str] = ()) -> dict:
+    return {"cmd": f"true {command}", "deps": list(deps), "params": list(params), "outs": outs}
+
+
+def stages() -> dict:
+    """Names, sources and parameters as in the graph; the commands do nothing."""
+    found = {
+        "kvqae-world": _stage("--source sample", ["data/kvqae/raw/viquae"]),
+        "kvqae-base_models": _stage("--source sample", [f"{KVQAE}/base"]),
+        "decorrelation-world@coco": _stage("", [RAW], params=["world.coco"]),
+        "decorrelation-base_models": _stage("", ["models/decorrelation/base"], params=["world.decorrelation_models"]),
+        "complexity-world": _stage("", ["data/complexity/raw"], params=["world.fquad", "world.calor"]),
+        "complexity-base_models": _stage("", ["models/complexity/base"], params=["world.complexity_models"]),
+        "complexity-partition": _stage("", ["data/complexity/partitions"], ["data/complexity/raw"]),
+        "decorrelation-removals@coco": _stage("", ["data/decorrelation/removals/coco"], [RAW]),
+        "decorrelation-inpaint@coco_cv2": _stage("", ["data/decorrelation/painted/coco/cv2"], [RAW]),
+        "decorrelation-pairs@coco_cv2_grammatical": _stage(
+            "", ["data/decorrelation/pairs/coco/cv2_grammatical.parquet"], ["data/decorrelation/painted/coco/cv2"]
+        ),
+        "decorrelation-evaluate": _stage(
+            "", ["metrics/decorrelation/evaluate.json"], [f"models/decorrelation/cells/{CLIP}"]
+        ),
+        "kvqae-rebuild": _stage("", ["data/kvqae/rebuilt"], ["data/kvqae/raw/viquae"]),
+    }  # fmt: skip
+    base = [f"{KVQAE}/base/text", "data/kvqae/raw/viquae"]
+    for name, out, keys in (
+        ("dpr_finetune", "dpr/few_shot", ["kvqae.texts.tokens"]),
+        ("rerank_finetune", "cross_encoder/few_shot", ["kvqae.texts.pair_tokens"]),
+        ("reader_finetune@few_shot-0", "reader/few_shot/seed-0", ["kvqae.texts.pair_tokens", "kvqae.reader"]),
+    ):
+        found[f"kvqae-{name}"] = _stage("", [f"{KVQAE}/{out}", f"metrics/kvqae/{name}.json"], base, keys)
+    found["kvqae-rrt"] = _stage("--source sample", [f"{KVQAE}/rrt", "metrics/kvqae/rrt.json"])
+    found["kvqae-mention_model"] = _stage("", [f"{KVQAE}/spacy"], ["data/kvqae/raw/viquae"])
+    found["complexity-frame_parser"] = _stage(
+        "", ["models/complexity/frame_parser"], ["data/complexity/raw", "models/complexity/base"]
+    )
+    for cell in (CLIP, BLIP, VSE):
+        kind = cell.split("_")[1]
+        found[f"decorrelation-train@{cell}"] = _stage(
+            "", [f"models/decorrelation/cells/{cell}", f"metrics/decorrelation/train_{cell}.json"],
+            [RAW, "models/decorrelation/base"], [f"decorrelation.cells.{cell}", f"decorrelation.train.models.{kind}"],
+        )  # fmt: skip
+    for kind in READER_BASES:
+        found[f"complexity-finetune@{kind}-0"] = _stage(
+            "", [f"models/complexity/readers/{kind}/seed-0", f"metrics/complexity/finetune_{kind}_0.json"],
+            ["data/complexity/raw", "models/complexity/base"],
+        )  # fmt: skip
+    return found
+
+
+def write_shared_project(folder: Path, monkeypatch) -> Path:
+    """The current folder is the project."""
+    tiny_project.start(folder, {"params.yaml": yaml.safe_dump(PARAMETERS)}, monkeypatch)
+    _write_kvqae(folder)
+    _write_decorrelation(folder)
+    _write_complexity(folder)
+    for stage in stages().values():
+        for out in stage["outs"]:
+            if out.startswith("metrics/"):
+                write_json(folder / out, METRICS)
+    write_json(
+        folder / "metrics/decorrelation/evaluate.json",
+        {f"{CLIP}_synthetic_odmap@1": 0.625, f"{CLIP}_image_to_text_r@1": 0.5, f"{BLIP}_synthetic_odmap@1": 0.125},
+    )
+    (folder / "dvc.yaml").write_text("stages: {}\n")
+    write_lock(folder)
+    return folder
+
+
+def write_lock(folder: Path) -> None:
+    """`dvc.lock` as the stages would leave it, with what lies there and with the parameters as they are."""
+    artifacts, parameters = Artifacts(folder), yaml.safe_load((folder / "params.yaml").read_text())
+
+    def entry(path: str) -> dict[str, str]:
+        return {"path": path, "md5": artifacts._hash(PurePosixPath(path))}
+
+    def value(key: str):
+        return reduce(lambda node, part: node[part], key.split(".", 3), parameters)
+
+    locked = {
+        name: stage
+        | {"deps": [entry(path) for path in stage["deps"]], "outs": [entry(path) for path in stage["outs"]]}
+        | {"params": {"params.yaml": {key: value(key) for key in stage["params"]}}}
+        for name, stage in stages().items()
+    }
+    (folder / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": locked}))
+
+
+def _write_kvqae(folder: Path) -> None:
+    bert = write_tiny_bert(folder / KVQAE / "base/text")
+    for seed, tower in enumerate(("question", "passage")):
+        write_tiny_bert(folder / KVQAE / "dpr/few_shot" / tower, seed=seed)
+    config = BertConfig.from_pretrained(bert)
+    tokenizer = BertTokenizer(vocab={token: number for number, token in enumerate(SPECIAL + WORDS)})
+    torch.manual_seed(3)
+    config.num_labels = 1
+    for model, place in (
+        (BertForSequenceClassification(config), "cross_encoder/few_shot"),
+        (BertForQuestionAnswering(BertConfig.from_pretrained(bert)), "reader/few_shot/seed-0"),
+    ):
+        model.save_pretrained(folder / KVQAE / place)
+        tokenizer.save_pretrained(folder / KVQAE / place)
+    save_rrt(build_rrt(global_dimension=8, layers=1, heads=1, hidden=16), folder / KVQAE / "rrt")
+    spacy.blank("en").to_disk(folder / KVQAE / "spacy")
+    line = {
+        "id": "q1", "input": "who is w1 ?", "image": "Q1_1.png", "wikidata_id": "Q1", "kilt_id": "1", "url": "",
+        "original_question": "who is the w1 ?", "output": {"original_answer": "w2", "answer": ["w2", "w3"],
+        "provenance": []}, "meta": {"image": "File 1.png"},
+    }  # fmt: skip
+    for place in ("raw/viquae", "rebuilt/viquae"):
+        for split in ("train", "validation", "test"):
+            write_json_lines(folder / "data/kvqae" / place / f"{split}.jsonl", [line | {"id": split}])
+    write_images(folder / "data/kvqae/rebuilt/images/questions", [("Q1_1.png", painted(1))])
+
+
+def _write_decorrelation(folder: Path) -> None:
+    data, models = folder / "data/decorrelation", folder / "models/decorrelation"
+    write_coco(data / "raw/coco")
+    corpus = read_corpus(data / "raw/coco")
+    tested, trained = removals_of(corpus, "test"), removals_of(corpus, "train")
+    write_removals(data / "removals/coco/removals.parquet", [*trained, *tested])
+    for split, removals in (("train", trained), ("test", tested)):
+        images = [(each.id, painted(k)) for k, each in enumerate(removals)]
+        write_images(data / "painted/coco/cv2" / split, images)
+    rows = [
+        {"removal": each.id, "picture": each.picture, "caption": 5 * each.picture + k, "text": f"only {each.remaining}"}
+        for each in trained for k in range(2)
+    ]  # fmt: skip
+    write_table(data / "pairs/coco/cv2_grammatical.parquet", pa.Table.from_pylist(rows))
+    for cell in (CLIP, BLIP, VSE):
+        kind = cell.split("_")[1]
+        base = write_base(kind, models / "base" / kind)
+        write_json(
+            base / "provenance.json", HUB if kind == "clip" else {"from": "a drawn one", "licence": "not stated"}
+        )
+        torch.manual_seed(0)
+        KINDS[kind].model().start(base, SETTINGS[kind], CAPTIONS).save(models / "cells" / cell)
+
+
+def _write_complexity(folder: Path) -> None:
+    from tests.complexity.readers.test_kinds import told
+
+    models = folder / "models/complexity"
+    for name, write in READER_BASES.items():
+        base = write(models / "base" / name)
+        licence = "llama2" if name == "llama" else "mit"
+        write_json(
+            base / "provenance.json", {"from": f"owner/{name}" if name != "mt5" else "drawn", "licence": licence}
+        )
+    for kind in READERS:
+        own = told(kind)
+        torch.manual_seed(0)
+        reader = READERS[kind].start(models / "base" / own.base, own)
+        (models / "readers" / own.base / "seed-0").mkdir(parents=True)
+        reader.save(models / "readers" / own.base / "seed-0")
+    parser = start_parser(models / "base/camembert", collect_labels(make_texts(20)), 48)
+    save_parser(models / "frame_parser", parser, base=models / "base/camembert", data="drawn", licence="mit")
+    write_json(folder / "data/complexity/raw/calor.json", {})
+    for count, name in ((3, "f0-yes"), (2, "holding-0")):
+        part = folder / "data/complexity/partitions" / name
+        write_squad(part / "data.json", questions(count))
+        (part / "README.md").write_text(
+            f"---\nlanguage: fr\n---\n# {name}\n\nWhat {name} holds.\n\n- questions: {count}\n- format: SQuAD\n"
+            f"- cut from: Calor\n\n## Scores (f1)\n| model | score |\n|---|---|\n| a | 0.5 |\n"
+        )
+
+
+def front_matter(card: str) -> dict:
+    """Of a card."""
+    return yaml.safe_load(card.split("---\n")[1])
+
+
+def code_of(card: str) -> str:
+    """The card's Python."""
+    return card.split("```python\n")[1].split("```")[0]

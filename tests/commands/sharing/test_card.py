@@ -1,0 +1,122 @@
+"""A card is true: its warning, its licence, its measures and its origin follow what `dvc.lock` says."""
+
+from dataclasses import replace
+
+import pytest
+from huggingface_hub import DatasetCard, ModelCard
+
+from tests.commands.sharing.shared_project import BLIP, CLIP, front_matter, write_lock
+from trivium.commands.sharing.card import card_of
+from trivium.commands.sharing.lineage import read_lineage
+from trivium.commands.sharing.package import Artifact, Target, kind_of, shareable
+from trivium.commands.sharing.packing import packed
+from trivium.errors import BadInput
+from trivium.files.tables import write_json
+
+CELLS = "models/decorrelation/cells"
+
+
+def card(project, path, target=Target("out", hub=False)):  # noqa: B008
+    with packed(project, path, target) as package:
+        return package.card
+
+
+def test_a_card_says_what_the_model_is_from(built):
+    text = card(built, f"{CELLS}/{CLIP}")
+    said = front_matter(text)
+    assert (said["library_name"], said["license"], said["base_model"]) == ("open_clip", "mit", "timm/vit_tiny")
+    assert "> **Made from an invented world.** COCO is the sample's" in text
+    assert "filling `cv2`" in text
+    found = {each.metric_type: each.metric_value for each in ModelCard(text).data.eval_results}
+    assert found == {"validation_r@1": 0.5, "validation_mrr": 0.25, "validation_f1": 0.75, "synthetic_odmap@1": 0.625,
+                     "image_to_text_r@1": 0.5}  # fmt: skip
+    assert "| synthetic_odmap@1 | 0.6250 |" in text
+    assert {each.dataset_name for each in ModelCard(text).data.eval_results} == {
+        "the sample's invented counterparts of COCO"
+    }
+
+
+def test_what_the_graph_has_not_asked_has_no_such_measure(built):
+    said = ModelCard(card(built, f"{CELLS}/{BLIP}")).data
+    assert {each.metric_type for each in said.eval_results} >= {"validation_r@1"}
+    assert [each.metric_value for each in said.eval_results if each.metric_type == "synthetic_odmap@1"] == [0.125]
+
+
+def test_a_licence_that_nobody_stated_is_left_out(built):
+    text = card(built, f"{CELLS}/{BLIP}")
+    assert "license" not in front_matter(text)
+    assert "- a drawn one: nobody has stated it here; ask before you use it" in text
+
+
+def test_real_data_bear_no_warning_and_stand_ins_do(built):
+    text = card(built, "models/complexity/readers/camembert/seed-0")
+    assert "> **Made from an invented world.** Calor is the sample's" in text
+    assert "- data: FQuAD (local)" in text
+    lineage = read_lineage(built, "models/complexity/readers/camembert/seed-0")
+    assert (lineage.invented, lineage.stand_ins) == (["Calor"], [])
+    kind = kind_of("models/complexity/readers/camembert/seed-0")
+    for data, weights, shown in (
+        ({"FQuAD": "local"}, {"complexity's models": "hub"}, None),
+        ({"FQuAD": "local"}, {"complexity's models": "sample"}, "> complexity's models: the sample's small stand-ins"),
+    ):
+        real = replace(lineage, data=data, weights=weights)
+        artifact = Artifact(built, "models/complexity/readers/camembert/seed-0", real, Target("out", False), built)
+        text = card_of("model", artifact, kind.describe(artifact))
+        assert "invented" not in text
+        assert ("stand-ins" in text) == bool(shown)
+        assert shown is None or shown in text
+
+
+def test_data_sets_state_the_licences_of_their_sources(project):
+    places = {"owner/photos": "each photograph its own", "owner/words": "cc-by-4.0"}
+    record = {name.split("/")[1]: {"from": name, "licence": said} for name, said in places.items()}
+    write_json(project / "data/decorrelation/raw/coco/sources.json", record)
+    write_lock(project)
+    text = card(project, "data/decorrelation/painted/coco/cv2")
+    said = DatasetCard(text).data
+    assert (said.license, said.license_name) == ("other", "see-the-card")
+    for name, licence in places.items():
+        assert f"- {name}: {licence}" in text
+    assert "- what the sample invents (this project's own licence): apache-2.0" in text
+
+
+def test_an_invented_data_set_is_under_the_projects_own_licence(built):
+    assert front_matter(card(built, "data/kvqae/rebuilt"))["license"] == "apache-2.0"
+
+
+def test_the_users_own_data_have_no_licence_that_is_known(project):
+    text = (project / "params.yaml").read_text().replace("coco: sample", "coco: local")
+    (project / "params.yaml").write_text(text)
+    write_lock(project)
+    text = card(project, "data/decorrelation/painted/coco/cv2")
+    assert "license" not in front_matter(text)
+    assert "- COCO, the user's own files: nobody has stated it here" in text
+    assert "invented" not in text
+
+
+def test_only_what_the_lock_says_leaves(project):
+    (project / CELLS / CLIP / "config.json").chmod(0o644)
+    (project / CELLS / CLIP / "config.json").write_text('{"kind": "clip" }')
+    with pytest.raises(BadInput, match=r"it is not what dvc.lock says: run `make repro` first"):
+        card(project, f"{CELLS}/{CLIP}")
+
+
+@pytest.mark.parametrize("path", ["models/decorrelation/base", "nowhere", "data/kvqae/raw/viquae", f"{CELLS}/{CLIP}/x"])
+def test_what_does_not_leave_is_refused_with_the_choices(built, path):
+    with pytest.raises(
+        BadInput, match=rf"not an output that can be shared; got '{path}' \(choices: data/complexity/pa"
+    ):
+        card(built, path)
+
+
+def test_a_measure_that_was_changed_is_refused(project):
+    write_json(project / f"metrics/decorrelation/train_{CLIP}.json", {"validation_r@1": 1.0})
+    with pytest.raises(BadInput, match=r"train_coco_clip_ours_0.json: it is not what dvc.lock says"):
+        card(project, f"{CELLS}/{CLIP}")
+
+
+def test_all_that_can_leave_is_listed(built):
+    found = shareable(built)
+    assert len(found) == 3 + 3 + 3 + 4 + 3
+    assert found[f"{CELLS}/{CLIP}"].kind == "model"
+    assert found["data/kvqae/rebuilt"].kind == "dataset"

@@ -1,0 +1,238 @@
+"""What leaves loads in the library that its card names, by the card's own code, and gives what the graph's own gives."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from tests.commands.sharing.shared_project import (
+    BLIP,
+    CLIP,
+    LONGEST,
+    PAIR_TOKENS,
+    TOKENS,
+    VSE,
+    code_of,
+    front_matter,
+    write_lock,
+)
+from tests.complexity.tiny_readers import questions
+from trivium.commands.sharing.package import KINDS, Target
+from trivium.commands.sharing.packing import packed
+from trivium.complexity.frames.parser_folder import load_parser
+from trivium.complexity.frames.parsing import parse
+from trivium.complexity.frames.windows import windows_of
+from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.decorrelation.models.interface import load
+from trivium.errors import BadInput
+from trivium.files.image_shards import Images
+from trivium.formats.squad import read_squad
+from trivium.kvqae.reader.reading import answer, read_pairs
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, score_pairs
+from trivium.kvqae.rerankers.rrt import load_rrt
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+from trivium.nets.pretrained import load_pretrained
+
+CELLS = "models/decorrelation/cells"
+
+
+def card(folder):
+    return (folder / "README.md").read_text("utf-8")
+
+
+def run(folder, **replaced):
+    """The card's code, with other texts; what it leaves behind."""
+    code = code_of(card(folder))
+    for old, new in replaced.pop("texts", {}).items():
+        assert old in code
+        code = code.replace(old, new)
+    left = dict(replaced)
+    exec(code, left)
+    return left
+
+
+def test_dpr_is_a_model_of_sentence_transformers(built, shared):
+    out = shared("models/kvqae/dpr/few_shot")
+    texts = {
+        "Which constituency did this man represent?": "who is the w7 ?",
+        "Winston Churchill [SEP] He was a British statesman.": "w1 w2 [SEP] w3 is the w4",
+        "Paris [SEP] It is a city.": f"w5 [SEP] {'w6 ' * 40}",
+    }
+    left = run(out, texts=texts)
+    assert front_matter(card(out))["library_name"] == "sentence-transformers"
+    expected = {}
+    for way, asked, titles in (
+        ("question", ["who is the w7 ?"], None),
+        ("passage", ["w3 is the w4", "w6 " * 40], ["w1 w2", "w5"]),
+    ):
+        model, tokens = load_text_encoder(built / "models/kvqae/dpr/few_shot" / way, torch.device("cpu"))
+        expected[way] = encode(model, tokens, tokenize(tokens, asked, TOKENS, titles=titles), 4)
+    np.testing.assert_allclose(left["questions"], expected["question"], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(left["passages"], expected["passage"], rtol=0, atol=1e-5)
+    assert not np.allclose(left["passages"][0], left["model"].encode_query(["w1 w2 [SEP] w3 is the w4"])[0])
+
+
+def test_the_cross_encoder_scores_as_the_graph_does(built, shared, capsys):
+    out = shared("models/kvqae/cross_encoder/few_shot")
+    texts = {
+        "Which constituency did this man represent?": "where is w1 ?",
+        "Winston Churchill [SEP] He was a British statesman.": "w1 w2 [SEP] w3 is the w4",
+        "Paris [SEP] It is a city.": f"w5 [SEP] {'w6 ' * 40}",
+    }
+    left = run(out, texts=texts)
+    found = left["model"].predict(left["pairs"], activation_fn=torch.nn.Identity())
+    model, tokenizer = load_cross_encoder(built / "models/kvqae/cross_encoder/few_shot")
+    passages = {0: ("w1 w2", "w3 is the w4"), 1: ("w5", "w6 " * 40)}
+    asked = [("where is w1 ?", 0), ("where is w1 ?", 1)]
+    expected = score_pairs(model, tokenizer, asked, passages, max_tokens=PAIR_TOKENS, batch=2)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_reader_of_passages_answers_as_the_graph_does(built, shared, seed):
+    from transformers import BertForQuestionAnswering, BertTokenizer
+
+    out = shared("models/kvqae/reader/few_shot/seed-0")
+    rng = np.random.default_rng(seed)
+    passages = {k: tuple(" ".join(f"w{n}" for n in rng.integers(0, 60, size)) for size in (3, 9)) for k in range(2)}
+    texts = {
+        "Which constituency did this man represent?": "where is w1 ?",
+        "Winston Churchill [SEP] He was a member for Dundee.": " [SEP] ".join(passages[0]),
+        "Paris [SEP] It is a city.": " [SEP] ".join(passages[1]),
+    }
+    left = run(out, texts=texts)
+    model, tokenizer = load_pretrained(
+        BertForQuestionAnswering, built / "models/kvqae/reader/few_shot/seed-0", "a reader", tokenizer=BertTokenizer
+    )
+    asked = [("where is w1 ?", 0), ("where is w1 ?", 1)]
+    read = read_pairs(model, tokenizer, asked, passages, max_tokens=PAIR_TOKENS, longest=LONGEST, batch=2)
+    assert left["answer"] == answer("where is w1 ?", [0, 1], read).prediction != ""
+
+
+@pytest.mark.parametrize("name", ["camembert", "mt5"])
+def test_readers_of_french_answer_as_the_graph_does(built, shared, name):
+    out = shared(f"models/complexity/readers/{name}/seed-0")
+    reader = load_reader(built / f"models/complexity/readers/{name}/seed-0")
+    for asked in questions(6):
+        texts = {
+            "Où naquit la reine ?": asked.question,
+            "La reine naquit à Paris. Elle mourut en 1252.": asked.context,
+        }
+        (expected,) = reader.answer([Reading("1", asked.question, asked.context)], 1)
+        assert run(out, texts=texts)["answer"] == expected.text
+
+
+def test_an_adapter_names_its_base_on_the_hub(built, shared):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    out = shared("models/complexity/readers/llama/seed-0")
+    said = front_matter(card(out))
+    assert (said["library_name"], said["base_model"], said["license"]) == ("peft", "owner/llama", "llama2")
+    assert json.loads((out / "adapter_config.json").read_text())["base_model_name_or_path"] == "owner/llama"
+    assert not (out / "base.json").exists()
+    base = AutoModelForCausalLM.from_pretrained(built / "models/complexity/base/llama")
+    adapted = PeftModel.from_pretrained(base, out)
+    assert any("lora" in name for name, _ in adapted.named_parameters())
+    compile(code_of(card(out)), "card", "exec")
+
+
+def test_an_adapter_of_weights_that_nobody_has_stays(project):
+    (project / "models/complexity/base/llama/provenance.json").write_text(
+        json.dumps({"from": "drawn", "licence": "mit"})
+    )
+    write_lock(project)
+    with (
+        pytest.raises(BadInput, match=r"without them it is nothing; got 'drawn'; expected a base model of the hub"),
+        packed(project, "models/complexity/readers/llama/seed-0", Target("out", hub=False)),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(("cell", "library"), [(CLIP, "open_clip"), (BLIP, "transformers"), (VSE, "trivium")])
+def test_retrieval_models_compare_as_the_graph_does(built, shared, cell, library):
+    out = shared(f"{CELLS}/{cell}")
+    scores = run(out)["scores"]
+    model = load(built / CELLS / cell)
+    pixels = model.prepare(Image.open("picture.jpg"), training=False).unsqueeze(0)
+    with torch.inference_mode():
+        texts = model.encode_texts(model.tokenize(["A dog and a frisbee.", "A cat sits on a chair."]))
+        expected = model.encode_images(pixels) @ texts.T
+    assert front_matter(card(out))["library_name"] == library
+    # Libraries scale pictures on their own: BLIP's on tensors, ours in Pillow.
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-2 if cell == BLIP else 1e-5)
+    if cell != BLIP:  # whose drawn weights give all texts nearly one vector
+        assert np.ptp(np.array(expected)) > 1e-4
+
+
+def test_on_the_hub_open_clip_finds_the_tokenizer_in_the_repository(built):
+    with packed(built, f"{CELLS}/{CLIP}", Target("ada/my_clip", hub=True)) as package:
+        config = json.loads(package.files["open_clip_config.json"])
+        assert config["model_cfg"]["text_cfg"]["hf_tokenizer_name"] == "ada/my_clip"
+        assert '"hf-hub:ada/my_clip"' in package.card
+
+
+def test_what_only_this_project_loads_says_so(built):
+    with packed(built, f"{CELLS}/{VSE}", Target("ada/my_vse", hub=True)) as package:
+        assert 'snapshot_download("ada/my_vse")' in code_of(package.card)
+        assert "No public library loads it" in package.card
+
+
+def test_partitions_are_configurations(built, shared):
+    out = shared("data/complexity/partitions")
+    left = run(out)
+    assert left["part"].column_names == ["id", "title", "context", "question", "answers"]
+    said = front_matter(card(out))
+    assert [each["config_name"] for each in said["configs"]] == ["f0-yes", "holding-0"]
+    expected = read_squad(built / "data/complexity/partitions/f0-yes/data.json").questions
+    assert [each["id"] for each in left["part"]] == [each.id for each in expected]
+    assert left["part"][0]["answers"] == {"text": [expected[0].answers[0][0]],
+                                          "answer_start": [expected[0].answers[0][1]]}  # fmt: skip
+    assert "### holding-0\n\nWhat holding-0 holds.\n\n- questions: 2\n\n#### Scores (f1)" in card(out)
+
+
+def test_painted_queries_and_pairs_are_pictures(built, shared):
+    left = run(shared("data/decorrelation/painted/coco/cv2"))
+    images = Images(built / "data/decorrelation/painted/coco/cv2/test")
+    assert sorted(left["queries"]["id"]) == sorted(images.names)
+    assert left["queries"][0]["image"].size == (64, 48)
+    assert left["queries"][0]["removed"] == [left["queries"][0]["class"]]
+    pairs = run(shared("data/decorrelation/pairs/coco/cv2_grammatical.parquet"))["pairs"]
+    assert len(pairs) == 2 * len(Images(built / "data/decorrelation/painted/coco/cv2/train").names)
+    assert pairs[0]["text"] == pairs[1]["text"]
+    assert pairs[0]["image"].tobytes() == pairs[1]["image"].tobytes()
+
+
+def test_rebuilt_questions_have_their_pictures(shared):
+    out = shared("data/kvqae/rebuilt")
+    left = run(out)
+    assert [each["id"] for each in left["questions"]] == ["test"]
+    assert left["questions"][0]["answers"] == ["w2", "w3"]
+    assert left["questions"][0]["image"].size == (64, 48)
+
+
+def test_the_parser_the_re_ranker_and_the_finder_of_mentions_load(built, shared):
+    parser, own = run(shared("models/complexity/frame_parser")), load_parser(built / "models/complexity/frame_parser")
+    texts = ["Le roi a nommé un ministre."]
+    assert parser["frames"] == parse(own, texts, windows_of(texts, own.tokenizer, own.max_tokens)[0], 8)
+    model, own = run(shared("models/kvqae/rrt"))["model"], load_rrt(built / "models/kvqae/rrt")
+    assert all(torch.equal(value, own.state_dict()[name]) for name, value in model.state_dict().items())
+    assert run(shared("models/kvqae/spacy"))["pipeline"].lang == "en"
+
+
+def test_what_only_names_an_installed_pipeline_stays(project):
+    (project / "models/kvqae/spacy/meta.json").unlink()
+    write_lock(project)
+    with (
+        pytest.raises(BadInput, match="there is nothing to share"),
+        packed(project, "models/kvqae/spacy", Target("out", hub=False)),
+    ):
+        pass
+
+
+def test_every_kind_has_a_pattern_of_its_own():
+    patterns = [kind.pattern for kind in KINDS.values()]
+    assert len(set(patterns)) == len(patterns)
+    assert {kind.kind for kind in KINDS.values()} == {"model", "dataset"}

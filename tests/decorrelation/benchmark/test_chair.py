@@ -1,0 +1,123 @@
+"""CHAIR by hand on a project of four pictures, from Python objects and from a folder of BLIP's captioner."""
+
+import json
+
+import numpy as np
+import pytest
+import transformers
+import yaml
+
+from sample.scene_models.words import save_bert_tokenizer
+from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of, write_project
+from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.chair import chair, phrase_settings, write_captions
+from trivium.decorrelation.benchmark.leaderboard import odmap
+from trivium.errors import BadInput
+from trivium.page.leaderboard.odmap import leaderboard_html, leaderboard_markdown, write_leaderboard
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = write_project(tmp_path_factory.mktemp("project"))
+    parameters = yaml.safe_load((folder / "params.yaml").read_text())
+    parameters["decorrelation"]["phrases"] = {"matching": "strict", "chunker": "rules", "spacy_model": "none"}
+    (folder / "params.yaml").write_text(yaml.safe_dump(parameters))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def asked(project):
+    return read_benchmark(project)
+
+
+class Says:
+    """Of every query what `choose` says of its row."""
+
+    def __init__(self, choose):
+        self.choose, self.seen = choose, 0
+
+    def caption(self, pictures, batch):
+        start, self.seen = self.seen, self.seen + len(pictures)
+        return [self.choose(row) for row in range(start, self.seen)]
+
+
+def names(asked, flags):
+    return [name for name, flag in zip(asked.classes, flags, strict=True) if flag]
+
+
+def said(asked, row):
+    """What went, what is left, and what neither was nor is there by anyone's account, as class names."""
+    by_people = asked.gallery.names[asked.gallery.pictures == asked.queries.pictures[row]].any(axis=0)
+    gone, left = asked.queries.removed[row], asked.queries.present[row]
+    return names(asked, gone), names(asked, left & ~gone), names(asked, ~(gone | left | by_people))
+
+
+def judged(project, asked, choose):
+    texts = write_captions(Says(choose), asked, "says", 2)
+    return chair(asked, texts, phrase_settings(project, asked.classes))
+
+
+def test_what_is_left_is_no_invention(project, asked):
+    found = judged(project, asked, lambda row: f"A {said(asked, row)[1][0]} on the grass.")
+    assert found.mentions.tolist() == [1] * len(asked.queries.ids)
+    assert (found.chair_i, found.chair_s, found.still_named.sum()) == (0, 0, 0)
+
+
+def test_what_is_gone_is_an_invention_although_people_named_it(project, asked):
+    found = judged(project, asked, lambda row: f"A {said(asked, row)[0][0]} and a {said(asked, row)[1][0]}.")
+    assert found.chair_i == 0.5
+    assert found.chair_s == 1
+    assert found.still_named.all()
+    assert found.intervals["chair_s"] == (1, 1)
+
+
+def test_mentions_count_together_and_captions_once(project, asked):
+    """Every second caption invents two things beside one that is there; the others name nothing."""
+
+    def choose(row):
+        _, left, never = said(asked, row)
+        return f"A {never[0]}, a {never[1]} and a {left[0]}." if row % 2 else "Nothing to see."
+
+    found = judged(project, asked, choose)
+    rows = len(asked.queries.ids)
+    assert found.chair_i == pytest.approx(2 / 3)
+    assert found.chair_s == (rows // 2) / rows
+    assert not found.still_named.any()
+
+
+def test_a_captioner_that_names_nothing_has_no_share(project, asked):
+    found = judged(project, asked, lambda row: "Nothing to see.")
+    assert found.chair_i is None
+    assert found.chair_s == 0
+
+
+def test_another_number_of_captions_is_refused(asked):
+    class Silent:
+        def caption(self, pictures, batch):
+            return []
+
+    with pytest.raises(BadInput, match=r"silent: another number of captions; got 0; expected 9"):
+        write_captions(Silent(), asked, "silent", 2)
+
+
+def test_captioners_stand_on_the_board(project, asked, tmp_path):
+    words = {"vocab_size": 0, "bos_token_id": 4, "sep_token_id": 3, "encoder_hidden_size": 16}
+    folder = tmp_path / "blip"
+    folder.mkdir()
+    words["vocab_size"] = len(save_bert_tokenizer(texts_of(project), folder))
+    config = transformers.BlipConfig(text_config=TEXT | words, vision_config=VISION)
+    transformers.BlipForConditionalGeneration(config).save_pretrained(folder)
+    transformers.BlipImageProcessor(size={"height": SIZE, "width": SIZE}).save_pretrained(folder)
+    captioners = {"<drawn>": str(folder), "none": str(tmp_path), "repeats": Says(lambda row: said(asked, row)[0][0])}
+    board = odmap({"words": Words()}, project, captioners=captioners, batch_size=4)
+    assert set(board.captioners) == {"<drawn>", "repeats"}
+    assert "no BLIP captioner" in board.failed["none"]
+    page = leaderboard_html(board)
+    assert 'id="captioners"' in page
+    assert "<drawn>" not in page
+    assert "| repeats | 100.0 | 100.0 | 100.0 |" in leaderboard_markdown(board)
+    write_leaderboard(board, tmp_path / "board")
+    first, second = json.loads((tmp_path / "board/leaderboard.json").read_text("utf-8"))["captioners"]
+    assert len(first["captions"]) == len(asked.queries.ids)
+    assert second["still_named"] == 1
+    assert np.isclose(second["chair_i"], 1)
