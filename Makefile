@@ -27,10 +27,13 @@ WORKER := trivium/decorrelation/painting/worker.py
 # Plain `dvc` in this environment runs one small package of ours, which keeps its files whole when it is killed.
 IN_DVC := trivium/commands/in_dvc
 
+# `dvc plots show` fills in this page, which needs no network.
+PLOTS_PAGE := trivium/commands/plots_page.py
+
 # uv by its hashes, from whatever index pip is told of.
 UV_PIN := requirements-uv.txt
 
-$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py)
+$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py) $(PLOTS_PAGE)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
 		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet --require-hashes -r $(UV_PIN); \
@@ -42,6 +45,7 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_D
 	@packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	rm -rf "$$packages"/trivium_*dvc*; cp -r $(IN_DVC) "$$packages/trivium_in_dvc"; \
 	echo 'import trivium_in_dvc' > "$$packages/trivium_in_dvc.pth"
+	@$(BIN)/python -m trivium.commands.plots_page .venv/plots.html
 	@touch $@
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
