@@ -33,7 +33,7 @@ PLOTS_PAGE := trivium/commands/plots_page.py
 # uv by its hashes, from whatever index pip is told of.
 UV_PIN := requirements-uv.txt
 
-$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py) $(PLOTS_PAGE)
+$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py $(PLOTS_PAGE))
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
 		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet --require-hashes -r $(UV_PIN); \
@@ -101,8 +101,10 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
 mlflow: $(BIN)/.ready  ## browse runs and training curves
-	@python -m trivium.harness.tracking_writer --prepare && \
-	MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --port 5000
+	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.harness.tracking_writer --prepare
+	@ls .work/tracking/*.refused 2>/dev/null && echo "MLflow refused these runs: .work/tracking/writer.log says why" || true
+	@MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" MLFLOW_DISABLE_TELEMETRY=true \
+		mlflow server --port $(or $(PORT),5000) --workers 1
 
 readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
 	@python -m trivium readme
