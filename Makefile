@@ -100,11 +100,12 @@ real: $(BIN)/.ready  ## what is reached on real questions (PIAF) and frames (Asf
 ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
-mlflow: $(BIN)/.ready  ## browse runs and training curves
+# MLflow's jobs, which judge language models, would be eight processes more.
+mlflow: $(BIN)/.ready  ## browse runs and training curves; PORT=5000
 	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.harness.tracking_writer --prepare
 	@ls .work/tracking/*.refused 2>/dev/null && echo "MLflow refused these runs: .work/tracking/writer.log says why" || true
-	@MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" MLFLOW_DISABLE_TELEMETRY=true \
-		mlflow server --port $(or $(PORT),5000) --workers 1
+	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
+		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1
 
 readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
 	@python -m trivium readme

@@ -1,10 +1,15 @@
 import json
+import os
+import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import httpx
+import psutil
 import pytest
 import yaml
 from mlflow.exceptions import MlflowException
@@ -168,7 +173,7 @@ def logged_once(root):
 def test_what_mlflow_cannot_take_now_it_gets_later_and_once(tmp_path, unavailable, name):
     waiting = spool(tmp_path, START | {"parameters": {"least": "2"}}, POINT, END)
     left = unavailable(name, 1)
-    write_events(tmp_path, linger=1)
+    write_events(tmp_path, linger=5)
     assert left == {name: 0}
     assert logged_once(tmp_path)
     assert not waiting.exists()
@@ -383,3 +388,37 @@ def test_the_root_is_the_main_repository_in_an_experiment_whose_folder_vanishes(
     assert root == project
     assert project / ".dvc" / "tmp" in folder.parents
     assert not folder.exists()
+
+
+@pytest.mark.slow
+def test_make_mlflow_is_up_after_ten_seconds_of_work(tmp_path):
+    """On an existing database. On a machine that does other things the seconds of the clock would say nothing."""
+    spool(tmp_path, START, POINT, END)
+    write_events(tmp_path, linger=0.1)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        ["make", "-o", ".venv/bin/.ready", "mlflow", f"PORT={port}"],
+        cwd=tiny_project.ROOT,
+        env=os.environ | {"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path / 'mlflow.db'}"},
+        start_new_session=True,
+    )
+    try:
+        address, deadline = f"http://127.0.0.1:{port}/health", time.monotonic() + 120
+        while not answers(address):
+            assert server.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        times = [each.cpu_times() for each in psutil.Process(server.pid).children(recursive=True)]
+        assert 0 < sum(each.user + each.system for each in times) <= 10
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def answers(address):
+    try:
+        return httpx.get(address).status_code == 200
+    except httpx.TransportError:
+        return False

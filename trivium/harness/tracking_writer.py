@@ -23,7 +23,7 @@ from typing import Any
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # MLflow reads it when it is imported
 
-from mlflow.entities import Experiment, Metric, Param
+from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException
 from mlflow.tracking import MlflowClient
 from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
@@ -79,26 +79,30 @@ class _Parents:
         self._client = client
         self._root = root
         self._project = hashlib.sha256(f"{socket.gethostname()}:{root}".encode()).hexdigest()[:16]
-        self._open: dict[tuple[str, str], str] = {}  # (experiment of DVC or nothing, commit) to run
+        self._open = self._left_open()  # (experiment of DVC or nothing, commit) to run
         self._unfinished: dict[tuple[str, str], set[str]] = {}  # names of stages whose last run failed
-        if self.experiment():  # what a writer that was killed has left open is gone on with
-            wanted = f"tags.`{PROJECT}` = '{self._project}' and attributes.status = 'RUNNING'"
-            for run in client.search_runs([self.experiment_id()], wanted):
-                self._open[run.data.tags["dvc.experiment"], run.data.tags["git.baseline"]] = run.info.run_id
+        self._ends: dict[tuple[str, str], int] = {}  # when its last stage ended, in ms
 
-    def experiment(self) -> Experiment | None:
-        """MLflow's experiment, where there is one."""
-        return self._client.get_experiment_by_name(EXPERIMENT)
+    def _left_open(self) -> dict[tuple[str, str], str]:
+        """What a writer that was killed, or an attempt whose answer was lost, began: it is gone on with."""
+        experiment = self._client.get_experiment_by_name(EXPERIMENT)
+        if experiment is None:
+            return {}
+        wanted = f"tags.`{PROJECT}` = '{self._project}' and attributes.status = 'RUNNING'"
+        runs = self._client.search_runs([experiment.experiment_id], wanted)
+        return {(run.data.tags["dvc.experiment"], run.data.tags["git.baseline"]): run.info.run_id for run in runs}
 
     def experiment_id(self) -> str:
         """MLflow's experiment; made with the first run, so that it is never empty."""
-        if found := self.experiment():
+        if found := self._client.get_experiment_by_name(EXPERIMENT):
             return str(found.experiment_id)
         return str(self._client.create_experiment(EXPERIMENT, (self._root / "mlartifacts").as_uri()))
 
     def of(self, start: Mapping[str, Any]) -> str:
         """The run that a stage belongs to, new if need be."""
         key = _key(start)
+        if key not in self._open:
+            self._open = self._left_open() | self._open
         if key not in self._open:
             tags = {"dvc.experiment": key[0], "git.baseline": key[1], PROJECT: self._project}
             run = self._client.create_run(self.experiment_id(), start["time"], tags, key[0] or "repro")
@@ -107,6 +111,7 @@ class _Parents:
 
     def ended(self, start: Mapping[str, Any], status: str) -> None:
         """Note how a stage ended; one that runs again may mend it."""
+        self._ends[_key(start)] = int(time.time() * 1000)
         unfinished = self._unfinished.setdefault(_key(start), set())
         (unfinished.discard if status == "FINISHED" else unfinished.add)(start["name"])
 
@@ -118,7 +123,8 @@ class _Parents:
             except (MlflowException, OSError) as error:
                 _say(f"MLflow does not take what {key[0] or 'a run'} was: {error}")
             with suppress(MlflowException):  # the next writer ends it
-                self._client.set_terminated(run, "FAILED" if self._unfinished.get(key) else "FINISHED")
+                status = "FAILED" if self._unfinished.get(key) else "FINISHED"
+                self._client.set_terminated(run, status, self._ends.get(key))
 
     def _log_summary(self, run: str, name: str, baseline: str) -> None:
         """Ask a process of its own, which imports what this room must not."""
@@ -228,6 +234,7 @@ class _Follower:
         aside = self.path.rename(self.path.with_suffix(".refused"))
         _say(f"MLflow refused a run, its events are kept in {aside}: {error}")
         if self._run_id:
+            self._parents.ended(self._began, "FAILED")
             with suppress(MlflowException):
                 self._client.set_terminated(self._run_id, "FAILED")
 
