@@ -27,10 +27,13 @@ WORKER := trivium/decorrelation/painting/worker.py
 # Plain `dvc` in this environment runs one small package of ours, which keeps its files whole when it is killed.
 IN_DVC := trivium/commands/in_dvc
 
+# `dvc plots show` fills in this page, which needs no network.
+PLOTS_PAGE := trivium/commands/plots_page.py
+
 # uv by its hashes, from whatever index pip is told of.
 UV_PIN := requirements-uv.txt
 
-$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py)
+$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py $(PLOTS_PAGE))
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
 		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet --require-hashes -r $(UV_PIN); \
@@ -42,6 +45,7 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_D
 	@packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	rm -rf "$$packages"/trivium_*dvc*; cp -r $(IN_DVC) "$$packages/trivium_in_dvc"; \
 	echo 'import trivium_in_dvc' > "$$packages/trivium_in_dvc.pth"
+	@$(BIN)/python -m trivium.commands.plots_page .venv/plots.html
 	@touch $@
 
 setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
@@ -96,9 +100,12 @@ real: $(BIN)/.ready  ## what is reached on real questions (PIAF) and frames (Asf
 ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
-mlflow: $(BIN)/.ready  ## browse runs and training curves
-	@python -m trivium.harness.tracking_writer --prepare && \
-	MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --port 5000
+# MLflow's jobs, which judge language models, would be eight processes more.
+mlflow: $(BIN)/.ready  ## browse runs and training curves; PORT=5000
+	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.harness.tracking_writer --prepare
+	@ls .work/tracking/*.refused 2>/dev/null && echo "MLflow refused these runs: .work/tracking/writer.log says why" || true
+	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
+		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1
 
 readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
 	@python -m trivium readme

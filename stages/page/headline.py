@@ -1,18 +1,22 @@
-"""Stage `headline`. The few numbers that keep `dvc exp show` readable."""
+"""Stage `headline`. The few numbers that keep `dvc exp show` readable, and ODmAP of each training, for `dvc plots`."""
 
 from pathlib import Path
 
+from trivium.files.csv_tables import write_csv
+from trivium.files.tables import read_json
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
-from trivium.page.headline import headline
+from trivium.page.headline import ODMAP_COLUMNS, headline, odmap_by_seed
 
 
 class HeadlineParameters(Parameters):
     """Section `headline`: nothing to choose."""
 
 
-def main(parameters: HeadlineParameters, context: Context, *, folder: Path) -> dict[str, float]:
-    """Collect the headline from the folder that holds the stages' metrics files."""
+def main(parameters: HeadlineParameters, context: Context, *, folder: Path, out_odmap: Path) -> dict[str, float]:
+    """Collect both from the folder that holds the stages' metrics files."""
+    evaluated = folder / "decorrelation" / "evaluate.json"
+    write_csv(out_odmap, ODMAP_COLUMNS, odmap_by_seed(read_json(evaluated)) if evaluated.exists() else ())
     return headline(folder)
 
 

@@ -48,6 +48,14 @@ def test_metrics_are_flat_numbers(built, pipeline):
         assert all(isinstance(value, (int, float)) for value in values.values()), file.name
 
 
+def test_every_plot_has_data(built):
+    told = json.loads(built.run("dvc", "plots", "show", "--json"))
+    assert "errors" not in told
+    plots = yaml.safe_load((built.folder / "metrics/dvc.yaml").read_text())["plots"]
+    assert len(told["data"]) == len(plots)
+    assert [name for name, (drawn,) in told["data"].items() if not drawn["content"]["data"]["values"]] == []
+
+
 def test_unchanged_runs_nothing(built):
     assert stages_run(built.run("dvc", "repro")) == []
 

@@ -21,6 +21,7 @@ from tests.kill.plan import Kill, Plan
 from tests.kill.processes import MARK
 from tests.kill.progress import read_progress
 from tests.kill.project import Project, make_project
+from trivium.harness.tracking_writer import EVENTS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
@@ -126,7 +127,8 @@ def test_a_run_that_mlflow_has_lost_is_found(campaign, built):
     assert faults(built, campaign.reference) == []
     with closing(sqlite3.connect(built / "mlflow.db")) as database, database:
         changed = database.execute(
-            "UPDATE runs SET status = 'RUNNING' WHERE run_uuid = (SELECT min(run_uuid) FROM runs)"
+            "UPDATE runs SET status = 'RUNNING' WHERE run_uuid = (SELECT min(run_uuid) FROM tags WHERE key = ?)",
+            [EVENTS],
         )
         assert changed.rowcount == 1
     found = faults(built, campaign.reference)

@@ -1,5 +1,7 @@
-"""The few numbers that keep `dvc exp show` readable: `metrics/headline.json`."""
+"""The few numbers that keep `dvc exp show` readable, `metrics/headline.json`, and what `dvc plots` draws beside."""
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,17 @@ NUMBERS: dict[str, Number] = {
         "tables with any such cell", "complexity/simulate.json", "null_any_false_alarm_found"
     ),
 }
+
+
+ODMAP = re.compile(r"(?P<training>\w+)_(?P<seed>\d+)_synthetic_odmap@(?P<k>\d+)")
+ODMAP_COLUMNS = ("training", "seed", "k", "odmap")
+
+
+def odmap_by_seed(metrics: Mapping[str, float]) -> Iterator[dict[str, str | float]]:
+    """A row for each training of stage `decorrelation-evaluate`'s metrics and each k; columns as `ODMAP_COLUMNS`."""
+    for key, value in metrics.items():
+        if found := ODMAP.fullmatch(key):
+            yield {**found.groupdict(), "odmap": value}
 
 
 def headline(folder: Path) -> dict[str, float]:

@@ -17,6 +17,7 @@ INSTALLED = Path(sysconfig.get_path("purelib")) / in_dvc.INSTALLED_AS
 # What is replaced, as DVC 3.67 has it: by place the first digits of its source's SHA-256. Where one differs, read what
 # changed there, mend ours if it must be, and put the new digits here.
 READ = {
+    "dvc.commands.metrics:CmdMetricsDiff": "e0468bfae2b0",
     "dvc.dependency.param:read_param_file": "eeadc2f68430",
     "dvc.utils.serialize._common:_dump_data": "4fcd507dcce2",
     "dvc.utils.serialize._common:_modify_data": "dff6e1ccd9d6",
@@ -67,7 +68,7 @@ def test_the_installed_package_is_this_one():
 def test_it_waits_for_dvc_and_is_all_there_after():
     code = (
         "import sys; assert 'trivium_in_dvc' in sys.modules; assert not any(n.startswith('dvc') for n in sys.modules);"
-        "import dvc.cli, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace;"
+        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace;"
         "watch = next(f for f in sys.meta_path if type(f).__name__ == 'Watch'); assert watch.waiting == {}, watch.waiting"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,15 +3,27 @@ import pytest
 from stages.page.headline import HeadlineParameters, main
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
-from trivium.page.headline import NUMBERS, headline
+from trivium.page.headline import NUMBERS, headline, odmap_by_seed
 
 
 def test_what_exists_is_collected(tmp_path):
     keys = {number.key: 0.12345678 for number in NUMBERS.values() if number.file == "kvqae/evaluate.json"}
     write_json(tmp_path / "metrics/kvqae/evaluate.json", keys | {"other": 1.0})
-    numbers = main(HeadlineParameters(), None, folder=tmp_path / "metrics")
+    numbers = main(HeadlineParameters(), None, folder=tmp_path / "metrics", out_odmap=tmp_path / "odmap.csv")
     assert numbers["kvqae_bm25_mrr"] == 0.123457
     assert "kvqae_em_text" not in numbers  # its stage has not run
+    assert (tmp_path / "odmap.csv").read_text() == "training,seed,k,odmap\n"
+
+
+def test_odmap_of_each_training():
+    """Of synthetic queries; what several trainings have together stays away."""
+    own = ("0_synthetic_odmap@1", "12_synthetic_odmap@10")
+    others = ("0_rendered_odmap@1", "synthetic_odmap@5", "synthetic_odmap@1_low", "0_synthetic_r@1")
+    metrics = {f"coco_clip_share25_{key}": 0.25 for key in (*own, *others)}
+    assert list(odmap_by_seed(metrics)) == [
+        {"training": "coco_clip_share25", "seed": "0", "k": "1", "odmap": 0.25},
+        {"training": "coco_clip_share25", "seed": "12", "k": "10", "odmap": 0.25},
+    ]
 
 
 def test_complexity_says_what_was_validated_and_how_strong_planted_effects_are():

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 REPLACED = {
+    "dvc.commands.metrics": "headline_diff",
     "dvc.dependency.param": "parameter_memory",
     "dvc.utils.serialize._common": "atomic_files",
     "dvc.dvcfile": "lock_file",

@@ -1,0 +1,134 @@
+"""`dvc plots show` and `dvc plots diff` draw every plot of metrics/dvc.yaml, offline."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from dvc.repo import Repo
+
+from tests.chromium import open_page
+from tests.tiny_project import ROOT, commit, run, start
+from trivium.commands.plots_page import main
+
+PLOTS = yaml.safe_load((ROOT / "metrics" / "dvc.yaml").read_text(encoding="utf-8"))["plots"]
+NAMES = [name for plot in PLOTS for name in plot]
+TEMPLATES = ROOT / ".dvc" / "plots"
+# File of a plot: its columns, rows as a stage writes them, and how many points they are.
+TABLES = {
+    "kvqae/bm25_grid.csv": ("k1,b,mrr", ["0.0,0.0,0.1", "0.9,0.0,0.2", "0.0,0.4,0.3", "0.9,0.4,0.4"], 4),
+    # Two weights of each of two systems in one fusion, and one of a third in another.
+    "kvqae/weightings.csv": (
+        "row,arcface,bm25,mrr",
+        ["a,0.1,0.9,0.2", "a,0.9,0.1,0.3", "a,0.9,0.1,0.2", "b,1.0,,0.1"],
+        5,
+    ),
+    "kvqae/passages_read.csv": ("row,passages,em,f1", ["x,1,0.1,0.2", "x,2,0.2,0.3", "y,1,0.1,0.1"], 6),
+    "odmap.csv": ("training,seed,k,odmap", ["coco_clip_ours,0,1,0.5", "coco_clip_ours,1,1,0.6"], 2),
+    "complexity/difficulty/evaluation/effects.csv": (
+        "model,factor,delta,low,high",
+        ["a,long,1.5,-1,3", "a,far,-2,-3,-1", "b,far,0,-1,1"],
+        3,
+    ),
+    "complexity/powers.csv": (
+        "size,factor,criterion,planted,delta,power",
+        ["corpus,f0,found,0.0,-0.1,0.04", "corpus,f0,found,-0.1,-3,0.9", "paper,f1,holm,0.0,-0.1,0.05"],
+        3,
+    ),
+    "complexity/simulations.csv": (
+        "scenario,method,factor,rate,low,high",
+        ["null,found,f0,0.1,0.0,0.2", "null,found,f1,0.1,0.0,0.2"],
+        2,
+    ),
+    "complexity/frame_scores.csv": ("model,frame,rouge_l", ["a,Origin,0.3", "a,Killing,0.4", "b,Origin,0.5"], 3),
+}
+
+
+def write_tables(folder: Path, *, worse: float) -> None:
+    """The tables, their last column less by a bit."""
+    for name, (columns, rows, _) in TABLES.items():
+        path = folder / "metrics" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns.split(","))
+            for row in rows:
+                *others, value = row.split(",")
+                writer.writerow([*others, float(value) - worse])
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with our plots, and tables that were other ones when they were committed."""
+    config = (ROOT / ".dvc" / "config").read_text(encoding="utf-8")
+    assert "html_template = ../.venv/plots.html" in config
+    files = {".gitignore": "/.venv/\n", "metrics/dvc.yaml": (ROOT / "metrics" / "dvc.yaml").read_text(encoding="utf-8")}
+    folder = start(tmp_path / "project", files, monkeypatch)
+    shutil.copytree(TEMPLATES, folder / ".dvc" / "plots")
+    (folder / ".dvc" / "config").write_text(config)
+    (folder / ".venv").mkdir()
+    main([str(folder / ".venv" / "plots.html")])
+    write_tables(folder, worse=0.05)
+    commit(folder)
+    write_tables(folder, worse=0)
+    return folder
+
+
+def points(page: Path, profile: Path) -> list[int]:
+    """How many points each plot has, in the page's order; the browser asked nobody for anything."""
+    window = open_page(page.as_uri(), (1500, 1000), profile)
+    try:
+        window.set_script_timeout(30)
+        window.execute_async_script(
+            "const done = arguments[0], all = [...document.querySelectorAll('body > div')];"
+            "const look = () => all.every(each => each.querySelector('svg')) ? done() : setTimeout(look, 50); look()"
+        )
+        found: list[int] = window.execute_script(
+            "return [...document.querySelectorAll('body > div')]"
+            ".map(each => each.querySelectorAll('.mark-symbol.role-mark path').length)"
+        )
+        left = [entry["message"] for entry in window.get_log("browser") if entry["level"] == "SEVERE"]
+        loaded = window.execute_script("return performance.getEntriesByType('resource').map(each => each.name)")
+    finally:
+        window.quit()
+    assert left == []
+    assert loaded == []
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(("command", "times"), [(["show"], 1), (["diff", "HEAD"], 2)], ids=["show", "diff"])
+def test_every_plot_has_a_mark_for_each_row(project, tmp_path, command, times):
+    """Of each of two revisions; a fusion's weights have one for the best of each weight."""
+    run("dvc", "plots", *command, folder=project)
+    found = points(project / "dvc_plots" / "index.html", tmp_path / "profile")
+    assert found == [times * TABLES[file][2] for plot in PLOTS for each in plot.values() for file in each["y"]]
+
+
+def test_nothing_is_wrong_with_the_definitions(project):
+    told = json.loads(run("dvc", "plots", "show", "--json", folder=project))
+    assert "errors" not in told
+    assert len(told["data"]) == len(NAMES) == len(TABLES)
+
+
+def test_plots_load_nothing_from_elsewhere():
+    for file in TEMPLATES.glob("*.json"):
+        assert set(json.loads(file.read_text(encoding="utf-8"))["data"]) <= {"values", "format"}
+
+
+def test_all_systems_of_the_fusions_are_drawn():
+    fusions = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["kvqae"]["fuse"]["weights"]
+    drawn = json.loads((TEMPLATES / "fusion_weights.json").read_text(encoding="utf-8"))["transform"][0]["fold"]
+    assert {system for weights in fusions.values() for system in weights} <= set(drawn)
+
+
+def test_artifacts_are_outputs_and_say_what_they_are():
+    with Repo(ROOT) as repo:
+        outputs = {str(out) for out in repo.index.outs}
+        (artifacts,) = repo.artifacts.read().values()
+    assert {artifact.path for artifact in artifacts.values()} <= outputs
+    assert {artifact.type for artifact in artifacts.values()} == {"model", "dataset"}
+    assert all(artifact.desc and artifact.labels for artifact in artifacts.values())

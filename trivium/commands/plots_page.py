@@ -1,0 +1,37 @@
+"""The page that `dvc plots show` fills in, with Vega inside: DVC's own asks a server for it. `make setup` writes it."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import vl_convert
+
+from trivium.files.atomic import write_atomically
+
+# DVC puts its figures where {plot_divs} stands. They call `vegaEmbed` with a description alone; SVG stays sharp.
+EMBED = """window.vegaEmbed = (place, description) =>
+    vegaEmbed(place, description, {renderer: "svg", actions: {editor: false}});"""
+BEFORE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">{refresh_tag}
+<meta http-equiv="Content-Security-Policy" content="default-src data: blob: 'unsafe-inline' 'unsafe-eval'">
+<title>Trivium: plots</title>
+<style>body { font-family: system-ui, sans-serif; margin: 1.5rem } body > div { margin-bottom: 3rem }</style>
+<script>{
+"""
+AFTER = """
+}</script></head><body>
+{plot_divs}
+</body></html>
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path, help="where")
+    with write_atomically(parser.parse_args(argv).out) as beside:
+        beside.write_text(f"{BEFORE}{vl_convert.javascript_bundle(EMBED)}{AFTER}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
