@@ -69,7 +69,7 @@ def test_the_interval_holds_the_truth(trainings, least):
     held = 0
     for study in range(200):
         values = 0.2 + rng.normal(0, 0.05, (trainings, 1)) + rng.normal(0, 1, 200) + rng.normal(0, 1, (trainings, 200))
-        found = over_trainings(paired(values, np.zeros_like(values)), resamples=400, seed=study)
+        found = over_trainings(paired(values, np.zeros_like(values)), resamples=400, permutations=10, seed=study)
         held += found.low <= 0.2 <= found.high
     assert held / 200 >= least
 

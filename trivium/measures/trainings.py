@@ -67,7 +67,13 @@ class Difference:
 
 
 def over_trainings(
-    sides: Sides, *, confidence: float = 0.95, power: float = 0.8, resamples: int = 10_000, seed: int = 0
+    sides: Sides,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    resamples: int = 10_000,
+    permutations: int = 100_000,
+    seed: int = 0,
 ) -> Difference:
     """Resample trainings and items, each with replacement and independently.
 
@@ -82,6 +88,7 @@ def over_trainings(
         confidence: in (0, 1), two-sided.
         power: share of such differences that are to be found.
         resamples: how many.
+        permutations: of the test over items.
         seed: of the draws.
 
     Raises:
@@ -114,14 +121,14 @@ def over_trainings(
         high=float(high),
         error=error,
         smallest=float((ndtri((1 + confidence) / 2) + ndtri(power)) * error),
-        p_items=_randomized(sides, seed) if sides.paired else None,
+        p_items=_randomized(sides, permutations, seed) if sides.paired else None,
     )
 
 
-def _randomized(sides: Sides, seed: int) -> float:
+def _randomized(sides: Sides, permutations: int, seed: int) -> float:
     """The p of the randomization test that swaps all of an item's values at once."""
     sums = (sides.better - sides.other).mean(axis=0)
-    return float(fisher_randomization([sums, np.zeros_like(sums)], permutations=100_000, seed=seed)[0, 1])
+    return float(fisher_randomization([sums, np.zeros_like(sums)], permutations=permutations, seed=seed)[0, 1])
 
 
 def _checked(sides: Sides) -> Sides:
