@@ -1,6 +1,6 @@
 """Check a built site: every link of it leads somewhere, and no page loads anything from elsewhere.
 
-    python -m trivium.commands.docs_site.links site
+python -m trivium.commands.docs_site.links site
 """
 
 import argparse
@@ -65,7 +65,9 @@ def _leads(address: str, file: Path, site: Path, pages: dict[Path, Page]) -> boo
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print what is wrong with a site, and fail where something is."""
-    parser = argparse.ArgumentParser(description="Check the links of a built site, and that it loads nothing from elsewhere.")
+    parser = argparse.ArgumentParser(
+        description="Check the links of a built site, and that it loads nothing from elsewhere."
+    )
     parser.add_argument("site", type=Path, help="its folder")
     found = problems(parser.parse_args(argv).site)
     print("\n".join(found), file=sys.stderr, end="\n" if found else "")

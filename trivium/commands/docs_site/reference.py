@@ -52,7 +52,10 @@ def parameters(root: Path) -> str:
     """Every parameter with the sample's value, the comment beside it, and the stages that read its section."""
     tree: CommentedMap = YAML().load((root / "params.yaml").read_text(encoding="utf-8"))
     readers = _readers(root)
-    parts = ["# Parameters", "`make docs` writes this page from `params.yaml` and `dvc.yaml`. The values are the sample's."]
+    parts = [
+        "# Parameters",
+        "`make docs` writes this page from `params.yaml` and `dvc.yaml`. The values are the sample's.",
+    ]
     for section, rows in _sections(tree):
         read = [stage for stage, keys in readers.items() if any(_meet(section, key) for key in keys)]
         parts += [f"## {section}"]
@@ -83,14 +86,15 @@ def _sections(node: CommentedMap, name: str = "") -> Iterator[tuple[str, list[st
 
 
 def _cell(value: Any) -> str:
-    said = {None: "null", True: "true", False: "false"}.get(value, value) if not isinstance(value, dict | list) else value
-    return _code(str(said).replace("|", "\\|"))
+    said = {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
+    return _code(said.replace("|", "\\|"))
 
 
 def _comment(node: CommentedMap, key: str) -> str:
-    """What stands behind a value on its line."""
-    token = (node.ca.items.get(key) or [None] * 3)[2] or ((getattr(node[key], "ca", None) and node[key].ca.comment) or [None])[0]
-    said = token.value.split("\n")[0].lstrip("# ") if token else ""
+    """What stands behind a value on its line; ruamel keeps it with the value where that is a list or a mapping."""
+    own = getattr(node[key], "ca", None)
+    tokens = [node.ca.items.get(key, [None] * 3)[2], own.comment[0] if own and own.comment else None]
+    said = next((token.value.split("\n")[0].lstrip("# ") for token in tokens if token), "")
     return said.replace("|", "\\|").replace("<", "&lt;")
 
 
