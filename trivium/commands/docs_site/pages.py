@@ -3,7 +3,8 @@
     python -m trivium.commands.docs_site.pages .work/docs
 
 On GitHub a page may link to any file of the repository; a site holds its own pages only. So what a link leads to
-becomes a page, too: Markdown as it is, other text as a block. Links are rewritten, and nothing else is.
+becomes a page, too: Markdown as it is, other text as a block. Links are rewritten, and a list gets an
+empty line before it; nothing else is changed.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from trivium.errors import BadInput
 
 LINK = re.compile(r"(\]\()([^)\s#]*)((?:#[^)\s]*)?\))")
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
+BEFORE_LIST = re.compile(r"^((?![-#>|\s]|\d+\. ).*\n)(?=- |1\. )", re.MULTILINE)  # GitHub needs no empty line there
 PICTURES = {".png", ".jpg", ".svg"}
 FIRST = "README.md"  # of the repository: the site's first page
 INDEX = "docs/README.md"
@@ -79,7 +81,8 @@ def rewritten(text: str, file: str, root: Path) -> tuple[str, list[str]]:
         return f"{before}{posixpath.relpath(there, posixpath.dirname(place(file)) or '.')}{rest}"
 
     parts = FENCED.split(text)
-    return "".join(part if part.startswith("```") else LINK.sub(renewed, part) for part in parts), linked
+    prose = (part if part.startswith("```") else LINK.sub(renewed, BEFORE_LIST.sub(r"\1\n", part)) for part in parts)
+    return "".join(prose), linked
 
 
 def main(argv: Sequence[str] | None = None) -> None:
