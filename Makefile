@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status dag compare test test-all kill check format report bench real fuzz mutate mlflow readme scale doctor plan thorough weaker ask audit sbom clean
+.PHONY: help setup repro status dag compare test test-all kill check format report bench real fuzz mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -127,7 +127,7 @@ weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in c
 	@python -m trivium weaker-worlds
 
 # Where the setup has put uv, after where the user has.
-audit sbom: export PATH := $(PATH):$(CURDIR)/.uv/bin
+audit sbom docs: export PATH := $(PATH):$(CURDIR)/.uv/bin
 
 audit: $(BIN)/.ready  ## known vulnerabilities of the locked packages, asked at osv.dev
 	@status=0; for of in "" "--script $(WORKER)"; do \
@@ -138,6 +138,11 @@ sbom: $(BIN)/.ready  ## software bills of materials (CycloneDX) from the locks, 
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
 	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
+
+docs: $(BIN)/.ready  ## the documentation as a site, site/index.html; its search needs a server: python -m http.server -d site
+	@python -m trivium.commands.docs_site.pages .work/docs
+	@uv run --isolated --frozen --only-group docs zensical build --clean --strict
+	@python -m trivium.commands.docs_site.links site
 
 clean:  ## remove half-done work of killed stages (data, models, caches, downloads, stages' seconds, runs for MLflow and `make thorough` stay)
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +

@@ -11,11 +11,11 @@ NUMBERS = re.compile(r"(\d+)(?:–(\d+))?")  # §5–6, §2, 3
 WHERE = [
     *(file for folder in ("stages", "trivium", "sample", "bench", "tests") for file in (ROOT / folder).rglob("*.py")),
     *(file for folder in ("trivium", "sample") for file in (ROOT / folder).rglob("*.yaml")),
-    *(ROOT / "docs").glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "scales").glob("*.yaml"),
     *(ROOT / name for name in ("README.md", "params.yaml", "dvc.yaml")),
 ]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 README_BYTES = 8192
@@ -40,7 +40,7 @@ def test_every_cited_section_is_there():
     assert [each for each in cited if each[2] not in headings[each[1]]] == []
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
 def test_files_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:stages|trivium|sample|tests|scales|docs|bench)/[\w./-]+\.(?:py|yaml|md))`", text))
@@ -77,5 +77,6 @@ def test_readme_is_short():
 
 def test_index_lists_every_page():
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md"]
+    docs = ROOT / "docs"
+    pages = [page.relative_to(docs).as_posix() for page in docs.rglob("*.md") if page != docs / "README.md"]
     assert [name for name in pages if index.count(f"- [{name}]({name}): ") != 1] == []
