@@ -42,9 +42,13 @@ def parser() -> argparse.ArgumentParser:
         help="a folder or hub name of a BLIP captioner, which is asked what it sees; NAME=CAPTIONER gives it a name; "
         "may be repeated",
     )
-    made.add_argument("--batch", type=int, default=64, help="pictures at a time (%(default)s)")
-    made.add_argument("--inputs", type=Path, metavar="FOLDER", help="write what is to be embedded for npy:FOLDER, and "
-                      "ask nobody")  # fmt: skip
+    made.add_argument("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
+    made.add_argument(
+        "--inputs",
+        type=Path,
+        metavar="FOLDER",
+        help="write the pictures and sentences to embed for npy:FOLDER, and ask no model",
+    )
     return made
 
 

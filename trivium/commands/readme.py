@@ -1,7 +1,8 @@
 """Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`."""
 
+import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -220,12 +221,18 @@ def filled(text: str, root: Path) -> str:
     return text
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
+    parser = argparse.ArgumentParser(
+        prog="trivium readme",
+        description="Write the generated parts of README.md and docs/ again, from dvc.yaml and metrics/.",
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
+    check = parser.parse_args(argv).check
     for page in map(Path, PAGES):
         old = page.read_text(encoding="utf-8")
         new = filled(old, Path.cwd())
-        if new != old and "--check" in sys.argv:
+        if new != old and check:
             print(f"{page} is not in step with dvc.yaml and metrics/: run `make readme`", file=sys.stderr)
             raise SystemExit(1)
         if new != old:
