@@ -63,8 +63,8 @@ def test_a_model_in_hugging_faces_form(tmp_path):
     [
         ("nowhere", "no such folder, and no kind of model"),
         ("open_clip:ViT-B-33/openai", "no such configuration of open_clip"),
-        ("npy:somewhere", "embeddings cannot look at new pictures|no such"),
-        ("clip=open_clip:ViT-B-32/openai", "a name of the graph's encoders"),
+        ("npy:somewhere", "stored embeddings cannot encode new pictures; a base needs a model|no such"),
+        ("clip=open_clip:ViT-B-32/openai", "this name belongs to an encoder of the graph"),
     ],
 )
 def test_models_that_are_refused(asked, message):
@@ -110,7 +110,7 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         ([tmp_path / "nowhere", "--out", tmp_path / "base", *encoder], "no such folder or table"),
         ([museum, "--out", tmp_path / "base"], "no encoder of pictures"),
         ([museum, "--out", museum / "base", *encoder], "should lie apart"),
-        ([museum, "--out", tmp_path / "clip", *encoder], "something else is there"),
+        ([museum, "--out", tmp_path / "clip", *encoder], "the folder holds something else"),
         (["--out", tmp_path / "base"], "no base was made there before"),
     ):
         status, _, complained = run(capsys, *arguments)

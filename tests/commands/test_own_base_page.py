@@ -56,7 +56,7 @@ def test_what_is_no_number_of_a_face(tmp_path, face):
 
 def test_two_bases_of_one_name(tmp_path):
     with (
-        pytest.raises(BadInput, match="two bases of one name"),
+        pytest.raises(BadInput, match="two bases have the same name"),
         opened([tmp_path / "a", tmp_path / "b/a"], None, None, None),
     ):
         pass

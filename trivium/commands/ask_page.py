@@ -135,7 +135,9 @@ def take_token(host: str) -> str | None:
     token = os.environ.pop(TOKEN, "")
     if not token and not is_loopback(host):
         expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
-        raise BadInput("other machines could ask, too", field="--host", got=host, expected=expected)
+        raise BadInput(
+            "other machines could reach the page, and there is no token", field="--host", got=host, expected=expected
+        )
     if token and len(token) < SHORTEST_TOKEN:
         raise BadInput("the token is too short", field=TOKEN, expected=f"at least {SHORTEST_TOKEN} characters")
     return token or None

@@ -109,7 +109,7 @@ def read_settings(folder: Path) -> "BaseSettings":
     from trivium.kvqae.bases.settings import BaseSettings
 
     if not (folder / PARAMS).is_file():
-        raise BadInput("no base was made there before: name what it is to be made of", file=folder)
+        raise BadInput("there is no base yet: name the folder or file to make it from", file=folder)
     return validate(BaseSettings, section_of(read_parameters(folder / PARAMS), SECTION, folder / PARAMS), SECTION,
                     folder / PARAMS)  # fmt: skip
 
@@ -125,9 +125,11 @@ def check(settings: "BaseSettings", out: Path) -> None:
 
     source, place = settings.source.resolve(), out.resolve()
     if place == source or source in place.parents or place in source.parents:
-        raise BadInput("the base and what it is made of should lie apart", field="--out", got=str(out))
+        raise BadInput("the base and its source must not lie inside each other", field="--out", got=str(out))
     if out.exists() and not (out / GRAPH).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput("something else is there", field="--out", got=str(out), expected="a new folder, or a base")
+        raise BadInput(
+            "the folder holds something else", field="--out", got=str(out), expected="a new folder, or a base"
+        )
     read_source(settings.source)
     for name, entry in settings.image_encoders.items():
         check_model(name, entry)

@@ -75,7 +75,9 @@ def _named(captioners: Sequence[str]) -> dict[str, str]:
         name, sign, where = each.partition("=")
         shown = name if sign else Path(each).name
         if shown in found:
-            raise BadInput("two captioners of one name", field="--captioner", got=shown, expected="NAME=CAPTIONER")
+            raise BadInput(
+                "two captioners have the same name", field="--captioner", got=shown, expected="NAME=CAPTIONER"
+            )
         found[shown] = where if sign else each
     return found
 

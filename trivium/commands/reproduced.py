@@ -59,7 +59,13 @@ def require_scale(root: Path, scale: str) -> None:
             found = found.get(name) if isinstance(found, Mapping) else None
         if found != wanted:
             field, expected = ".".join(place), f"{wanted!r}, as in {file.name}: make scale S={scale}"
-            raise BadInput("not this scale", file=root / "params.yaml", field=field, got=found, expected=expected)
+            raise BadInput(
+                "the parameters are not those of the scale",
+                file=root / "params.yaml",
+                field=field,
+                got=found,
+                expected=expected,
+            )
 
 
 def real_pipelines(root: Path) -> list[str]:
