@@ -18,7 +18,7 @@ N ?=
 SEED ?= 0
 G ?= five
 
-help:  ## this list
+help:  ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 # In-painting's worker cannot share the lock: its environment lies in uv's cache, and shares its packages with .venv.
@@ -48,52 +48,52 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_D
 	@$(BIN)/python -m trivium.commands.plots_page .venv/plots.html
 	@touch $@
 
-setup: $(BIN)/.ready  ## the environment, .venv (the other targets do it by themselves)
+setup: $(BIN)/.ready  ## create the environment .venv (the other targets do it by themselves)
 
 PIPELINES := kvqae|construction|decorrelation|complexity
 
-repro: $(BIN)/.ready  ## run the graph, past what fails; P=kvqae, P=construction, ... for one pipeline
+repro: $(BIN)/.ready  ## run all stages and write the page, also when one fails; P=kvqae, P=construction, ... for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
 	@TRIVIUM_ENDS_WITH=$$PPID python -m trivium lanes $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 
-status: $(BIN)/.ready  ## what has changed since the last run, the code too
+status: $(BIN)/.ready  ## say what has changed since the last run, including the code
 	@python -m stages.code && dvc status
 
-dag: $(BIN)/.ready  ## the stages of a pipeline and what each needs, as a picture: make dag P=kvqae
+dag: $(BIN)/.ready  ## draw the stages of a pipeline and what each needs: make dag P=kvqae
 	@python -m trivium dag $(or $(P),kvqae)
 
-compare: $(BIN)/.ready  ## experiments side by side: the parameters that differ, and the headline
+compare: $(BIN)/.ready  ## show experiments side by side: the parameters that differ, and the main numbers
 	@python -m trivium compare
 
-test: $(BIN)/.ready  ## the tests, without the slow ones
+test: $(BIN)/.ready  ## run the tests, without the slow ones
 	@pytest -q -n 2 --dist loadfile -m "not slow"
 
-test-all: $(BIN)/.ready  ## the slow ones too: kill tests over every stage, whole collections
+test-all: $(BIN)/.ready  ## run all tests, including the slow ones: kill tests over every stage, whole collections
 	@pytest -q
 
-kill: $(BIN)/.ready  ## kill a run N times, finish it and compare, from seed SEED; G=tiny for the whole graph on a tiny world
+kill: $(BIN)/.ready  ## kill a run N times, finish it and compare it with an undisturbed run; SEED=0; G=tiny for the whole graph on a tiny world
 	@python -m tests.kill --kills "$(or $(N),12)" --seed $(SEED) --project $(G)
 
-fuzz: $(BIN)/.ready  ## read N mutated files with every reader, and go on where it was stopped: make fuzz N=200000 SEED=0
+fuzz: $(BIN)/.ready  ## read N damaged files with the code for every format; goes on where it was stopped: make fuzz N=200000 SEED=0
 	@python -m tests.fuzz --cases "$(or $(N),200000)" --seed $(SEED)
 
 mutate: $(BIN)/.ready  ## change the code in N places, one at a time, and see whether a test notices: make mutate N=2000 SEED=0
 	@python -m tests.mutation --mutants "$(or $(N),2000)" --seed $(SEED)
 
-check: $(BIN)/.ready  ## lint, format, types
+check: $(BIN)/.ready  ## check lint, format and types
 	@ruff check . && ruff format --check . && mypy
 
 format: $(BIN)/.ready  ## let ruff format the code
 	@ruff check --fix . && ruff format .
 
-report: $(BIN)/.ready  ## put the page together from the sections that there are, and say where it is
+report: $(BIN)/.ready  ## put the page together from the sections that exist, and say where it is
 	@python -m stages.code && dvc repro --single-item report && echo "open metrics/report/index.html"
 
-bench: $(BIN)/.ready  ## speed and memory beside the peers, as ratios; writes metrics/bench/
+bench: $(BIN)/.ready  ## compare speed and memory with other libraries, as ratios; writes metrics/bench/
 	@python -m bench
 
-real: $(BIN)/.ready  ## what is reached on real questions (PIAF) and frames (Asfalda), in ../shared/real or $TRIVIUM_REAL; writes metrics/real/
+real: $(BIN)/.ready  ## measure on real questions (PIAF) and frames (Asfalda), from $TRIVIUM_REAL or ../shared/real; writes metrics/real/
 	@python -m bench.real.piaf
 	@python -m bench.real.frames
 
@@ -101,48 +101,48 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
 
 # MLflow's jobs, which judge language models, would be eight processes more.
-mlflow: $(BIN)/.ready  ## browse runs and training curves; PORT=5000
+mlflow: $(BIN)/.ready  ## browse runs and training curves in the browser; PORT=5000
 	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.harness.tracking_writer --prepare
 	@ls .work/tracking/*.refused 2>/dev/null && echo "MLflow refused these runs: .work/tracking/writer.log says why" || true
 	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
 		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1
 
-readme: $(BIN)/.ready  ## renew what is generated in README.md and docs/, from dvc.yaml and metrics/
+readme: $(BIN)/.ready  ## write the generated parts of README.md and docs/ again, from dvc.yaml and metrics/
 	@python -m trivium readme
 
-scale: $(BIN)/.ready  ## merge scales/S.yaml into params.yaml: make scale S=workstation
+scale: $(BIN)/.ready  ## merge the settings of scales/S.yaml into params.yaml: make scale S=workstation
 	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }
 	@python -m trivium scale --scale "scales/$(S).yaml"
 
-doctor: $(BIN)/.ready  ## what this machine has and lacks, and what each lack means
+doctor: $(BIN)/.ready  ## say what this machine has, what it lacks, and what each lack means
 	@python -m trivium doctor
 
-plan: $(BIN)/.ready  ## what each stage downloads and costs, before it starts: make plan S=paper; hours elsewhere: M="1xH200 20x16cores"
+plan: $(BIN)/.ready  ## say what each stage downloads and costs, before it starts: make plan S=paper; on other machines: M="1xH200 20x16cores"
 	@python -m trivium plan $(if $(S),--scale "scales/$(S).yaml") $(if $(M),--machines $(M))
 
-thorough: $(BIN)/.ready  ## the claims in three worlds, and all seeds, grids and sweeps, where they are out of date; P=kvqae for one pipeline
+thorough: $(BIN)/.ready  ## test the claims in three worlds, and run all seeds, grids and sweeps that are out of date; P=kvqae for one pipeline
 	@python -m trivium thorough $(if $(P),--pipelines $(P))
 
-weaker: $(BIN)/.ready  ## decorrelation where the sample world plants less, in copies of the tree; writes metrics/thorough/
+weaker: $(BIN)/.ready  ## measure decorrelation in worlds with weaker planted effects; writes metrics/thorough/
 	@python -m trivium weaker-worlds
 
 # Where the setup has put uv, after where the user has.
 audit sbom docs: export PATH := $(PATH):$(CURDIR)/.uv/bin
 
-audit: $(BIN)/.ready  ## known vulnerabilities of the locked packages, asked at osv.dev
+audit: $(BIN)/.ready  ## list known vulnerabilities of the locked packages, from osv.dev
 	@status=0; for of in "" "--script $(WORKER)"; do \
 		uv audit --frozen --preview-features audit-command $$of || status=$$?; done; exit $$status
 
-sbom: $(BIN)/.ready  ## software bills of materials (CycloneDX) from the locks, into sbom/
+sbom: $(BIN)/.ready  ## write software bills of materials (CycloneDX) of the locked packages into sbom/
 	@mkdir -p sbom
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
 	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
 
-docs: $(BIN)/.ready  ## the documentation as a site, site/index.html; its search needs a server: python -m http.server -d site
+docs: $(BIN)/.ready  ## build the documentation as a site, site/index.html; its search needs a server: python -m http.server -d site
 	@python -m trivium.commands.docs_site.pages .work/docs
 	@uv run --isolated --frozen --only-group docs zensical build --clean --strict
 	@python -m trivium.commands.docs_site.links site
 
-clean:  ## remove half-done work of killed stages (data, models, caches, downloads, stages' seconds, runs for MLflow and `make thorough` stay)
+clean:  ## remove half-done work of killed stages; data, models, caches, downloads, recorded times, runs for MLflow and `make thorough` stay
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +

@@ -41,9 +41,9 @@ def test_nothing_is_written_where_nothing_was_answered(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("text,image\na,b\n", "no column of questions"),
-        ("question,answer\na,b\n", "columns that the answers have"),
-        ("question\na,b\n", "q.csv:2: a row of another length"),
+        ("text,image\na,b\n", "the table has no column of questions"),
+        ("question,answer\na,b\n", "the table has columns that the answers would overwrite"),
+        ("question\na,b\n", "q.csv:2: the row has a different number of cells than the first one"),
         ("question\n", "no question"),
     ],
 )

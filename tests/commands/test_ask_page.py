@@ -16,7 +16,10 @@ def test_this_machine_needs_no_token(monkeypatch):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "photos.example"])
 def test_other_machines_need_one(monkeypatch, host):
     monkeypatch.delenv(TOKEN, raising=False)
-    with pytest.raises(BadInput, match=f"other machines could ask, too; got .*at least 16 characters.*{TOKEN}"):
+    with pytest.raises(
+        BadInput,
+        match=f"other machines could reach the page, and there is no token; got .*at least 16 characters.*{TOKEN}",
+    ):
         take_token(host)
 
 

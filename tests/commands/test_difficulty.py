@@ -163,8 +163,8 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
     [
         (["--questions", "none.json"], "none.json: no such file"),
         (["--language", "klingon"], "no code of a language; got 'klingon'"),
-        (["--judge", "llm"], "no judge to ask"),
-        (["--endpoint", "http://localhost:1/v1"], "an endpoint that nobody asks"),
+        (["--judge", "llm"], "its endpoint or name is missing"),
+        (["--endpoint", "http://localhost:1/v1"], "no language model is the judge"),
         (["--risk", "2"], "difficulty.risk: Input should be less than 1"),
         (["--judge", "llm", "--endpoint", "ftp://x", "--judge-model", "m"], "expected http"),
     ],

@@ -63,8 +63,8 @@ def test_a_model_in_hugging_faces_form(tmp_path):
     [
         ("nowhere", "no such folder, and no kind of model"),
         ("open_clip:ViT-B-33/openai", "no such configuration of open_clip"),
-        ("npy:somewhere", "embeddings cannot look at new pictures|no such"),
-        ("clip=open_clip:ViT-B-32/openai", "a name of the graph's encoders"),
+        ("npy:somewhere", "stored embeddings cannot encode new pictures; a base needs a model|no such"),
+        ("clip=open_clip:ViT-B-32/openai", "this name belongs to an encoder of the graph"),
     ],
 )
 def test_models_that_are_refused(asked, message):
@@ -109,9 +109,9 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
     for arguments, message in (
         ([tmp_path / "nowhere", "--out", tmp_path / "base", *encoder], "no such folder or table"),
         ([museum, "--out", tmp_path / "base"], "no encoder of pictures"),
-        ([museum, "--out", museum / "base", *encoder], "should lie apart"),
-        ([museum, "--out", tmp_path / "clip", *encoder], "something else is there"),
-        (["--out", tmp_path / "base"], "no base was made there before"),
+        ([museum, "--out", museum / "base", *encoder], "must not lie inside each other"),
+        ([museum, "--out", tmp_path / "clip", *encoder], "the folder holds something else"),
+        (["--out", tmp_path / "base"], "there is no base yet"),
     ):
         status, _, complained = run(capsys, *arguments)
         assert status == 1
@@ -205,7 +205,7 @@ def test_an_endpoint_that_is_down_is_left_alone_for_a_while(tmp_path, monkeypatc
 
 
 def test_readers_that_are_refused(tmp_path):
-    with pytest.raises(BadInput, match="which model of the endpoint"):
+    with pytest.raises(BadInput, match="an endpoint needs the name of its model"):
         reader_of("http://localhost:1/v1", None, None, tmp_path)
     with pytest.raises(BadInput, match="no such reader"):
         reader_of(str(tmp_path / "nowhere"), None, None, tmp_path)

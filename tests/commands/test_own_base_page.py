@@ -51,12 +51,12 @@ def test_why_there_is_none(tmp_path, base, question, picture, message):
 
 @pytest.mark.parametrize("face", [float("inf"), float("nan")])
 def test_what_is_no_number_of_a_face(tmp_path, face):
-    assert "not a face" in respond({"museum": Base()}, "museum", "who?", None, face, tmp_path)
+    assert "not the number of a face" in respond({"museum": Base()}, "museum", "who?", None, face, tmp_path)
 
 
 def test_two_bases_of_one_name(tmp_path):
     with (
-        pytest.raises(BadInput, match="two bases of one name"),
+        pytest.raises(BadInput, match="two bases have the same name"),
         opened([tmp_path / "a", tmp_path / "b/a"], None, None, None),
     ):
         pass

@@ -131,7 +131,7 @@ def test_the_same_output_may_be_sent_again_and_others_not(project, environment, 
         with pytest.raises(SystemExit):
             main([PATH, "--hub", "ada/clip", "--send"])
         assert there["files"] == {"thesis.pdf": b""}
-    assert "push: field '--hub': a repository with other files; got ['thesis.pdf']" in capsys.readouterr().err
+    assert "push: field '--hub': the repository holds other files; got ['thesis.pdf']" in capsys.readouterr().err
 
 
 def test_a_refusal_is_one_line_without_the_token(project, environment, capsys):  # noqa: F811
@@ -159,7 +159,7 @@ def test_a_folder_that_is_there_is_left_alone(project, capsys):  # noqa: F811
     (project / "out").mkdir()
     with pytest.raises(SystemExit):
         main([PATH, "--folder", "out", "--send"])
-    assert "out: there is something already" in capsys.readouterr().err
+    assert "out: the folder exists already" in capsys.readouterr().err
     assert list((project / "out").iterdir()) == []
 
 

@@ -91,8 +91,8 @@ def parser() -> argparse.ArgumentParser:
     """What the command takes."""
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
-    made = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture")
-    made.add_argument("question", nargs="?", help="such as: Which constituency did this man represent?")
+    made = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture.")
+    made.add_argument("question", nargs="?", help="for example: Which constituency did this man represent?")
     made.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
     made.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
     made.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")

@@ -41,13 +41,25 @@ def read_questions(table: Path) -> list[AskedRow]:
     _, header = next(lines, (0, []))
     names = [name.strip() for name in header]
     if "question" not in names:
-        raise BadInput("no column of questions", file=table, row=1, got=names, expected="question, image")
+        raise BadInput("the table has no column of questions", file=table, row=1, got=names, expected="question, image")
     if taken := sorted(set(names) & set(COLUMNS[len(ASKED) :])):
-        raise BadInput("columns that the answers have", file=table, row=1, got=taken, expected="other names")
+        raise BadInput(
+            "the table has columns that the answers would overwrite",
+            file=table,
+            row=1,
+            got=taken,
+            expected="other names",
+        )
     rows = []
     for row, values in lines:
         if len(values) != len(names):
-            raise BadInput("a row of another length", file=table, row=row, got=len(values), expected=str(len(names)))
+            raise BadInput(
+                "the row has a different number of cells than the first one",
+                file=table,
+                row=row,
+                got=len(values),
+                expected=str(len(names)),
+            )
         cells = dict(zip(names, values, strict=True))
         rows.append(AskedRow(cells.pop("question"), cells.pop("image", "").strip(), cells))
     if not rows:

@@ -135,7 +135,9 @@ def take_token(host: str) -> str | None:
     token = os.environ.pop(TOKEN, "")
     if not token and not is_loopback(host):
         expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
-        raise BadInput("other machines could ask, too", field="--host", got=host, expected=expected)
+        raise BadInput(
+            "other machines could reach the page, and there is no token", field="--host", got=host, expected=expected
+        )
     if token and len(token) < SHORTEST_TOKEN:
         raise BadInput("the token is too short", field=TOKEN, expected=f"at least {SHORTEST_TOKEN} characters")
     return token or None
@@ -247,16 +249,20 @@ def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, tok
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Serve until Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="trivium ask-page", description="Ask about a picture, a page")
-    parser.add_argument("--port", type=int, default=7860, help="of the page (%(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="trivium ask-page", description="Open a page that answers questions about pictures."
+    )
+    parser.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
     parser.add_argument(
         "--host",
         default="127.0.0.1",
-        help=f"address to bind; only this machine sees %(default)s; others want a token in {TOKEN}",
+        help=f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}",
     )
     parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
     own = parser.add_argument_group("bases of your own, made by `trivium kb`")
-    own.add_argument("--kb", type=Path, action="append", metavar="FOLDER", help="a base to choose; may be repeated")
+    own.add_argument(
+        "--kb", type=Path, action="append", metavar="FOLDER", help="a base that the page offers; may be repeated"
+    )
     add_reader(own)
     arguments = parser.parse_args(argv)
     prepare_arithmetic()

@@ -17,23 +17,23 @@ from trivium.redaction import redact_output
 FAMILY = "trivium.commands"  # whose modules are imported by name
 # Sub-command → its line; the module is of the same name, with _ for -.
 COMMANDS = {
-    "doctor": "what this machine has and lacks, and what each lack means",
-    "plan": "what each stage downloads and costs at a scale, before anything starts",
-    "scale": "merge a file of scales/ into params.yaml and show what changed",
-    "kb": "a folder of texts and pictures as a knowledge base that questions are asked of",
+    "doctor": "say what this machine has and lacks, and what each lack means (make doctor)",
+    "plan": "say what each stage downloads and costs at a scale, before anything starts (make plan)",
+    "scale": "merge a file of scales/ into params.yaml and show what changed (make scale)",
+    "kb": "turn a folder of texts and pictures into a knowledge base that answers questions",
     "ask": "answer a question of your own about a picture of your own",
-    "ask-page": "the same in the browser (make ask)",
-    "delg": "the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them",
-    "difficulty": "what makes the questions of any set hard for the models that answered them",
-    "odmap": "how much any model of pictures and texts guesses: a leaderboard on the graph's queries",
-    "push": "share a model or a data set that the graph has made, with its card",
-    "lanes": "run the graph, without a GPU with stages side by side (make repro)",
-    "dag": "the stages of one pipeline and what each needs, as a picture (make dag)",
-    "compare": "experiments side by side: the parameters that differ, and the headline",
-    "thorough": "all seeds, grids and sweeps, in a copy of the tree",
-    "weaker-worlds": "decorrelation where the sample world plants less (make weaker)",
+    "ask-page": "open a page in the browser that answers such questions (make ask)",
+    "delg": "write the images that DELG's own tool has yet to describe for the image re-ranker RRT",
+    "difficulty": "say what makes the questions of any set hard for the models that answered them",
+    "odmap": "measure how much any model of pictures and texts guesses, and write a leaderboard",
+    "push": "share a model or a data set that the graph has made, with a card that describes it",
+    "lanes": "run the graph; without a GPU several stages run at the same time (make repro)",
+    "dag": "draw the stages of one pipeline and what each needs (make dag)",
+    "compare": "show experiments side by side: the parameters that differ, and the main numbers (make compare)",
+    "thorough": "test the claims in three worlds, and run all seeds, grids and sweeps (make thorough)",
+    "weaker-worlds": "measure decorrelation in worlds with weaker planted effects (make weaker)",
     "reproduced": "sign a run on real data: its numbers, commit and machine go into a log",
-    "readme": "renew what README.md and docs/ show of the graph and of its numbers",
+    "readme": "write the generated parts of README.md and docs/ again (make readme)",
 }
 ANYWHERE = {"difficulty", "kb"}  # need no project
 OWN_BASE = "--kb"  # an option of some, with which they need none
@@ -44,8 +44,12 @@ PROJECT = ("dvc.yaml", "params.yaml")
 def usage() -> str:
     """What `trivium --help` says."""
     lines = (f"  {name:15}{line}" for name, line in COMMANDS.items())
-    first = "usage: trivium [--help] command …\n\nKVQAE, decorrelated retrieval, and what makes reading hard."
-    return "\n".join([first, "\ncommands:", *lines, "\n`trivium command --help` says what a command takes."])
+    about = (
+        "Trivium reproduces three papers: questions about entities in images (KVQAE), image-text retrieval that looks\n"
+        "instead of guessing (decorrelation), and what makes reading comprehension hard (complexity)."
+    )
+    first = f"usage: trivium [--help] command …\n\n{about}"
+    return "\n".join([first, "\ncommands:", *lines, "\n`trivium command --help` describes the arguments of a command."])
 
 
 def module_of(command: str) -> str:

@@ -1,9 +1,9 @@
-"""`make compare`: this tree, its commit and the experiments made from it, side by side: what differs, and the headline.
+"""`make compare`: show this tree, its commit and the experiments made from it side by side.
 
     trivium compare
 
-`dvc exp show` has a column for every parameter, metric, input and output. Here a row is a parameter that differs
-somewhere or a number of the headline that does, and a column is an experiment.
+A row is a parameter that differs somewhere, or a number of the headline that does. A column is an experiment.
+`dvc exp show` would have a column for every parameter, metric, input and output.
 """
 
 import argparse
@@ -78,7 +78,9 @@ def _fit(text: str, width: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the comparison."""
-    argparse.ArgumentParser(prog="trivium compare", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(
+        prog="trivium compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     with Repo() as repo:
         folder = Path(repo.root_dir)
         made = repo.experiments.ls()

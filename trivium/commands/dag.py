@@ -1,9 +1,9 @@
-"""`make dag P=kvqae`: the stages of one pipeline and what each needs, as a picture that a browser shows.
+"""`make dag P=kvqae`: draw the stages of one pipeline, and what each needs, as a picture for the browser.
 
     trivium dag PIPELINE [--out FILE]
 
-Cells of one stage, such as `kvqae-kb_features@clip`, are one box; a row holds what may run once the rows above it have
-run. A line is left out where others lead the same way. So are sections of the page: each needs what it shows.
+The cells of a stage, such as `kvqae-kb_features@clip`, are drawn as one box. The stages of a row can run once those of
+the rows above have run. A line is left out if other lines lead the same way. Sections of the page are left out, too.
 """
 
 import argparse
@@ -106,9 +106,11 @@ def svg(drawn: nx.DiGraph, said: Mapping[str, str], pipeline: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the picture."""
-    parser = argparse.ArgumentParser(prog="trivium dag", description=__doc__)
-    parser.add_argument("pipeline", choices=ARTICLES)
-    parser.add_argument("--out", type=Path, help="the picture (default: .work/dag/PIPELINE.svg)")
+    parser = argparse.ArgumentParser(
+        prog="trivium dag", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("pipeline", choices=ARTICLES, help="the pipeline to draw")
+    parser.add_argument("--out", type=Path, help="file of the picture (default: .work/dag/PIPELINE.svg)")
     given = parser.parse_args(argv)
     out: Path = given.out or Path(".work") / "dag" / f"{given.pipeline}.svg"
     with Repo() as repo:

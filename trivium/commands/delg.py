@@ -1,9 +1,10 @@
-"""`trivium delg`: the images that RRT compares and that DELG's own tool has not described yet, as that tool reads them.
+"""`trivium delg`: write the images that DELG's own tool has yet to describe for RRT, in the form that the tool reads.
 
     trivium delg
 
-Below `delg/asked` of the user's folder of models it writes the images and a list for each side, and prints the tool's
-command lines. It can be repeated: what has been described since is not asked for again.
+RRT re-ranks images by the features that DELG extracts. The command writes the images and a list for each side below
+`delg/asked` of your folder of models, and prints the command lines for the tool. You can repeat it: images whose
+features are there are not asked for again.
 """
 
 import argparse
@@ -96,7 +97,9 @@ def ask_for(root: Path, side: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write and tell."""
-    argparse.ArgumentParser(prog="trivium delg", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(
+        prog="trivium delg", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     try:
         if not (Path.cwd() / LISTS).is_dir():
             raise BadInput(

@@ -38,11 +38,11 @@ def parser() -> argparse.ArgumentParser:
         nargs="+",
         required=True,
         metavar="FILE",
-        help="a file a model, named as the model, or NAME=FILE: {id: answer}, lines with prediction or "
+        help="one file for each model, named as the model, or NAME=FILE: {id: answer}, lines with prediction or "
         "prediction_text, samples of lm-evaluation-harness, KILT",
     )
     made.add_argument("--out", type=Path, required=True, help="folder for the page, CSV, JSON and py-irt's file")
-    made.add_argument("--title", help="of the page (default: the name of the questions' file)")
+    made.add_argument("--title", help="title of the page (default: the name of the questions' file)")
     made.add_argument(
         "--language", help=f"code of ISO 639-1, with rules for {', '.join(LANGUAGES)} (default: detected)"
     )
@@ -60,8 +60,10 @@ def parser() -> argparse.ArgumentParser:
     asked.add_argument("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
     asked.add_argument("--judge-model", help="the endpoint's name for the model")
     asked.add_argument("--key-variable", help="environment variable with the key (default: none is needed)")
-    asked.add_argument("--requests-per-minute", type=float, default=600, help="at the most (%(default)g)")
-    asked.add_argument("--parallel", type=int, default=8, help="requests under way at a time (%(default)s)")
+    asked.add_argument(
+        "--requests-per-minute", type=float, default=600, help="largest number of requests a minute (%(default)g)"
+    )
+    asked.add_argument("--parallel", type=int, default=8, help="number of requests at a time (%(default)s)")
     asked.add_argument("--cache", type=Path, default=JOURNAL, help="folder that keeps the verdicts (%(default)s)")
     return made
 
@@ -88,10 +90,20 @@ def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
     given = arguments.endpoint is not None or arguments.judge_model is not None
     if arguments.judge != "llm":
         if given:
-            raise BadInput("an endpoint that nobody asks", field="--judge", got=arguments.judge, expected="llm")
+            raise BadInput(
+                "an endpoint is given, but no language model is the judge",
+                field="--judge",
+                got=arguments.judge,
+                expected="llm",
+            )
         return None
     if arguments.endpoint is None or arguments.judge_model is None:
-        raise BadInput("no judge to ask", field="--judge", got="llm", expected="--endpoint and --judge-model too")
+        raise BadInput(
+            "the judge is a language model, but its endpoint or name is missing",
+            field="--judge",
+            got="llm",
+            expected="--endpoint and --judge-model too",
+        )
     values = {
         "label": "judge",
         "endpoint": arguments.endpoint,

@@ -1,8 +1,9 @@
-"""`make doctor`: what this machine has and lacks, and what each lack means. Takes seconds, changes nothing.
+"""`make doctor`: say what this machine has, what it lacks, and what each lack means.
 
     trivium doctor
 
-Exit code 1 only if something is missing that even the sample world needs.
+It takes seconds and changes nothing. The exit status is 1 only if something is missing that even
+the sample world needs.
 """
 
 import argparse
@@ -358,7 +359,9 @@ def _answer(*command: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the findings."""
-    argparse.ArgumentParser(prog="trivium doctor", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(
+        prog="trivium doctor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     try:
         findings = list(examine(Path.cwd()))
     except BadInput as error:

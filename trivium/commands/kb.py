@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         help="a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and "
         "image (default: what the base was made of before)",
     )
-    made.add_argument("--out", type=Path, metavar="FOLDER", help="of the base")
+    made.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the base")
     made.add_argument(
         "--image-encoder",
         action="append",
@@ -57,14 +57,17 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--text-encoder", action="append", default=[], metavar="NAME=FOLDER",
-        help="beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated",
+        help="a text encoder beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated",
     )  # fmt: skip
-    made.add_argument("--reader", metavar="FOLDER", help="a BERT reader, used where `trivium ask` names no other")
+    made.add_argument("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
     made.add_argument(
         "--checkout", type=Path, metavar="FOLDER",
-        help="a project after `make repro`: its encoders, weights and reader. The sample's know an invented world only",
+        help="take encoders, weights and reader of a project after `make repro`; the sample's know only an invented "
+        "world",
     )  # fmt: skip
-    made.add_argument("--words", type=int, help="most words of a passage (default: 100, or as in the checkout)")
+    made.add_argument(
+        "--words", type=int, help="largest number of words in a passage (default: 100, or as in the checkout)"
+    )
     made.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
     return made
 
@@ -106,7 +109,7 @@ def read_settings(folder: Path) -> "BaseSettings":
     from trivium.kvqae.bases.settings import BaseSettings
 
     if not (folder / PARAMS).is_file():
-        raise BadInput("no base was made there before: name what it is to be made of", file=folder)
+        raise BadInput("there is no base yet: name the folder or file to make it from", file=folder)
     return validate(BaseSettings, section_of(read_parameters(folder / PARAMS), SECTION, folder / PARAMS), SECTION,
                     folder / PARAMS)  # fmt: skip
 
@@ -122,9 +125,11 @@ def check(settings: "BaseSettings", out: Path) -> None:
 
     source, place = settings.source.resolve(), out.resolve()
     if place == source or source in place.parents or place in source.parents:
-        raise BadInput("the base and what it is made of should lie apart", field="--out", got=str(out))
+        raise BadInput("the base and its source must not lie inside each other", field="--out", got=str(out))
     if out.exists() and not (out / GRAPH).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput("something else is there", field="--out", got=str(out), expected="a new folder, or a base")
+        raise BadInput(
+            "the folder holds something else", field="--out", got=str(out), expected="a new folder, or a base"
+        )
     read_source(settings.source)
     for name, entry in settings.image_encoders.items():
         check_model(name, entry)

@@ -46,9 +46,13 @@ def image_encoder(asked: str) -> tuple[str, dict[str, Any]]:
 
     found = find_model(asked)
     if found.family == "npy":
-        raise BadInput("embeddings cannot look at new pictures", field="--image-encoder", got=asked)
+        raise BadInput(
+            "stored embeddings cannot encode new pictures; a base needs a model", field="--image-encoder", got=asked
+        )
     if found.name in ENCODERS:
-        raise BadInput("a name of the graph's encoders", field="--image-encoder", got=asked, expected="another NAME=")
+        raise BadInput(
+            "this name belongs to an encoder of the graph", field="--image-encoder", got=asked, expected="another NAME="
+        )
     where = str(Path(found.where).resolve()) if Path(found.where).is_dir() else found.where
     return _file_name(found.name), {"registered": False, "model": f"{found.family}:{where}", "weight": WEIGHT}
 
@@ -85,7 +89,7 @@ def check_model(name: str, entry: NamedEncoder) -> None:
         return
     for file in ENCODERS[name].files:
         if not (Path(entry.model) / file).is_file():
-            raise BadInput("an encoder without its weights", file=Path(entry.model) / file)
+            raise BadInput("the encoder's weights are missing", file=Path(entry.model) / file)
 
 
 def from_checkout(root: Path) -> dict[str, Any]:
@@ -274,7 +278,7 @@ def reader_of(asked: str | None, model: str | None, key_variable: str | None, jo
     """
     if asked is not None and asked.startswith(("http://", "https://")):
         if model is None:
-            raise BadInput("which model of the endpoint?", field="--reader-model")
+            raise BadInput("an endpoint needs the name of its model", field="--reader-model")
         return lambda settings: EndpointReader(asked, model, key_variable, journal)
     if asked is not None and not Path(asked).is_dir():
         raise BadInput("no such reader", field="--reader", got=asked, expected="a folder, or http(s)://…")

@@ -312,8 +312,13 @@ def needed(graph: nx.DiGraph, pipeline: str, *, without: set[str]) -> set[str]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one pipeline, or all; what fails is told at the end."""
-    parser = argparse.ArgumentParser(prog="trivium lanes", description=__doc__)
-    parser.add_argument("pipeline", nargs="?", default="", choices=PIPELINES)
+    parser = argparse.ArgumentParser(
+        prog="trivium lanes",
+        description="Run the graph, or one pipeline and what it needs. Without a GPU several stages run at the same "
+        "time. A stage that fails stops only the stages that need it; at the end you see what failed and why.",
+        epilog="More about the order of stages: docs/using.md.",
+    )
+    parser.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
     pipeline = parser.parse_args(argv).pipeline
     for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them
         signal.signal(ending, lambda number, _: sys.exit(128 + number))

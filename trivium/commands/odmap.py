@@ -42,9 +42,13 @@ def parser() -> argparse.ArgumentParser:
         help="a folder or hub name of a BLIP captioner, which is asked what it sees; NAME=CAPTIONER gives it a name; "
         "may be repeated",
     )
-    made.add_argument("--batch", type=int, default=64, help="pictures at a time (%(default)s)")
-    made.add_argument("--inputs", type=Path, metavar="FOLDER", help="write what is to be embedded for npy:FOLDER, and "
-                      "ask nobody")  # fmt: skip
+    made.add_argument("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
+    made.add_argument(
+        "--inputs",
+        type=Path,
+        metavar="FOLDER",
+        help="write the pictures and sentences to embed for npy:FOLDER, and ask no model",
+    )
     return made
 
 
@@ -71,7 +75,9 @@ def _named(captioners: Sequence[str]) -> dict[str, str]:
         name, sign, where = each.partition("=")
         shown = name if sign else Path(each).name
         if shown in found:
-            raise BadInput("two captioners of one name", field="--captioner", got=shown, expected="NAME=CAPTIONER")
+            raise BadInput(
+                "two captioners have the same name", field="--captioner", got=shown, expected="NAME=CAPTIONER"
+            )
         found[shown] = where if sign else each
     return found
 

@@ -30,7 +30,7 @@ def opened(
     """
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
-        raise BadInput("two bases of one name", field="--kb", got=names)
+        raise BadInput("two bases have the same name", field="--kb", got=names)
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(open_base(folder, reader, model, key))
@@ -64,7 +64,11 @@ def respond(
         if base is None or base not in bases:
             raise BadInput("no such base", got=base, choices=bases)
         if face is not None and not math.isfinite(face):
-            raise BadInput("not a face's number", got=face, expected="0 for the whole picture, 1 for the leftmost face")
+            raise BadInput(
+                "this is not the number of a face",
+                got=face,
+                expected="0 for the whole picture, 1 for the leftmost face",
+            )
         image = None if picture is None else read_upload(Path(picture), uploads)
         answer = bases[base].ask(question, image, face=None if face is None else round(face))
     except BadInput as problem:

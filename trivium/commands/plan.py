@@ -1,10 +1,10 @@
-"""`make plan S=paper`: what each stage downloads and costs at a scale, and the first tables, before anything starts.
+"""`make plan S=paper`: say what each stage downloads and costs at a scale, before anything starts.
 
     trivium plan --scale scales/paper.yaml
     trivium plan --scale scales/paper.yaml --machines 1xH200 8xA100 20x16cores
 
-With machines it prints hours by stage on them, and what each stage waits for.
-The stages come from `dvc.yaml`, what one cell of each takes from `costs/` beside this file.
+It also says when the first tables are ready. With --machines it prints the hours of each stage on these machines, and
+what each stage waits for. The stages are those of `dvc.yaml`; what they take is estimated in `trivium/commands/costs`.
 """
 
 import argparse
@@ -268,13 +268,22 @@ def _hours(hours: float) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the plan."""
-    parser = argparse.ArgumentParser(prog="trivium plan", description=__doc__)
-    parser.add_argument("--scale", type=Path, help="merged over the parameters; none: as they are")
-    parser.add_argument(
-        "--machines", nargs="+", metavar="NxKIND", help="hours on machines, such as 1xH200 8xA100 20x16cores"
+    parser = argparse.ArgumentParser(
+        prog="trivium plan", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"))
-    parser.add_argument("--graph", type=Path, default=Path("dvc.yaml"))
+    parser.add_argument(
+        "--scale",
+        type=Path,
+        help="a file of scales/ to merge over the parameters (default: the parameters as they are)",
+    )
+    parser.add_argument(
+        "--machines",
+        nargs="+",
+        metavar="NxKIND",
+        help="give the hours on these machines, such as 1xH200 8xA100 20x16cores",
+    )
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file of parameters (%(default)s)")
+    parser.add_argument("--graph", type=Path, default=Path("dvc.yaml"), help="file of stages (%(default)s)")
     arguments = parser.parse_args(argv)
     cores = os.cpu_count() or 1
     try:

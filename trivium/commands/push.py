@@ -24,8 +24,8 @@ def parser() -> argparse.ArgumentParser:
     where = made.add_mutually_exclusive_group()
     where.add_argument("--folder", type=Path, metavar="FOLDER", help="a new folder to write it to")
     where.add_argument("--hub", metavar="OWNER/NAME", help="a repository of the hub; the token is in HF_TOKEN")
-    made.add_argument("--send", action="store_true", help="do it")
-    made.add_argument("--public", action="store_true", help="a repository that is made is public, not private")
+    made.add_argument("--send", action="store_true", help="write or upload the files; without this they are only shown")
+    made.add_argument("--public", action="store_true", help="make a new repository public, not private")
     return made
 
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not arguments.output and (arguments.send or arguments.folder or arguments.hub):
         read.error("OUTPUT is needed")
     if arguments.public and not arguments.hub:
-        read.error("--public is of --hub")
+        read.error("--public is only for --hub")
     try:
         print("\n".join(_listed() if not arguments.output else _pushed(arguments)))
     except BadInput as error:

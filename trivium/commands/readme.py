@@ -223,8 +223,11 @@ def filled(text: str, root: Path) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
-    parser = argparse.ArgumentParser(prog="trivium readme", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a page is not in step")
+    parser = argparse.ArgumentParser(
+        prog="trivium readme",
+        description="Write the generated parts of README.md and docs/ again, from dvc.yaml and metrics/.",
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
     check: bool = parser.parse_args(argv).check
     for page in map(Path, PAGES):
         old = page.read_text(encoding="utf-8")

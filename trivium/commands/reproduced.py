@@ -2,9 +2,9 @@
 
     trivium reproduced --scale pilot --by "Ada Lovelace" [--note "DELG's features from elsewhere"]
 
-Send the file that it writes below `reproductions/`, as a change or in an issue. A run counts when nothing but
-`params.yaml`, `dvc.lock`, metrics and digests differs from a commit, the parameters are the scale's, and the data is
-real.
+The command writes a file below `reproductions/`. Please send it as a change or in an issue. The command accepts a run
+only if nothing but `params.yaml`, `dvc.lock`, metrics and digests differs from a commit, if the parameters are those of
+the scale, and if the data is real.
 """
 
 import argparse
@@ -59,7 +59,13 @@ def require_scale(root: Path, scale: str) -> None:
             found = found.get(name) if isinstance(found, Mapping) else None
         if found != wanted:
             field, expected = ".".join(place), f"{wanted!r}, as in {file.name}: make scale S={scale}"
-            raise BadInput("not this scale", file=root / "params.yaml", field=field, got=found, expected=expected)
+            raise BadInput(
+                "the parameters are not those of the scale",
+                file=root / "params.yaml",
+                field=field,
+                got=found,
+                expected=expected,
+            )
 
 
 def real_pipelines(root: Path) -> list[str]:
@@ -106,10 +112,14 @@ def _git(root: Path, *words: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the entry."""
-    parser = argparse.ArgumentParser(prog="trivium reproduced", description=__doc__)
-    parser.add_argument("--scale", required=True, help="that ran: a file of scales/")
-    parser.add_argument("--by", required=True, help="who signs")
-    parser.add_argument("--note", default="", help="what was not as usual")
+    parser = argparse.ArgumentParser(
+        prog="trivium reproduced", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--scale", required=True, help="the scale that ran, the name of a file of scales/ without .yaml"
+    )
+    parser.add_argument("--by", required=True, help="the name of the person who signs")
+    parser.add_argument("--note", default="", help="what was unusual in this run")
     given = parser.parse_args(argv)
     root = Path.cwd()
     try:

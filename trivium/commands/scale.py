@@ -1,10 +1,10 @@
-"""`make scale S=paper`: merge a file of `scales/` into `params.yaml`, keep its comments, show what changed.
+"""`make scale S=paper`: merge a file of `scales/` into `params.yaml`, keep its comments, and show what changed.
 
     trivium scale --scale scales/paper.yaml
 
-A scale names only the keys that differ. A key that `params.yaml` leaves out is put in where the stage of that section
-knows it, and refused where it does not; a matrix takes any entry. An entry of a matrix that the scale sets to null is
-taken out. `git checkout params.yaml` goes back.
+A scale names only the keys that differ. It may also name a key that `params.yaml` leaves out, if the stage of that
+section knows the key; otherwise the scale is refused. A matrix, such as `decorrelation.cells`, takes any entry.
+An entry that the scale sets to null is taken out. `git checkout params.yaml` undoes the change.
 """
 
 import argparse
@@ -149,9 +149,11 @@ def _parse(yaml: YAML, text: str, path: Path) -> Any:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Merge, and print each change."""
-    parser = argparse.ArgumentParser(prog="trivium scale", description=__doc__)
-    parser.add_argument("--scale", type=Path, required=True)
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"))
+    parser = argparse.ArgumentParser(
+        prog="trivium scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", type=Path, required=True, help="the file to merge, such as scales/paper.yaml")
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
     arguments = parser.parse_args(argv)
     try:
         changes = rescale(arguments.params, arguments.scale)

@@ -1,8 +1,8 @@
-"""`make thorough`: what is claimed, in three worlds with three trainings each; then all seeds, grids and sweeps of one.
+"""`make thorough`: test the claims in three worlds, with three trainings each; then run all seeds, grids and sweeps.
 
-Every run works in a copy of the tree: a git clone of the committed state that shares the DVC cache, so that what was
-interrupted goes on where it was, and the committed `dvc.lock` stays the default's. Results go to `metrics/thorough/`,
-with their commit and with what their stages came from; a run is made again only where that has changed.
+The command first says which results are out of date, and makes only these. Every run works in a copy of the tree: a git
+clone of the committed state that shares the DVC cache. What was interrupted goes on where it was, and the committed
+`dvc.lock` stays as it is. Results go to `metrics/thorough/`, with their commit and with what their stages came from.
 Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
 """
 
@@ -190,8 +190,10 @@ def in_world(root: Path, commit: str, runs: Sequence[ClaimRun]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run what is out of date; each result is written when it is there, so that an interruption loses one at most."""
-    parser = argparse.ArgumentParser(prog="trivium thorough", description=__doc__)
-    parser.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS))
+    parser = argparse.ArgumentParser(
+        prog="trivium thorough", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS), help="only these")
     parser.add_argument("--list", action="store_true", help="only say what is out of date, and why")
     arguments = parser.parse_args(argv)
     root = Path.cwd()

@@ -1,8 +1,8 @@
-"""`make weaker`: what decorrelation does to CLIP where the sample world plants less than the one that was chosen.
+"""`make weaker`: measure what decorrelation does to CLIP in sample worlds with weaker planted effects.
 
-The sample world is tuned to show an effect; a world seed that was not looked at while tuning it, and weaker worlds
-beside it, say how far that goes. As with `make thorough`, each world runs in a copy of the tree that shares the DVC
-cache, and the results are kept with the commit that they come from.
+The sample world is tuned to show an effect. Worlds with a seed that was not looked at while tuning, and weaker worlds,
+show how far that effect goes. As with `make thorough`, each world runs in a copy of the tree that shares the DVC cache,
+and the results are kept with the commit that they come from.
 """
 
 import argparse
@@ -86,7 +86,9 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run every world, as many side by side as there are cores, and write what was found."""
-    argparse.ArgumentParser(prog="trivium weaker-worlds", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(
+        prog="trivium weaker-worlds", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     root, started = Path.cwd(), time.perf_counter()
     commit = committed(root)
     copies = [root / ".work" / "thorough" / f"{commit[:12]}-weaker-{number}" for number in range(len(WORLDS))]

@@ -21,7 +21,7 @@ _OF_THE_HUB = {".gitattributes"}
 def require_new(folder: Path) -> None:
     """Refuse a folder that is there."""
     if folder.exists():
-        raise BadInput("there is something already", file=folder, expected="a new folder")
+        raise BadInput("the folder exists already", file=folder, expected="a new folder")
 
 
 def write_folder(package: Package, folder: Path) -> None:
@@ -64,7 +64,7 @@ def send(package: Package, repository: str, api: HfApi, *, public: bool = False)
     """
     there = _asked(repository, lambda: _files(package, repository, api))
     if others := sorted(there - set(package.files) - _OF_THE_HUB):
-        raise BadInput("a repository with other files", field="--hub", got=others[:3],
+        raise BadInput("the repository holds other files", field="--hub", got=others[:3],
                        expected="a new one, or one that the same output was sent to")  # fmt: skip
     operations = [
         CommitOperationAdd(name, each if isinstance(each, bytes) else str(each))
