@@ -56,5 +56,5 @@ def _convert(source: Path, out: Path, tokens: int) -> None:
         )
         towers[way] = [bert, Pooling(int(bert.auto_model.config.hidden_size), "cls")]
     router = Router.for_query_document(towers["question"], towers["passage"])
-    model = SentenceTransformer(modules=[router], device="cpu", similarity_fn_name="dot")
+    model = SentenceTransformer(modules=[router], device="cpu", similarity_fn_name="dot", trust_remote_code=False)
     model.save_pretrained(str(out), create_model_card=False)
