@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import vl_convert
-
 from trivium.files.atomic import write_atomically
 
 # DVC puts its figures where {plot_divs} stands. They call `vegaEmbed` with a description alone; SVG stays sharp.
@@ -27,6 +25,8 @@ AFTER = """
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the page."""
+    import vl_convert  # brings a whole JavaScript engine: only for who writes the page
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, help="where")
     with write_atomically(parser.parse_args(argv).out) as beside:
