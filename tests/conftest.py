@@ -13,6 +13,8 @@ from trivium.harness.arithmetic import PORTABLE, SETTINGS
 
 # ranx would compile for a minute before its first answer; on test sizes plain Python is instant.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+# One process runs tests of Java and of Ray: Ray's handler of SIGSEGV would take the place of Java's, which needs it.
+os.environ["RAY_DISABLE_FAILURE_SIGNAL_HANDLER"] = "1"
 
 REAL = Path(os.environ.get("TRIVIUM_REAL", Path(__file__).parents[2] / "shared" / "real"))
 

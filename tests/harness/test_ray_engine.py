@@ -1,5 +1,6 @@
 """The engine of a Ray cluster, on machines that share no disk: order, files, losses, other code, GPUs, storage."""
 
+import ctypes
 import json
 import os
 import signal
@@ -62,6 +63,35 @@ def test_no_more_shards_are_taken_than_wait_or_run(engine):
     next(results)
     assert len(taken) <= 6  # two for each worker, once more after those whose results have come
     results.close()
+
+
+class Action(ctypes.Structure):
+    """Linux's `struct sigaction`."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_ulong * 16),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+def segfault_handler() -> str:
+    """The library that answers SIGSEGV in this process, by its file's name; empty: the kernel does."""
+    action = Action()
+    assert ctypes.CDLL(None).sigaction(signal.SIGSEGV, None, ctypes.byref(action)) == 0
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+        if start <= (action.handler or 0) < end:
+            return line.split()[-1].rpartition("/")[2]
+    return ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_java_in_the_process_of_the_tests_finds_null_pointers_beside_ray(engine):
+    before = segfault_handler()  # Java compiles a check for null into an access that faults, and must see the fault
+    list(engine.map(tell, [1], description="squares"))
+    assert segfault_handler() == before != "_raylet.so"
 
 
 @dataclass(frozen=True)
