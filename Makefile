@@ -54,7 +54,7 @@ PIPELINES := kvqae|construction|decorrelation|complexity
 
 repro: $(BIN)/.ready  ## run all stages and write the page, also when one fails; P=kvqae, P=construction, ... for one pipeline
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
-	@TRIVIUM_ENDS_WITH=$$PPID python -m trivium lanes $(P)
+	@TRIVIUM_ENDS_WITH=$${TRIVIUM_ENDS_WITH:-$$PPID} python -m trivium lanes $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 
 status: $(BIN)/.ready  ## say what has changed since the last run, including the code

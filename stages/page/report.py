@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from trivium.claims.evidence import kept
+from trivium.claims.verdicts import judge
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.arithmetic import Portable
@@ -31,10 +33,11 @@ def main(parameters: PageParameters, context: Context, *, parts: Path, thorough:
     articles = read_articles(parts)
     for article in articles:
         name = article["pipeline"]
-        if claims := claims_html(thorough, name):
+        judged = list(judge(name, kept(thorough, name)))
+        if claims := claims_html(judged, thorough, name):
             section = {"id": f"{name}-claims", "title": "What holds in every world", "html": claims, "folded": False}
             article["sections"].insert(0, section)
-            article["claim"] = f"{article['claim'] or ''}{front_html(thorough, name)}" or None
+            article["claim"] = f"{article['claim'] or ''}{front_html(judged, name)}" or None
         for title, html, dated in (
             ("Weaker and other worlds", weaker_html, thorough / f"{name}_weaker.json"),
             ("Thorough", thorough_html, thorough / f"{name}.json"),

@@ -1,13 +1,17 @@
 """`make thorough` on a project of one stage: every run works in a copy, and results are kept with what they came from."""
 
 import json
+import os
 import subprocess
+import sys
 
+import psutil
 import pytest
 
 from tests import tiny_project
 from tests.claims.invented import evidence
-from tests.tiny_project import commit, run
+from tests.commands.in_dvc.test_parent import wait_for
+from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
 from trivium.commands import thorough
 from trivium.commands.claim_runs import ClaimRun
@@ -101,6 +105,18 @@ def test_all_of_a_pipeline_runs_at_the_scale(project):
     assert ran.read_text().split() == ["kvqae", "construction"]
     names = ("kvqae-table-2", "kvqae-table-3", "kvqae-table-4")  # those of other parts are not there
     assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "3") for name in names]
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
+def test_what_it_runs_ends_with_it(tmp_path):
+    sleeper = "import os, time, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(300)"
+    starter = "import sys; from pathlib import Path; from trivium.commands import thorough\n"
+    starter += f"thorough.run(sys.executable, '-c', {sleeper!r}, cwd=Path({str(tmp_path)!r}))"
+    thorough_itself = subprocess.Popen([sys.executable, "-c", starter], env=os.environ | {"PYTHONPATH": str(ROOT)})
+    wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    thorough_itself.kill()
+    thorough_itself.wait()
+    wait_for(lambda: not psutil.pid_exists(int((tmp_path / "pid").read_text())))
 
 
 def test_only_what_is_out_of_date_runs_again(project, capsys):

@@ -1,9 +1,19 @@
 import re
 
 from tests.claims.invented import evidence, keep
-from trivium.page.claims_table import claims_html, front_html
+from trivium.claims.evidence import kept
+from trivium.claims.verdicts import judge
+from trivium.page import claims_table
 
 TAGS = re.compile("<[^>]+>")
+
+
+def claims_html(folder, pipeline):
+    return claims_table.claims_html(list(judge(pipeline, kept(folder, pipeline))), folder, pipeline)
+
+
+def front_html(folder, pipeline):
+    return claims_table.front_html(judge(pipeline, kept(folder, pipeline)), pipeline)
 
 
 def rows_of(html):

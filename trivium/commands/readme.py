@@ -3,12 +3,13 @@
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from trivium.claims.evidence import kept
 from trivium.claims.registry import TRAININGS, WORLDS
-from trivium.claims.verdicts import InWorld, judge
+from trivium.claims.verdicts import InWorld, Judged, judge
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import read_parameters
@@ -23,12 +24,17 @@ def stage_table(root: Path) -> str:
     return "\n".join(["| stage | |", "|---|---|", *rows])
 
 
+@cache  # two tables need it, and its intervals take seconds
+def judged(root: Path, pipeline: str) -> list[Judged]:
+    """The claims of a pipeline, from what `make thorough` left."""
+    return list(judge(pipeline, kept(root / "metrics" / "thorough", pipeline)))
+
+
 def claims_table(root: Path) -> str:
-    """Every claim with what was found in each world, from what `make thorough` left."""
-    folder = root / "metrics" / "thorough"
+    """Every claim with what was found in each world."""
     rows = []
     for pipeline, name in PIPELINES.items():
-        for place, claim in enumerate(judge(pipeline, kept(folder, pipeline))):
+        for place, claim in enumerate(judged(root, pipeline)):
             title = f"**{name}**: " if not place else ""
             found = {each.world: each for each in claim.worlds}
             cells = [_in_world(found.get(world)) for world in WORLDS]
@@ -53,18 +59,17 @@ def _points(value: float) -> str:
 
 def findings_table(root: Path) -> str:
     """README's: of each pipeline the claims that hold in all runs that there are, and how many do not."""
-    folder = root / "metrics" / "thorough"
     rows = []
     for pipeline, name in PIPELINES.items():
-        judged = list(judge(pipeline, kept(folder, pipeline)))
-        held = [claim for claim in judged if claim.worlds and {each.verdict for each in claim.worlds} == {"holds"}]
+        claims = judged(root, pipeline)
+        held = [claim for claim in claims if claim.worlds and {each.verdict for each in claim.worlds} == {"holds"}]
         for claim in held:
             values = ", ".join(_points(each.difference.value) for each in claim.worlds)
             runs = sum(each.trainings for each in claim.worlds)
             said = "holds" if claim.verdict == "holds" else f"not yet: {runs} of {len(WORLDS) * len(TRAININGS)} runs"
             rows.append(f"| **{name}**: {claim.claim.sentence} | {claim.claim.measure} | {values} | {said} |")
-        rest = len(judged) - len(held)
-        rows.append(f"| **{name}**: of {len(judged)} claims {rest} do not hold, or one cannot tell | | | |")
+        rest = len(claims) - len(held)
+        rows.append(f"| **{name}**: of {len(claims)} claims {rest} do not hold, or one cannot tell | | | |")
     worlds = ", ".join(map(str, WORLDS))
     return "\n".join([f"| in the sample world | by | points in worlds {worlds} | |", "|---|---|---|---|", *rows])
 

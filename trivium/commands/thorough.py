@@ -24,6 +24,7 @@ import yaml
 
 from trivium.claims.evidence import gather
 from trivium.commands.claim_runs import TARGETS, ClaimRun, as_in, behind, claim_runs, outdated, record
+from trivium.commands.in_dvc.parent import ENDS_WITH
 from trivium.commands.lanes import room
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
@@ -52,9 +53,10 @@ SECTIONS = {
 
 
 def run(*command: str, cwd: Path, **environment: str) -> str:
-    """Run a command that must succeed; its output goes to the terminal, or back when it is from git."""
+    """Run a command that must succeed, and ends with this one; its output goes to the terminal, or back from git."""
     capture = subprocess.PIPE if command[0] == "git" else None
-    done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
+    environment = {**os.environ, ENDS_WITH: str(os.getpid()), **environment}
+    done = subprocess.run(command, cwd=cwd, env=environment, check=True, text=True, stdout=capture)
     return (done.stdout or "").strip()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trivium.measures.effects import NO, YES, checked
+from trivium.measures.resampling import times_drawn
 
 _CHUNK_BYTES = 8 << 20  # of the resampled counts
 
@@ -77,9 +78,7 @@ def cluster_bootstrap(
     deltas = np.empty((resamples, models, columns))
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
-        drawn = rng.integers(len(names), size=(size, len(names))) + len(names) * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * len(names)).reshape(size, len(names))
-        sums = counts.astype(np.float64) @ totals
+        sums = times_drawn(rng, len(names), size).astype(np.float64) @ totals
         cells = rows * columns
         with np.errstate(invalid="ignore"):  # 0 / 0: a set that the resample left empty
             sides = [

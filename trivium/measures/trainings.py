@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from trivium.measures.resampling import times_drawn
 from trivium.measures.significance import fisher_randomization
 
 _CHUNK_BYTES = 8 << 20  # of the draws
@@ -103,7 +104,7 @@ def over_trainings(
     chunk = max(1, _CHUNK_BYTES // (8 * items))
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
-        drawn = rng.multinomial(items, np.full(items, 1 / items), size=size).astype(np.float64)
+        drawn = times_drawn(rng, items, size).astype(np.float64)
         with np.errstate(invalid="ignore"):  # 0 / 0: a side that the resample left empty
             of_better = (drawn @ sides.better.T) / (drawn @ sides.better_count.T)
             by_training[start : start + size] = of_better - (drawn @ sides.other.T) / (drawn @ sides.other_count.T)

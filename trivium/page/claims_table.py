@@ -3,24 +3,23 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from trivium.claims.evidence import kept
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Verdict
-from trivium.claims.verdicts import Judged, judge
+from trivium.claims.verdicts import Judged
 from trivium.files.tables import read_json
 from trivium.page.common import environment
 
 ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "texts"}  # what is resampled
 
 
-def claims_html(folder: Path, pipeline: str) -> str | None:
+def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> str | None:
     """The claims of a pipeline, or None where `make thorough` has not run.
 
     Args:
-        folder: of its results.
+        judged: all of them.
+        folder: of the results of `make thorough`, for their dates.
         pipeline: its name.
     """
-    rows = list(judge(pipeline, kept(folder, pipeline)))
-    if not rows[0].worlds:
+    if not judged[0].worlds:
         return None
     return (
         environment()
@@ -28,11 +27,11 @@ def claims_html(folder: Path, pipeline: str) -> str | None:
         .render(
             rows=[
                 {"claim": row.claim, "verdict": row.verdict, "worlds": by_world(row), "default": default(row)}
-                for row in rows
+                for row in judged
             ],
             worlds=WORLDS,
             trainings=len(TRAININGS),
-            complete=rows[0].complete,
+            complete=judged[0].complete,
             items=ITEMS[pipeline],
             measured=when(folder, pipeline),
         )
@@ -70,14 +69,14 @@ FRONT: dict[str, tuple[Callable[[Iterable[bool]], bool], frozenset[str]]] = {
 }
 
 
-def front_html(folder: Path, pipeline: str) -> str:
+def front_html(judged: Iterable[Judged], pipeline: str) -> str:
     """What the worlds say of the sentence that stands first, for behind it; empty where not all runs are there."""
     enough, names = FRONT[pipeline]
-    judged = [row for row in judge(pipeline, kept(folder, pipeline)) if row.claim.name in names]
-    if not all(row.complete for row in judged):
+    first = [row for row in judged if row.claim.name in names]
+    if not all(row.complete for row in first):
         return ""
-    holds = enough(row.verdict == "holds" for row in judged)
-    against = [row.verdict == "does not hold" for row in judged]
+    holds = enough(row.verdict == "holds" for row in first)
+    against = [row.verdict == "does not hold" for row in first]
     refuted = any(against) if enough is all else all(against)
     said: Verdict = "holds" if holds else "does not hold" if refuted else "cannot tell"
     return (

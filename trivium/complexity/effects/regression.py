@@ -38,9 +38,9 @@ class Joint:
 def joint_regression(
     scores: NDArray[np.float64],
     factors: NDArray[np.int8],
-    elements: NDArray[np.str_],
-    texts: NDArray[np.str_],
-    frames: NDArray[np.str_],
+    elements: ArrayLike,
+    texts: ArrayLike,
+    frames: ArrayLike,
     *,
     confidence: float,
 ) -> Joint:
@@ -53,10 +53,12 @@ def joint_regression(
     Args:
         scores: (models, examples) in [0, 1].
         factors: (factors, examples) of 1, 0, -1.
-        elements, texts, frames: (examples,) names.
+        elements, texts, frames: (examples,) names or numbers.
         confidence: of the interval.
     """
-    text, frame, element = (np.unique(labels, return_inverse=True)[1] for labels in (texts, frames, elements))
+    text, frame, element = (
+        np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (texts, frames, elements)
+    )
     among = _regression(scores, factors, element, text, frame, confidence)
     whole = of_frames(factors, frame)
     if not whole.any() or not element.any():

@@ -1,0 +1,23 @@
+import numpy as np
+
+from trivium.measures.resampling import times_drawn
+
+
+def test_every_resample_draws_as_many_items_as_there_are():
+    counts = times_drawn(np.random.default_rng(0), 7, 5)
+    assert counts.shape == (5, 7)
+    assert (counts.sum(axis=1) == 7).all()
+    assert counts.min() >= 0
+
+
+def test_counts_are_those_of_a_multinomial():
+    """Mean 1, variance 1 - 1 / n, covariance -1 / n."""
+    n, resamples = 4, 200_000
+    counts = times_drawn(np.random.default_rng(1), n, resamples)
+    expected = np.eye(n) - 1 / n
+    assert np.allclose(counts.mean(axis=0), 1, atol=0.01)
+    assert np.allclose(np.cov(counts.T), expected, atol=0.02)
+
+
+def test_one_item_is_drawn_every_time():
+    assert (times_drawn(np.random.default_rng(0), 1, 3) == 1).all()
