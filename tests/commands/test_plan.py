@@ -7,7 +7,7 @@ import networkx as nx
 import pytest
 import yaml
 
-from trivium.commands.costs.kvqae import kvqae_world
+from trivium.commands.costs.kvqae_world import kvqae_world
 from trivium.commands.costs.project import stage_costs
 from trivium.commands.costs.row import Machine, Row, chosen, known
 from trivium.commands.plan import needed_by, of_construction, plan, plan_files, show

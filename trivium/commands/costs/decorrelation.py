@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from trivium.commands.costs.kvqae import kvqae_world
+from trivium.commands.costs.kvqae_world import kvqae_world
 from trivium.commands.costs.row import Row, chosen
 from trivium.commands.stage_models import Used
 from trivium.decorrelation.models.kind import KINDS
