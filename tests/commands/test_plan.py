@@ -237,7 +237,7 @@ def test_fillings_and_kinds_cost_what_their_classes_say():
     assert (paint, train) == (0, pytest.approx(200 * 64 * 3 * 0.012))
     blip_paint, blip_train, blip_ask = rows(["none", "lama"], ["blip_zero_shot_0", "blip_ours_0"])
     assert blip_paint == pytest.approx(painted / 2 * 0.5)  # a mean cell: one paints nothing
-    assert blip_train == pytest.approx(250 * 32 * 3 * 0.11 / 2)  # a mean cell: one is not trained
+    assert blip_train == pytest.approx(160 * 32 * 3 * 0.11 / 2)  # a mean cell: one is not trained
     pairs = 11 * 5000 * Used(parameters)("decorrelation.retrieve.candidates")["coco"]  # which BLIP's second stage reads
     assert blip_ask == pytest.approx(ask * 0.11 / 0.012 + pairs * 0.02)
 
