@@ -51,11 +51,17 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_D
 setup: $(BIN)/.ready  ## create the environment .venv (the other targets do it by themselves)
 
 PIPELINES := kvqae|construction|decorrelation|complexity
+BASE := kb
 
-repro: $(BIN)/.ready  ## run all stages and write the page, also when one fails; P=kvqae, P=construction, ... for one pipeline
-	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)"; exit 1;; esac
+ifeq ($(P),$(BASE))
+repro: $(BIN)/.ready
+	@python -m trivium kb --out $(BASE)
+else
+repro: $(BIN)/.ready  ## run all stages and write the page, also when one fails; P=kvqae, ... for one pipeline, P=kb for the base in kb/
+	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)|$(BASE)"; exit 1;; esac
 	@TRIVIUM_ENDS_WITH=$${TRIVIUM_ENDS_WITH:-$$PPID} python -m trivium lanes $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
+endif
 
 status: $(BIN)/.ready  ## say what has changed since the last run, including the code
 	@python -m stages.code && dvc status

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from trivium.commands.cli import COMMANDS
+
 ROOT = Path(__file__).parents[1]
 CITED = re.compile(r"\b(kvqae|decorrelation|complexity)\.md((?:,? (?:and )?§\d+(?:(?:–|, )\d+)*)*)")
 NUMBERS = re.compile(r"(\d+)(?:–(\d+))?")  # §5–6, §2, 3
@@ -18,6 +20,7 @@ WHERE = [
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 README_BYTES = 8192
 
 
@@ -69,6 +72,19 @@ def test_a_link_to_a_heading_is_checked(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# What *sees* an edit, `code`?\n```\n# no heading\n```\n## §8 Public sources\n", encoding="utf-8")
     assert anchors(page) == {"what-sees-an-edit-code", "8-public-sources"}
+
+
+def test_commands_that_pages_show_are_there():
+    blocks = [block for page in PAGES for block in CONSOLE.findall(page.read_text(encoding="utf-8"))]
+    shown = re.sub(r"(^|\s)#.*", "", "".join(blocks))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    asked, called = (set(re.findall(rf"\b{tool} ([a-z-]+)", shown)) for tool in ("make", "python -m trivium"))
+    assert len(asked) > 10
+    assert len(called) > 5
+    assert sorted(asked - targets) == []
+    assert sorted(called - set(COMMANDS)) == []
+    scales = set(re.findall(r"\bS=(\w+)", shown))
+    assert sorted(name for name in scales if not (ROOT / "scales" / f"{name}.yaml").is_file()) == []
 
 
 def test_readme_is_short():

@@ -2,9 +2,13 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.kvqae.bases.own_folder import write_entry, write_folder
+from tests.kvqae.tiny_encoders import write_clip
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = {  # they note what they were asked for
@@ -37,6 +41,16 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def checkout(project, monkeypatch):
+    """The same with the real Python and the library."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    program = project / ".venv" / "bin" / "python"
+    program.write_text(f'#!/bin/bash\nexec "{sys.executable}" "$@"\n')
+    return project
+
+
 def make(folder, *arguments):
     return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
@@ -45,7 +59,7 @@ def make(folder, *arguments):
 def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
     done = make(project, "repro", f"P={name}")
     assert done.returncode != 0
-    assert f"no pipeline '{name}': P=kvqae|construction|decorrelation|complexity" in done.stdout
+    assert f"no pipeline '{name}': P=kvqae|construction|decorrelation|complexity|kb" in done.stdout
     assert not (project / "asked").exists()
 
 
@@ -55,6 +69,7 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
         (["repro"], ["-m trivium lanes"]),
         (["repro", "P=kvqae"], ["-m trivium lanes kvqae"]),
         (["repro", "P=construction"], ["-m trivium lanes construction"]),
+        (["repro", "P=kb"], ["-m trivium kb --out kb"]),
         (["status"], ["-m stages.code", "dvc status"]),
         (["compare"], ["-m trivium compare"]),
         (["kill"], ["-m tests.kill --kills 12 --seed 0 --project five"]),
@@ -67,6 +82,32 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
 def test_what_a_target_asks_for(project, arguments, asked):
     assert make(project, *arguments).returncode == 0
     assert (project / "asked").read_text().splitlines() == asked
+
+
+def test_without_a_base_of_ones_own_it_says_how_to_make_one(checkout):
+    done = make(checkout, "repro", "P=kb")
+    assert done.returncode != 0
+    assert "kb: there is no base yet" in done.stderr
+    assert "expected `python -m trivium kb FOLDER --out kb`" in done.stderr
+    assert not (checkout / "kb").exists()
+
+
+@pytest.mark.slow
+def test_a_base_in_the_checkout_follows_its_folder(checkout):
+    museum = write_folder(checkout.parent / "museum", 2)
+    write_clip(checkout.parent / "clip")
+    told = ["--out", "kb", "--image-encoder", f"clip={checkout.parent / 'clip'}"]
+    subprocess.run([sys.executable, "-m", "trivium", "kb", str(museum), *told], cwd=checkout, check=True)
+    write_entry(museum, "tower_99", 99)
+    done = make(checkout, "repro", "P=kb")
+    assert done.returncode == 0, done.stderr
+    assert "kb: 3 entries, 3 passages, 3 pictures" in done.stdout
+    assert "clip: 3 pictures with a vector, 1 encoded now" in done.stdout
+
+
+def test_git_ignores_the_base_of_the_checkout():
+    kept = subprocess.run(["git", "check-ignore", "-q", "kb/params.yaml"], cwd=ROOT, check=False)
+    assert kept.returncode == 0
 
 
 def test_a_run_that_fails_or_is_interrupted_shows_no_headline(project):

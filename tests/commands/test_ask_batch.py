@@ -2,10 +2,16 @@
 
 import pytest
 
+from tests.complexity.loopback_endpoint import Loopback, Response, said
+from tests.kvqae.bases.own_folder import settings, write_folder
+from tests.kvqae.bases.test_building import make, no_foreign
+from trivium.commands import kb_models
 from trivium.commands.ask_batch import answer_all, read_questions
+from trivium.commands.kb_models import reader_of
 from trivium.errors import BadInput
 from trivium.files.tables import read_csv
 from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
+from trivium.kvqae.bases.asking import BaseAsker
 
 
 def answered(question, image):
@@ -36,6 +42,51 @@ def test_nothing_is_written_where_nothing_was_answered(tmp_path):
     with pytest.raises(BadInput, match=r"no question could be answered, the first: .*b.jpg"):
         answer_all(answered, tmp_path / "q.csv", tmp_path / "a.csv")
     assert not (tmp_path / "a.csv").exists()
+
+
+def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monkeypatch):
+    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 3))
+    make(tmp_path, told)
+    (tmp_path / "q.csv").write_text(
+        "question\n" + "".join(f"How old is tower 0{each}?\n" for each in range(3)), "utf-8"
+    )
+
+    def answers(server):
+        reader = reader_of(server.address, "tiny", None, tmp_path / "answers")
+        with BaseAsker(tmp_path / "base", no_foreign, reader) as asker:
+            told = answer_all(asker.ask, tmp_path / "q.csv", tmp_path / "a.csv")
+        header, *rows = [row for _, row in read_csv(tmp_path / "a.csv")]
+        return told, [dict(zip(header, row, strict=True)) for row in rows]
+
+    with Loopback(lambda number, payload: Response(None) if number else said("1800")) as server:
+        told, rows = answers(server)
+        assert told == (3, 2)
+        assert [each["answer"] for each in rows] == ["1800", "", ""]
+        assert all("the endpoint fails: gave up after 4 requests" in each["problem"] for each in rows[1:])
+        before = len(server.requests)
+        assert before == 1 + 4, "the third question does not wait for an endpoint that is down"
+        server.behave = lambda number, payload: said("1801")
+        told, rows = answers(server)
+        assert told == (3, 0)
+        assert [each["answer"] for each in rows] == ["1800", "1801", "1801"]
+        assert len(server.requests) == before + 2, "what was answered is not asked again"
+
+
+def test_an_endpoint_that_is_not_there_leaves_the_earlier_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    make(tmp_path, settings(tmp_path, write_folder(tmp_path / "museum", 2)))
+    (tmp_path / "q.csv").write_text("question\nHow old is tower 01?\n", "utf-8")
+    (tmp_path / "a.csv").write_text("of yesterday", "utf-8")
+    reader = reader_of("http://127.0.0.1:9/v1", "tiny", None, tmp_path / "answers")
+    with (
+        BaseAsker(tmp_path / "base", no_foreign, reader) as asker,
+        pytest.raises(
+            BadInput, match=r"no question could be answered, the first: .*127\.0\.0\.1:9.*the endpoint fails"
+        ),
+    ):
+        answer_all(asker.ask, tmp_path / "q.csv", tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text("utf-8") == "of yesterday"
 
 
 @pytest.mark.parametrize(

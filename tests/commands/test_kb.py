@@ -12,7 +12,7 @@ from PIL import Image
 
 from tests.complexity.loopback_endpoint import Loopback, failed, said
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
-from tests.kvqae.bases.own_folder import settings, write_entry, write_folder
+from tests.kvqae.bases.own_folder import close, settings, write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from trivium.commands import ask, kb, kb_models
 from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
@@ -117,6 +117,21 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         assert status == 1
         assert message in complained
     assert not (tmp_path / "base").exists()
+
+
+def test_a_folder_that_may_not_be_read_costs_nothing(tmp_path, capsys, monkeypatch):
+    museum = write_folder(tmp_path / "museum", 2)
+    write_clip(tmp_path / "clip")
+    kb.write_project(tmp_path / "base", settings(tmp_path, museum))
+    before = {path: path.read_bytes() for path in (tmp_path / "base").rglob("*") if path.is_file()}
+    close(museum, monkeypatch)
+    encoder = ["--image-encoder", f"clip={tmp_path / 'clip'}"]
+    for arguments in ([museum, "--out", tmp_path / "new", *encoder], ["--out", tmp_path / "base"]):
+        status, _, complained = run(capsys, *arguments)
+        assert (status, complained) == (1, f"kb: {museum}: a folder cannot be read: Permission denied\n")
+    monkeypatch.undo()
+    assert not (tmp_path / "new").exists()
+    assert {path: path.read_bytes() for path in (tmp_path / "base").rglob("*") if path.is_file()} == before
 
 
 def test_options_without_a_source_are_not_passed_over(tmp_path, capsys):

@@ -2,17 +2,26 @@
 
 import csv
 import json
+import re
 import shutil
 import sys
+from pathlib import Path
 
+import mteb
+import numpy as np
 import pytest
+import transformers
+from mteb.models import ModelMeta
+from mteb.models.model_implementations.clip_models import CLIPModel
 
 from tests.commands.test_difficulty import Outline
-from tests.decorrelation.benchmark.benchmark_project import texts_of, write_hugging_face, write_project
+from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
 from tests.decorrelation.tiny_models import write_base
 from trivium.commands import cli
 from trivium.commands.odmap import main
 from trivium.page.leaderboard.odmap import FILES
+
+DOCS = Path(__file__).parents[2] / "docs" / "odmap.md"
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +87,66 @@ def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
     assert "odmap: other was not asked: " in capsys.readouterr().err
     assert "Not asked" in (project / "board/index.html").read_text("utf-8")
     assert list(json.loads((project / "board/leaderboard.json").read_text("utf-8"))["failed"]) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda matrix: np.where(np.arange(len(matrix))[:, None] == 2, np.nan, matrix), "captions.npy:3: NaN or infinite"),
+        (lambda matrix: matrix[:-1], "another count of embeddings than of ids; got 59; expected 60"),
+    ],
+    ids=["nan", "count"],
+)  # fmt: skip
+def test_embeddings_that_cannot_be_used_are_refused_before_any_model_is_asked(project, edit, message, capsys):
+    main(["--inputs", "inputs"])
+    for part in ("pictures", "captions"):
+        count = len((project / f"inputs/{part}.jsonl").read_text("utf-8").splitlines())
+        np.save(project / f"inputs/{part}.npy", np.random.default_rng(0).normal(size=(count, 4)))
+    main(["--model", "npy:inputs", "--out", "before"])
+    np.save(project / "inputs/captions.npy", edit(np.load(project / "inputs/captions.npy")))
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        main(["--model", "models/my_clip", "--model", "npy:inputs", "--out", "board"])
+    assert left.value.code == 1
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.out == ""
+    assert not (project / "board").exists()
+
+
+def test_a_model_without_a_text_tower_is_refused_by_name(project, capsys):
+    vision = transformers.CLIPModel.from_pretrained("models/my_clip").vision_model
+    vision.save_pretrained("models/vision")
+    with pytest.raises(SystemExit) as left:
+        main(["--model", "models/vision", "--out", "board"])
+    assert left.value.code == 1
+    assert "models/vision/config.json: field 'model_type': a model without a text tower" in capsys.readouterr().err
+    assert not (project / "board").exists()
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_the_examples_of_the_docs_run(project, place, monkeypatch, capsys):
+    """As pasted, but for what stands for a model of one's own, and models that would be downloaded."""
+    examples = re.findall(r"^```python\n(.*?)^```", DOCS.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(examples) == 3
+    own = CLIPModel("models/my_clip", None, "cpu")
+    own.mteb_model_meta = ModelMeta.create_empty(
+        overwrites={"name": "tiny/clip", "revision": "1", "modalities": ["image", "text"]}
+    )
+    monkeypatch.setattr(mteb, "get_model", lambda name: {"openai/clip-vit-base-patch32": own}[name])
+    monkeypatch.setitem(mteb.evaluate.__kwdefaults__, "cache", None)  # that of whoever runs the tests
+    code = examples[place].replace("open_clip:ViT-B-32/openai", "models/other")
+    for method in ("images", "texts"):
+        code = re.sub(
+            rf"(encode_{method}\(self, {method}\):.*\n +return) \.\.\.", rf"\1 Words().encode_{method}({method})", code
+        )
+    found = {"Words": Words}
+    exec(code, found)
+    if place == 1:
+        assert "'odmap_at_1': " in capsys.readouterr().out
+    else:
+        assert {row.model for row in found["board"].rows} == ({"mine", "clip"} if place == 0 else {"theirs"})
+        assert (project / "leaderboard/index.html").exists() == (place == 0)
 
 
 @pytest.mark.parametrize(

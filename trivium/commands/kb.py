@@ -109,7 +109,8 @@ def read_settings(folder: Path) -> "BaseSettings":
     from trivium.kvqae.bases.settings import BaseSettings
 
     if not (folder / PARAMS).is_file():
-        raise BadInput("there is no base yet: name the folder or file to make it from", file=folder)
+        raise BadInput("there is no base yet: name the folder or file to make it from", file=folder,
+                       expected=f"`python -m trivium kb FOLDER --out {folder}`")  # fmt: skip
     return validate(BaseSettings, section_of(read_parameters(folder / PARAMS), SECTION, folder / PARAMS), SECTION,
                     folder / PARAMS)  # fmt: skip
 

@@ -1,8 +1,12 @@
 """A folder of texts and pictures, and a tiny encoder of pictures, as a person would bring them."""
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_clip
@@ -28,6 +32,18 @@ def write_folder(folder: Path, entries: int) -> Path:
     for number in range(entries):
         write_entry(folder, f"tower_{number:02d}", number)
     return folder
+
+
+def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody may read this folder, not even root."""
+    scandir = os.scandir
+
+    def refusing(path: Any = ".") -> Any:
+        if Path(path) == folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
 
 
 def settings(root: Path, source: Path, **changes) -> BaseSettings:

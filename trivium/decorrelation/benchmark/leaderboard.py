@@ -199,7 +199,7 @@ def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
 def _source(each: Embedder | NamedModel) -> str:
     if isinstance(each, NamedModel):
         return f"{each.family}:{Path(each.where).name if Path(each.where).is_dir() else each.where}"
-    return f"Python: {type(each).__name__}"
+    return getattr(each, "source", None) or f"Python: {type(each).__name__}"
 
 
 def _notes(asked: BenchmarkSet, each: Embedder | NamedModel, model: Any) -> tuple[str, ...]:
