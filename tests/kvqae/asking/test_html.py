@@ -204,7 +204,7 @@ def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
     (data / "raw/viquae").mkdir(parents=True)
     records = [
         {"id": f"q{number}", "input": "Who is this?", "image": f"{number}.jpg", "wikidata_id": f"Q{number}",
-         "kilt_id": str(number), "url": "", "original_question": "", "meta": {},
+         "kilt_id": str(number), "url": "", "original_question": "?", "meta": {},
          "output": {"original_answer": name, "answer": [name], "provenance": []}}
         for number, name in enumerate(("Ada", "Bob", "Cyd"))
     ]  # fmt: skip
