@@ -1,4 +1,4 @@
-"""Stage `report`. The page: metrics/report/index.html and one a pipeline beside it, from the parts that exist."""
+"""Stage `report`. The page: index.html, a page a pipeline from the parts that exist, and the reproduction matrix."""
 
 import sys
 from pathlib import Path
@@ -16,6 +16,7 @@ from trivium.harness.stage import Context, run_stage
 from trivium.page.assembly import pages, thorough_html, weaker_html
 from trivium.page.claims_table import claims_html, front_html
 from trivium.page.contents import read_articles
+from trivium.page.reproduction import read_cells, read_log
 
 
 class PageParameters(Parameters):
@@ -25,8 +26,19 @@ class PageParameters(Parameters):
     portable: Portable = Field(description="How the numbers were computed")
 
 
-def main(parameters: PageParameters, context: Context, *, parts: Path, thorough: Path, out: Path) -> None:
+def main(
+    parameters: PageParameters,
+    context: Context,
+    *,
+    parts: Path,
+    thorough: Path,
+    published: Path,
+    log: Path,
+    out: Path,
+) -> None:
     """Assemble --out, `index.html`, and its neighbours, from parts, `make thorough` and `make weaker`.
+
+    The reproduction matrix comes from what the papers print and from the log of signed runs.
 
     A section whose part is not there names the stage that makes it.
     """
@@ -45,7 +57,7 @@ def main(parameters: PageParameters, context: Context, *, parts: Path, thorough:
             if dated.exists():
                 section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html(read_json(dated))}
                 article["sections"].append(section | {"folded": True})
-    for name, text in pages(articles, parameters.portable).items():
+    for name, text in pages(articles, read_cells(published), read_log(log), parameters.portable).items():
         with write_atomically(out.with_name(name)) as beside:
             beside.write_text(text, encoding="utf-8")
     for missing in (stage for article in articles for stage in article["missing"]):

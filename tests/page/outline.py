@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 from trivium.page.contents import ARTICLES
 
-PAGES = {"index.html", *(f"{pipeline}.html" for pipeline in ARTICLES)}
+PAGES = {"index.html", "reproduction.html", *(f"{pipeline}.html" for pipeline in ARTICLES)}
 
 
 class Outline(HTMLParser):

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.page.outline import Outline
 from trivium.errors import BadInput
 from trivium.files.tables import write_json
+from trivium.page.assembly import reproduction_page
 from trivium.page.reproduction import Cell, matrix, read_cells, read_log, signatures, values
 
 STAGES = yaml.safe_load(Path("dvc.yaml").read_text("utf-8"))["stages"]
@@ -26,6 +28,7 @@ def test_every_number_of_the_papers_main_tables_is_there() -> None:
     assert counted["decorrelation"] == 2 * 8 * 3 + 2 * 8 * 6  # data sets, rows, cut-offs; both directions
     assert counted["complexity"] == 7 + 7 * 7  # models; their factors
     assert len({cell.key for cell in cells}) == len(cells)
+    assert len({(cell.pipeline, cell.table, cell.row, cell.measure) for cell in cells}) == len(cells)
 
 
 def test_each_is_computed_by_a_stage_that_writes_its_file() -> None:
@@ -63,16 +66,20 @@ def test_values_are_in_the_papers_units_and_what_is_missing_is_left_out(tmp_path
     assert values(cells, tmp_path) == {"kvqae/evaluate.json:mrr": 51.23}
 
 
+def entry(scale: str, value: float, date: str, **changes: object) -> dict[str, object]:
+    told = {"date": date, "scale": scale, "by": "Ada", "commit": "abc123def456", "machine": "2 cores", "note": ""}
+    return told | {"values": {"kvqae/evaluate.json:mrr": value}} | changes
+
+
 def test_only_the_papers_scale_has_verdicts_and_the_last_entry_counts(tmp_path: Path) -> None:
-    def entry(scale: str, value: float, date: str) -> None:
-        told = {"date": date, "scale": scale, "by": "Ada", "commit": "abc123def456", "machine": "2 cores", "note": ""}
-        write_json(tmp_path / f"{date}-{scale}-abc123de.json", told | {"values": {"kvqae/evaluate.json:mrr": value}})
+    def write(scale: str, value: float, date: str) -> None:
+        write_json(tmp_path / f"{date}-{scale}-abc123de.json", entry(scale, value, date))
 
     assert read_log(tmp_path) == []
     assert "Nobody has signed" in signatures([])
-    entry("pilot", 70.0, "2030-01-01")
-    entry("paper", 40.0, "2030-01-02")
-    entry("paper", 59.0, "2030-01-03")
+    write("pilot", 70.0, "2030-01-01")
+    write("paper", 40.0, "2030-01-02")
+    write("paper", 59.0, "2030-01-03")
     log = read_log(tmp_path)
     lines = matrix([cell(), cell(metric="other")], log).splitlines()
     assert lines[0] == "### KVQAE, Table 1"
@@ -80,6 +87,54 @@ def test_only_the_papers_scale_has_verdicts_and_the_last_entry_counts(tmp_path: 
     assert lines[4] == "| a row | MRR | `dvc repro kvqae-evaluate` | 50 or 60 | 2 | 59 ✓ | 70 |"
     assert lines[5].endswith("| – | – |")
     assert "| 2030-01-03 | `paper` | Ada | `abc123de` | 2 cores | 1 | – |" in signatures(log)
-    (tmp_path / "2030-02-02-x.json").write_text("[]")
-    with pytest.raises(BadInput, match="not an entry of the log"):
+    html = reproduction_page([cell(), cell(measure="P@1", metric="other")], log)
+    rows = Outline(html).rows
+    assert rows == [
+        ["Measure", "paper prints", "scale paper", "scale pilot"],
+        ["a row"],
+        ["MRR", "50 or 60 ± 2", "59 ✓within", "70"],
+        ["P@1", "50 or 60 ± 2", "–", "–"],
+    ]
+    assert "<caption><code>dvc repro kvqae-evaluate</code></caption>" in html
+    assert "1 of 1 within the tolerance" in html
+    assert "<code>pilot</code>: 1 measured" in html
+    assert html.index("2030-01-03") < html.index("2030-01-01"), "the latest stands first"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ([], "not an entry of the log"),
+        ({"scale": "pilot"}, "not an entry of the log"),
+        (entry("pilot", 1.0, "2030-01-01", by=None), "field 'by'"),
+        (entry("pilot", 1.0, "2030-01-01", commit=7), "field 'commit'"),
+        (entry("pilot", 1.0, "2030-01-01", values={"a": "1"}), "expected a number"),
+        (entry("pilot", 1.0, "2030-01-01", values={"a": True}), "expected a number"),
+    ],
+)
+def test_what_is_no_entry_is_refused_by_its_file(tmp_path: Path, content: object, said: str) -> None:
+    write_json(tmp_path / "2030-02-02-x.json", content)
+    with pytest.raises(BadInput, match=rf"2030-02-02-x\.json: .*{said}"):
         read_log(tmp_path)
+
+
+def test_every_cell_is_on_the_page_with_its_command() -> None:
+    cells = read_cells()
+    html = reproduction_page(cells, [])
+    assert sum(len(row) > 1 for row in Outline(html).rows) == len(cells) + html.count("<thead>")
+    for stage in {cell.stage for cell in cells}:
+        assert f"<code>dvc repro {stage}</code>" in html
+    assert "Nobody has signed a run on real data yet." in html
+
+
+def test_what_somebody_signed_becomes_no_markup() -> None:
+    evil = "<script>alert('x')</script> | a\n\n# b"
+    log = [entry(evil, 1.0, evil, by=evil, machine=evil, note=evil, commit="<script>")]
+    html = reproduction_page([cell()], log)
+    assert html.count("<script>") == 1, "the page's own"
+    assert html.count("&lt;script&gt;alert") == 7
+    for text in (signatures(log), matrix([cell()], log)):
+        assert "<script" not in text
+        assert not any(line.startswith("# b") for line in text.splitlines())
+    (row,) = signatures(log).splitlines()[2:]
+    assert row.replace("\\|", "").count("|") == 8

@@ -33,6 +33,8 @@ def lines(answer: "Answer") -> Iterator[str]:
     known = "" if answer.score is None else f"probability {answer.score:.3f}, "
     yield f"{_printable(answer.text) or '(no answer)'}   ({known}{sum(answer.seconds.values()):.1f} s)"
     yield from map(entry_line, answer.entries)
+    if answer.alike:
+        yield f"picture: most like that of {_printable(answer.alike)}"
     yield from (f"note: {note}" for note in answer.notes)
     for rank, support in enumerate(answer.supports, 1):
         yield ""

@@ -15,8 +15,10 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import gradio
 
     from trivium.kvqae.asking.pipeline import Asker
+    from trivium.page.asking import Expected
 
 SAMPLES = 8  # test questions to pick from
 SESSIONS = 256  # of which gradio remembers something
@@ -44,7 +47,27 @@ SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
 
 
-def respond(asker: "Asker", question: str | None, picture: str | None, rerank: bool, uploads: Path) -> str:
+@dataclass(frozen=True)
+class Samples:
+    """Questions of the test set.
+
+    Attributes:
+        examples: [path of the picture, question].
+        expected: what is known of them, by the question and the digest of its picture.
+    """
+
+    examples: list[list[str]] = field(default_factory=list)
+    expected: "dict[tuple[str, str], Expected]" = field(default_factory=dict)
+
+
+def respond(
+    asker: "Asker",
+    question: str | None,
+    picture: str | None,
+    rerank: bool,
+    uploads: Path,
+    expected: "Mapping[tuple[str, str], Expected] | None" = None,
+) -> str:
     """HTML of the answer, or of why there is none.
 
     Args:
@@ -53,6 +76,7 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
         picture: path of the upload, None without one.
         rerank: whether the re-rankers have their say.
         uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
+        expected: what is known of questions of the test set, as `Samples` has it.
     """
     from trivium.kvqae.asking.pipeline import MAX_CHARACTERS
     from trivium.page.asking import answer_html, problem_html
@@ -63,35 +87,46 @@ def respond(asker: "Asker", question: str | None, picture: str | None, rerank: b
         answer = asker.ask(question, image, rerank=rerank)
     except BadInput as problem:
         return problem_html(str(problem))
-    return answer_html(question[:MAX_CHARACTERS], answer.picture, answer)
+    known = None if image is None else (expected or {}).get((question.strip(), sha256(image).hexdigest()))
+    return answer_html(question[:MAX_CHARACTERS], answer.picture, answer, known)
 
 
-def samples(root: Path, dataset: str, folder: Path) -> list[list[str]]:
-    """[path, question] of the first test questions with a picture; the pictures are written to `folder`."""
+def samples(root: Path, dataset: str, folder: Path) -> Samples:
+    """The first test questions with a picture; the pictures are written to `folder`."""
     from trivium.files.image_shards import Images
+    from trivium.files.tables import read_table
     from trivium.formats.questions import read_questions
     from trivium.kvqae.asking.project import made
+    from trivium.page.asking import Expected
 
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
-    picked: list[list[str]] = []
-    for question in read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl")):
-        if len(picked) < SAMPLES and question.image is not None and question.image in images:
-            path = folder / f"{len(picked)}.jpg"
-            path.write_bytes(images.read(question.image))
-            picked.append([str(path), question.text])
-    return picked
+    questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
+    picked = [each for each in questions if each.image is not None and each.image in images][:SAMPLES]
+    articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikipedia_id", "title"]).to_pydict()
+    titles = dict(zip(articles["wikipedia_id"], articles["title"], strict=True))
+    found = Samples()
+    for number, question in enumerate(picked):
+        image = images.read(str(question.image))
+        path = folder / f"{number}.jpg"
+        path.write_bytes(image)
+        found.examples.append([str(path), question.text])
+        entity = titles.get(question.wikipedia_id, "")
+        found.expected[question.text.strip(), sha256(image).hexdigest()] = Expected(question.answers, entity)
+    return found
 
 
-def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.Blocks":
+def build(asker: "Asker", known: Samples, uploads: Path) -> "gradio.Blocks":
     """The page: a picture, a question, the answer; `uploads` is gradio's temporary folder."""
     import gradio
 
+    from trivium.commands.page_server.look import heading
     from trivium.commands.page_server.quotas import WAITING
 
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
-        gradio.Markdown(
-            f"# {TITLE}\nThe picture shows a person, a place or a thing that the question does not name. "
-            "The answer is read in the passages below it."
+        heading(
+            TITLE,
+            "The picture shows a person, a place or a thing that the question does not name. "
+            "The answer is read in the passages below it.",
         )
         with gradio.Row():
             picture = picture_field()
@@ -102,10 +137,15 @@ def build(asker: "Asker", examples: list[list[str]], uploads: Path) -> "gradio.B
                 rerank = gradio.Checkbox(label="Re-rank (slower, better)", value=True, elem_id="rerank")
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
         answer = gradio.HTML(elem_id="answer")
-        gradio.Examples(examples, [picture, question], label="Questions of the test set", examples_per_page=SAMPLES)
+        gradio.Examples(
+            known.examples,
+            [picture, question],
+            label="Questions of the test set, whose answers are known",
+            examples_per_page=SAMPLES,
+        )
         gradio.on(
             [ask.click, question.submit],
-            lambda question, picture, rerank: respond(asker, question, picture, rerank, uploads),
+            lambda question, picture, rerank: respond(asker, question, picture, rerank, uploads, known.expected),
             [question, picture, rerank],
             answer,
             api_name="ask",
@@ -157,10 +197,10 @@ def serving(root: Path, *, row: str, host: str, port: int, token: str | None) ->
 
         with Asker(root, row) as asker:
             (folder / "samples").mkdir()
-            examples = samples(root, asker.dataset, folder / "samples")
-            for path, question in examples[:2]:  # a network's first look at a new shape is slow
+            known = samples(root, asker.dataset, folder / "samples")
+            for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
-            with listening(build(asker, examples, folder), folder, host=host, port=port, token=token):
+            with listening(build(asker, known, folder), folder, host=host, port=port, token=token):
                 yield address_of(host, port)
 
 
@@ -205,6 +245,7 @@ def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, tok
     from trivium.commands.page_server.connections import Connection
     from trivium.commands.page_server.doors import Doors
     from trivium.commands.page_server.guard import Guard
+    from trivium.commands.page_server.look import theme
     from trivium.kvqae.asking.pipeline import MAX_BYTES
     from trivium.page.asking import style
 
@@ -219,7 +260,7 @@ def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, tok
         show_error=False,
         ssr_mode=False,
         enable_monitoring=False,
-        theme=gradio.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+        theme=theme(),
         css=style(),
     )
     config = uvicorn.Config(

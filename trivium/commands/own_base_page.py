@@ -80,10 +80,11 @@ def build(bases: Mapping[str, "BaseAsker"], uploads: Path) -> "gradio.Blocks":
     """The page; `uploads` is gradio's temporary folder."""
     import gradio
 
+    from trivium.commands.page_server.look import heading
     from trivium.commands.page_server.quotas import WAITING
 
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
-        gradio.Markdown(f"# {TITLE}\nThe answer is read in the passages below it.")
+        heading(TITLE, "The answer is read in the passages below it.")
         if any(base.invented for base in bases.values()):
             gradio.Markdown(INVENTED)
         with gradio.Row():

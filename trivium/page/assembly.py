@@ -10,6 +10,7 @@ from trivium.harness.arithmetic import Portable
 from trivium.page.common import environment
 from trivium.page.contents import ARTICLES
 from trivium.page.glossary import GLOSSARY
+from trivium.page.reproduction import PIPELINES, Cell, last_signed, signed, tables
 
 # What `run.portable` means for whoever compares the page with another.
 ARITHMETIC: dict[Portable, str] = {
@@ -19,16 +20,28 @@ ARITHMETIC: dict[Portable, str] = {
 }
 
 
-def pages(articles: Sequence[dict[str, Any]], portable: Portable = "intel") -> dict[str, str]:
-    """Render all: `index.html`, and `{pipeline}.html` of each; of a pipeline that has not run its page says so.
+def pages(
+    articles: Sequence[dict[str, Any]],
+    cells: Sequence[Cell],
+    log: Sequence[Mapping[str, Any]],
+    portable: Portable = "intel",
+) -> dict[str, str]:
+    """Render all: `index.html`, `reproduction.html` and `{pipeline}.html`; of a pipeline that has not run it says so.
 
     Args:
         articles: as `read_articles` has them; the HTML of a section was rendered, and escaped, by the stage
             of its part.
+        cells: the papers' numbers.
+        log: who got what on real data, the oldest first.
         portable: `run.portable`, with which they were computed.
     """
     there = {article["pipeline"]: article for article in articles}
-    found = {"index.html": _render("landing.html", portable, articles=there, known=ARTICLES)}
+    found = {
+        "index.html": _render(
+            "landing.html", portable, articles=there, known=ARTICLES, numbers=len(cells), signatures=len(log)
+        ),
+        "reproduction.html": reproduction_page(cells, log, portable),
+    }
     for pipeline, known in ARTICLES.items():
         article = there.get(pipeline) or {"pipeline": pipeline, "title": known.title, "sections": []}
         found[f"{pipeline}.html"] = page(article, portable)
@@ -38,6 +51,20 @@ def pages(articles: Sequence[dict[str, Any]], portable: Portable = "intel") -> d
 def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
     """Render the page of one pipeline."""
     return _render("page.html", portable, article=article, known=ARTICLES)
+
+
+def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], portable: Portable = "intel") -> str:
+    """Render the reproduction matrix: every number of the papers beside the last signed one at each scale."""
+    return _render(
+        "reproduction.html",
+        portable,
+        known=ARTICLES,
+        pipelines=PIPELINES,
+        tables=tables(cells),
+        log=log,
+        last=last_signed(log),
+        signed=signed,
+    )
 
 
 def _render(template: str, portable: Portable, **values: Any) -> str:

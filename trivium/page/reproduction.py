@@ -4,7 +4,8 @@ A cell is one number of a paper's table. `tests/published` has what is expected,
 may be from it; `reproductions/` has one file a run that somebody has signed (`trivium reproduced`).
 """
 
-from collections.abc import Iterator, Mapping
+import html
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
+from trivium.page.decorrelation.results import DATASETS, VARIANTS, model_label
 from trivium.page.kvqae.reading import READING_ROWS, tolerances_of
 from trivium.page.kvqae.retrieval import MEASURES, RERANKED_TABLES, TABLES
 
@@ -23,6 +25,9 @@ WORLDS = {  # by pipeline, the sources of which none may be the sample's
     "decorrelation": ("coco", "decorrelation_models"),
     "complexity": ("calor", "complexity_models"),
 }
+# Of tables that print the same rows for several sets of questions.
+QUESTIONS = {"table_4_persons": "persons", "table_4_non_persons": "non-persons", "table_5_face": "face detected"}
+SIGNED = ("date", "scale", "by", "commit", "machine", "note")  # texts of an entry, beside its values
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,63 @@ class Cell:
             return None
         return min(abs(value - each) for each in self.expected) <= self.tolerance + 1e-9
 
+    @property
+    def printed(self) -> str:
+        """What the paper prints, in words."""
+        return " or ".join(f"{each:g}" for each in self.expected)
+
+    @property
+    def allowed(self) -> str:
+        """The tolerance; a dash where there is none."""
+        return "–" if self.tolerance is None else f"{self.tolerance:g}"
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What the last signed run at a scale gave for a cell.
+
+    Attributes:
+        value: in the paper's unit; None where that run does not have it.
+        agrees: whether it is within the tolerance; None at other scales than `paper`, which have other data.
+    """
+
+    value: float | None
+    agrees: bool | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper.
+
+    Attributes:
+        title: such as `Table 3`.
+        stages: that compute it.
+        rows: the cells of each row.
+    """
+
+    title: str
+    stages: list[str]
+    rows: dict[str, list[Cell]]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All of them, row by row."""
+        return [cell for row in self.rows.values() for cell in row]
+
+    def measured(self, last: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """Of the last entries of the scales those that have a number of this table."""
+        keys = {cell.key for cell in self.cells}
+        return {scale: entry for scale, entry in last.items() if keys & entry["values"].keys()}
+
+    def told(self, entry: Mapping[str, Any]) -> dict[str, int]:
+        """How many numbers an entry has, how many of them have a verdict, and how many are within the tolerance."""
+        found = [signed(cell, entry) for cell in self.cells]
+        return {
+            "measured": sum(each.value is not None for each in found),
+            "judged": sum(each.agrees is not None for each in found),
+            "within": sum(each.agrees is True for each in found),
+        }
+
 
 def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
     """All cells, paper by paper and table by table; one that stands in two tables stands here twice."""
@@ -80,9 +142,11 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
                     continue
                 rows, table = printed[block.published]["rows"], section.replace("table-", "Table ")
                 for ours, theirs in (block.names or {name: name for name in rows}).items():
+                    label, of = rows[theirs]["label"], QUESTIONS.get(block.published)
+                    row = f"{of}: {label}" if of else label
                     for measure, value in zip(MEASURES, rows[theirs]["values"], strict=True):
                         metric = f"{block.block}_{ours}_{measure['name']}"
-                        yield Cell("kvqae", table, rows[theirs]["label"], measure["label"], f"kvqae-{stage}",
+                        yield Cell("kvqae", table, row, measure["label"], f"kvqae-{stage}",
                                    f"{stage}.json", metric, 100.0, (value,), points)  # fmt: skip
     rows = printed["table_7"]["rows"]
     for ours, reading in READING_ROWS.items():
@@ -96,21 +160,27 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
 
 def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
     sides = {"image_to_text": "image → text", "text_to_image": "text → image"}
-    for dataset, name in (("coco", "COCO"), ("flickr30k", "Flickr30k")):
+    for dataset in ("coco", "flickr30k"):
         for row, found in printed["table_1"][dataset].items():
             for place, cutoff in enumerate(printed["cutoffs"]):
                 either = tuple(dict.fromkeys(found[each][place] for each in ("values", "also") if each in found))
+                metric = f"{dataset}_{row}_synthetic_odmap@{cutoff}"
                 yield _asked(
-                    "Table 1", f"{name}: {row}", f"ODmAP@{cutoff}", f"{dataset}_{row}_synthetic_odmap@{cutoff}", either,
-                    printed["tolerances"]["odmap"],
+                    "Table 1", _trained(dataset, row), f"ODmAP@{cutoff}", metric, either, printed["tolerances"]["odmap"]
                 )  # fmt: skip
         for row, found in printed["table_2"][dataset].items():
             for side, said in sides.items():
                 for place, cutoff in enumerate(printed["cutoffs"]):
                     yield _asked(
-                        "Table 2", f"{name}: {row}", f"R@{cutoff}, {said}", f"{dataset}_{row}_{side}_r@{cutoff}",
+                        "Table 2", _trained(dataset, row), f"R@{cutoff}, {said}", f"{dataset}_{row}_{side}_r@{cutoff}",
                         (found[side][place],), printed["tolerances"]["recall"],
                     )  # fmt: skip
+
+
+def _trained(dataset: str, row: str) -> str:
+    """What the page calls `clip_ours`, say."""
+    model, _, variant = row.partition("_")
+    return f"{DATASETS[dataset]}: {model_label(model)} {VARIANTS[variant]}"
 
 
 def _asked(table: str, row: str, measure: str, metric: str, expected: tuple[float, ...], tolerance: float) -> Cell:
@@ -143,6 +213,17 @@ def values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
     return found
 
 
+def tables(cells: Sequence[Cell]) -> dict[str, list[Table]]:
+    """The cells by pipeline, table and row."""
+    found: dict[str, dict[str, Table]] = {pipeline: {} for pipeline in PIPELINES}
+    for cell in cells:
+        table = found[cell.pipeline].setdefault(cell.table, Table(cell.table, [], {}))
+        if cell.stage not in table.stages:
+            table.stages.append(cell.stage)
+        table.rows.setdefault(cell.row, []).append(cell)
+    return {pipeline: list(by_title.values()) for pipeline, by_title in found.items()}
+
+
 def read_log(folder: Path = LOG) -> list[dict[str, Any]]:
     """All entries, the oldest first.
 
@@ -152,10 +233,32 @@ def read_log(folder: Path = LOG) -> list[dict[str, Any]]:
     entries = []
     for file in sorted(folder.glob("*.json")):
         entry = read_json(file)
-        if not isinstance(entry, dict) or not isinstance(entry.get("values"), dict) or "scale" not in entry:
-            raise BadInput("not an entry of the log", file=file, expected="what `trivium reproduced` writes")
+        expected = "what `trivium reproduced` writes"
+        if not isinstance(entry, dict) or not isinstance(entry.get("values"), dict):
+            raise BadInput("not an entry of the log", file=file, expected=expected)
+        for field in SIGNED:
+            if not isinstance(entry.get(field), str):
+                raise BadInput(
+                    "not an entry of the log", file=file, field=field, got=entry.get(field), expected=expected
+                )
+        for name, value in entry["values"].items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise BadInput("not an entry of the log", file=file, field=name, got=value, expected="a number")
         entries.append(entry)
     return entries
+
+
+def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The last entry of each scale, that of the papers first."""
+    last = {entry["scale"]: entry for entry in log}
+    return {scale: last[scale] for scale in sorted(last, key=lambda scale: (scale != "paper", scale))}
+
+
+def signed(cell: Cell, entry: Mapping[str, Any]) -> Signed:
+    """What an entry has of a cell."""
+    value = entry["values"].get(cell.key)
+    judged = value is not None and entry["scale"] == "paper"
+    return Signed(value, cell.agrees(value) if judged else None)
 
 
 def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
@@ -163,33 +266,28 @@ def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
 
     Numbers at another scale than `paper` come from other data, and have no verdict.
     """
-    last = {entry["scale"]: entry for entry in log}
-    scales = sorted(last, key=lambda scale: (scale != "paper", scale))
-    head = ["row", "measure", "command", "paper", "± points", *(f"`{scale}`" for scale in scales)]
+    last = last_signed(log)
+    head = ["row", "measure", "command", "paper", "± points", *(f"`{_cell(scale)}`" for scale in last)]
     parts = []
-    for pipeline, title in PIPELINES.items():
-        for table in dict.fromkeys(cell.table for cell in cells if cell.pipeline == pipeline):
-            rows = [cell for cell in cells if (cell.pipeline, cell.table) == (pipeline, table)]
+    for pipeline, of_paper in tables(cells).items():
+        for table in of_paper:
             lines = [
-                f"| {' | '.join([*_described(cell), *(_found(cell, last[scale], scale) for scale in scales)])} |"
-                for cell in rows
+                f"| {' | '.join([*_described(cell), *(_found(signed(cell, entry)) for entry in last.values())])} |"
+                for cell in table.cells
             ]
-            parts += [f"### {title}, {table}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines, ""]
+            title = f"### {PIPELINES[pipeline]}, {table.title}"
+            parts += [title, "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines, ""]
     return "\n".join(parts)
 
 
 def _described(cell: Cell) -> list[str]:
-    expected = " or ".join(f"{each:g}" for each in cell.expected)
-    tolerance = "–" if cell.tolerance is None else f"{cell.tolerance:g}"
-    return [cell.row, cell.measure, f"`dvc repro {cell.stage}`", expected, tolerance]
+    return [cell.row, cell.measure, f"`dvc repro {cell.stage}`", cell.printed, cell.allowed]
 
 
-def _found(cell: Cell, entry: Mapping[str, Any], scale: str) -> str:
-    value = entry["values"].get(cell.key)
-    if value is None:
+def _found(found: Signed) -> str:
+    if found.value is None:
         return "–"
-    agrees = cell.agrees(value) if scale == "paper" else None
-    return f"{value:g}" + {None: "", True: " ✓", False: " ✗"}[agrees]
+    return f"{found.value:g}" + {None: "", True: " ✓", False: " ✗"}[found.agrees]
 
 
 def signatures(log: list[dict[str, Any]]) -> str:
@@ -197,9 +295,14 @@ def signatures(log: list[dict[str, Any]]) -> str:
     if not log:
         return "Nobody has signed a run on real data yet. `trivium reproduced` makes the first entry."
     head = ["date", "scale", "by", "commit", "machine", "numbers", "note"]
-    lines = [
-        f"| {entry['date']} | `{entry['scale']}` | {entry['by']} | `{entry['commit'][:8]}` | {entry['machine']} "
-        f"| {len(entry['values'])} | {entry['note'] or '–'} |"
-        for entry in log
-    ]
+    lines = []
+    for entry in log:
+        date, scale, by, commit, machine, note = (_cell(entry[field]) for field in SIGNED)
+        told = [date, f"`{scale}`", by, f"`{commit[:8]}`", machine, str(len(entry["values"])), note or "–"]
+        lines.append(f"| {' | '.join(told)} |")
     return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines])
+
+
+def _cell(text: str) -> str:
+    """What somebody wrote, as the text of a cell in Markdown."""
+    return html.escape(" ".join(text.split()), quote=False).replace("|", "\\|")

@@ -6,14 +6,17 @@ import re
 import socket
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from PIL import Image
 
-from trivium.commands.ask_page import check_port, respond, samples
+from trivium.commands.ask_page import GRADIO, check_port, respond, samples
 from trivium.errors import BadInput
+from trivium.files.image_shards import write_images
+from trivium.files.tables import write_json_lines, write_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.systems import FaceFound
-from trivium.page.asking import answer_html, framed, problem_html, style
+from trivium.page.asking import COLOURS, Expected, answer_html, colours, framed, problem_html, style
 
 EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
 
@@ -81,9 +84,61 @@ def test_an_articles_picture_that_cannot_be_read_is_left_out():
     assert "data:image/jpeg" in html
 
 
-def test_colours_are_the_themes():
+def test_several_faces_are_framed_and_the_one_that_was_looked_at_has_another_colour():
+    faces = [FaceFound((0.1, 0.3, 0.3, 0.8), 0.9, 2), FaceFound((0.6, 0.3, 0.8, 0.8), 0.99, 2)]
+    image = np.asarray(picture(framed(jpeg(400, 200, "navy"), faces[1], faces)).convert("RGB")).astype(int)
+    orange = (np.abs(image - (255, 149, 0)) < 60).all(axis=2).any(axis=0).nonzero()[0]
+    white = (image > 200).all(axis=2).any(axis=0).nonzero()[0]
+    assert [orange.min() / 400, orange.max() / 400] == pytest.approx([0.6, 0.8], abs=0.03)
+    assert [white.min() / 400, white.max() / 400] == pytest.approx([0.1, 0.3], abs=0.03)
+    html = answer_html("who?", jpeg(), Answer("x", 1.0, [], faces[1], [], {"text": 0.1}, faces=faces))
+    assert "number 2 of 2 from the left" in html
+
+
+@pytest.mark.parametrize(
+    ("text", "alike", "said"),
+    [
+        (
+            "the ada!",
+            "Ada <L>",
+            ["✓ right", 'most like that of <strong>Ada &lt;L&gt;</strong> <span class="ask-right">✓'],
+        ),
+        ("Bob", "Bob", ["✗ expected:</span> <strong>Ada", "✗ It shows</span> <strong>Ada &lt;L&gt;"]),
+        ("Bob", "", ["The picture shows <strong>Ada &lt;L&gt;</strong>"]),
+    ],
+)
+def test_what_is_expected_of_a_test_question_stands_beside_the_answer(text, alike, said):
+    answer = Answer(text, 1.0, [], None, [], {"text": 0.1}, alike=alike)
+    html = answer_html("who?", None, answer, Expected(("Ada", "A. <L>"), "Ada <L>"))
+    for each in said:
+        assert each in html
+    assert "Accepted answers: Ada; A. &lt;L&gt;." in html
+    assert html.count("✓") == (2 if text == "the ada!" else 0)
+
+
+def test_nothing_is_expected_of_a_question_of_ones_own():
+    html = answer_html("who?", None, Answer("x", 1.0, [], None, [], {"text": 0.1}, alike="Bob"))
+    assert "The picture is most like that of <strong>Bob</strong>." in html
+    for said in ("ask-expected", "✓", "✗"):
+        assert said not in html
+
+
+def test_colours_are_the_reports(monkeypatch):
+    for name, value in GRADIO.items():
+        monkeypatch.setenv(name, value)
+    import gradio
+
     assert "var(--body-text-color)" in style()
-    assert re.findall(r"#[0-9a-f]{3,6}|url\(|@import", style()) == []
+    assert re.findall(r"url\(|@import", style()) == []
+    theme = gradio.themes.Default().set(**colours())
+    for name, light, dark in (
+        ("body_background_fill", "#fdfcfa", "#14171b"),
+        ("link_text_color", "#0b5e8a", "#7cc4ec"),
+    ):
+        assert (getattr(theme, name), getattr(theme, f"{name}_dark")) == (light, dark)
+    assert {f"{name}_dark" for name in COLOURS} <= colours().keys()
+    good = re.findall(r"--ask-good:(#[0-9a-f]+)", style())
+    assert good == ["#1c7c3c", "#7fd99a"]
 
 
 def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
@@ -135,6 +190,39 @@ def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
     assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / path), False, tmp_path / "uploads")
     inside = respond(Refusing(), "who?", str(tmp_path / "uploads/secret.jpg"), False, tmp_path / "uploads")
     assert inside == problem_html(f"no {EVIL}")
+
+
+class Answering(Listening):
+    def ask(self, question, image, *, rerank):
+        return Answer("Ada", 1.0, [], None, [], {"text": 0.1}, picture=image)
+
+
+def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
+    data, uploads = tmp_path / "data/kvqae", tmp_path / "uploads"
+    uploads.mkdir()
+    pictures = {f"{number}.jpg": jpeg(colour=colour) for number, colour in enumerate(("red", "blue"))}
+    (data / "raw/viquae").mkdir(parents=True)
+    records = [
+        {"id": f"q{number}", "input": "Who is this?", "image": f"{number}.jpg", "wikidata_id": f"Q{number}",
+         "kilt_id": str(number), "url": "", "original_question": "?", "meta": {},
+         "output": {"original_answer": name, "answer": [name], "provenance": []}}
+        for number, name in enumerate(("Ada", "Bob", "Cyd"))
+    ]  # fmt: skip
+    write_json_lines(data / "raw/viquae/test.jsonl", records)
+    write_images(data / "raw/images/questions", pictures.items())
+    write_table(data / "kb/articles.parquet", pa.table({"wikipedia_id": ["0"], "title": ["Ada L."]}))
+    known = samples(tmp_path, "raw", uploads)
+    assert [question for _, question in known.examples] == ["Who is this?"] * 2, "the third has no picture"
+    (ada, _), (bob, _) = known.examples
+    assert "✓ right" in respond(Answering(), " Who is this? ", ada, True, uploads, known.expected)
+    assert "The picture shows <strong>Ada L.</strong>" in respond(
+        Answering(), "Who is this?", ada, True, uploads, known.expected
+    )
+    said = respond(Answering(), "Who is this?", bob, True, uploads, known.expected)
+    assert "✗ expected:</span> <strong>Bob" in said
+    assert "The picture shows" not in said, "no article is about it"
+    assert "ask-expected" not in respond(Answering(), "Who else is this?", ada, True, uploads, known.expected)
+    assert "ask-expected" not in respond(Answering(), "Who is this?", None, True, uploads, known.expected)
 
 
 def test_samples_need_the_data(tmp_path):

@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import pytest
 from markupsafe import escape
@@ -43,6 +44,8 @@ def assembled(folder):
         None,
         parts=folder / "parts",
         thorough=folder / "thorough",
+        published=Path("tests/published"),
+        log=folder / "reproductions",
         out=folder / "index.html",
     )
     assert {path.name for path in folder.glob("*.html")} == PAGES
@@ -74,6 +77,7 @@ def test_the_landing_screen_asks_and_answers_once_a_pipeline(tmp_path):
         "kvqae",
         "decorrelation",
         "complexity",
+        "reproduced",
         "next",
     ]  # as the papers came
     assert html.count("<strong>Sample world.</strong>") == 1
@@ -136,7 +140,7 @@ def test_what_is_no_part_is_refused(tmp_path, content, problem):
 
 
 def test_self_contained():
-    for html in (page(ARTICLE), pages([])["index.html"]):
+    for html in (page(ARTICLE), pages([], [], [])["index.html"]):
         for address in ("src=", "@import", "url(", "http"):
             assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
         assert '<meta name="viewport"' in html
@@ -206,6 +210,21 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
     assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span><span class="interval">p = 0.250</span></td>' in html
     assert "seed 3<small>partner there: 50 %, objects named: 95 %</small>" in html
     assert "at commit <code>abc123de</code> on 2030-01-02" in html
+
+
+def test_the_landing_screen_says_how_many_signed_and_leads_to_the_matrix(tmp_path):
+    written(tmp_path, "kvqae", "sizes")
+    found = assembled(tmp_path)
+    assert "Nobody has signed" in found["index"]
+    assert 'href="reproduction.html">The reproduction matrix</a> has 352 numbers' in found["index"]
+    texts = {"date": "2030-01-02", "scale": "paper", "by": "Ada", "commit": "abc", "machine": "2 cores", "note": ""}
+    value = {"kvqae/evaluate.json:article_face_arcface_mrr": 54.0}
+    write_json(tmp_path / "reproductions" / "2030-01-02-paper-abc.json", texts | {"values": value})
+    found = assembled(tmp_path)
+    assert "People have signed 1 run on real data." in found["index"]
+    assert "1 of 1 within the tolerance" in found["reproduction"]
+    for name in ("index", *ARTICLES):
+        assert '<a class="pipeline" href="reproduction.html">' in found[name]
 
 
 @pytest.mark.parametrize(

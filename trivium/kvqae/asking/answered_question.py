@@ -62,6 +62,7 @@ class Answer:
         entries: of a base of one's own: what the picture may show, best first; empty where nothing was looked for.
         faces: of the picture, from left to right, where one may be chosen.
         invented: whether the models know the sample's invented world alone.
+        alike: title of the article whose picture the image systems put first; empty where none looked.
     """
 
     text: str
@@ -74,3 +75,4 @@ class Answer:
     entries: Sequence[Recognised] = ()
     faces: Sequence[FaceFound] = ()
     invented: bool = False
+    alike: str = ""

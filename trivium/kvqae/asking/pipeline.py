@@ -7,7 +7,7 @@ none), so a question of the test set gets the passages and the answer that the s
 import ctypes
 import io
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -188,7 +188,15 @@ class _Pipeline:
             supports.append(Support(passage, title, text, score, first, mark, picture, again))
         if not passages:
             notes.append("Nothing in the knowledge base matches.")
-        return Answer(given.prediction, given.score, supports, seen.face, notes, seconds)
+        alike = self._alike(seen, contributions)
+        return Answer(given.prediction, given.score, supports, seen.face, notes, seconds, alike=alike)
+
+    def _alike(self, seen: Seen, contributions: Mapping[int, Mapping[str, float]]) -> str:
+        """The article that the row's image systems together give most to."""
+        looked = [system for system in self._systems if system in seen.runs]
+        if not looked or not contributions:
+            return ""
+        return self._texts[max(contributions, key=lambda passage: sum(contributions[passage][s] for s in looked))][0]
 
     def _look(self, image: bytes | None, notes: list[str]) -> Seen:
         """What the image systems find; notes say what they could not do."""
