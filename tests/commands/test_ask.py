@@ -85,6 +85,11 @@ def test_options_that_do_not_go_together(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
+def test_what_the_picture_is_most_like():
+    answer = Answer("x", 0.5, [], None, [], {}, alike="Ada\x1b[2J")
+    assert list(lines(answer))[1] == "picture: most like that of Ada [2J"
+
+
 def test_what_the_picture_shows():
     entries = [Recognised("Ada\x1b[2J", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
     answer = Answer("", None, [], None, [], {"text": 0.25}, entries=entries)

@@ -165,6 +165,7 @@ def test_without_a_picture_the_text_systems_answer_and_it_is_said(asker, asked):
     assert answer.supports
     assert all(support.contributions["arcface"] == support.contributions["clip"] == 0 for support in answer.supports)
     assert answer.notes == ["No picture was given: the answer comes from the text systems alone."]
+    assert answer.alike == ""
 
 
 def test_one_face_none_and_several(asker, asked, face):
@@ -219,6 +220,21 @@ def test_questions_of_any_kind(asker, asked, face):
     for question in ("", "  ", "\u200b", "\0"):
         with pytest.raises(BadInput, match="the question is empty"):
             asker.ask(question, face)
+
+
+def test_the_picture_is_most_like_the_first_of_its_only_system(asker, built, asked):
+    """With a face ArcFace alone looks, and its list was written by its stage."""
+    data = built.folder / "data/kvqae"
+    run = read_run(data / "runs/image/arcface/test.trec")
+    article_of = read_table(data / "kb/passages.parquet", ["article"])["article"].to_pylist()
+    titles = read_table(data / "kb/articles.parquet", ["title"])["title"].to_pylist()
+    first = {query: int(documents[0]) for query, documents in zip(run.queries, run.documents, strict=True)}
+    faces = [(question, image) for question, image in asked if first.get(question.id, -1) >= 0][:20]
+    same = [
+        asker.ask(question.text, image, rerank=False).alike == titles[article_of[first[question.id]]]
+        for question, image in faces
+    ]
+    assert sum(same) >= 0.9 * len(same) > 0
 
 
 def test_eight_threads_get_what_one_gets(asker, asked):
@@ -506,12 +522,14 @@ def test_click_through(browser, face, tmp_path):
     assert browser.find_elements(By.CSS_SELECTOR, ".ask-bars .ask-more, .ask-bars .ask-less")
     assert "face, ArcFace" in answer.text
     assert "face found" in browser.find_element(By.CSS_SELECTOR, ".ask-head figcaption").text
+    assert browser.find_elements(By.CSS_SELECTOR, ".ask-expected") == []
 
     press(browser, shown(browser, "tbody tr")[0])  # a question of the test set, with its picture
     box = browser.find_element(By.CSS_SELECTOR, "textarea")
     WebDriverWait(browser, 30).until(lambda _: box.get_attribute("value") not in ("", EVIL))
     press_and_wait(browser)
     assert browser.find_element(By.CSS_SELECTOR, ".ask-question").text == box.get_attribute("value")
+    assert re.search("✓ right|✗ expected: .", browser.find_element(By.CSS_SELECTOR, ".ask-expected").text)
 
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.execute_script(wide) <= 0
@@ -533,6 +551,17 @@ def test_not_an_image_is_said(browser, tmp_path):
     upload.send_keys(str(fake))
     shown(browser, "#picture img")
     assert "this is not an image that can be read" in ask(browser, "who is this?").text
+
+
+@pytest.mark.browser
+def test_a_button_turns_light_to_dark_and_back(browser):
+    button = shown(browser, "#theme")[0]
+    body = browser.find_element(By.TAG_NAME, "body")
+    light = body.value_of_css_property("background-color")
+    button.click()
+    WebDriverWait(browser, 30).until(lambda _: body.value_of_css_property("background-color") != light)
+    button.click()
+    WebDriverWait(browser, 30).until(lambda _: body.value_of_css_property("background-color") == light)
 
 
 @pytest.mark.browser

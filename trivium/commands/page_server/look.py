@@ -6,7 +6,11 @@ if TYPE_CHECKING:  # seconds to import
     import gradio
 
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]  # the report's
-_TURN = "() => document.body.classList.toggle('dark')"
+_TURN = """() => {
+  document.body.classList.toggle("dark");
+  document.body.style.background = "var(--body-background-fill)";  // gradio has set it to a colour
+  return [];
+}"""
 
 
 def theme() -> "gradio.themes.Base":
@@ -23,6 +27,7 @@ def heading(title: str, text: str) -> None:
     import gradio
 
     with gradio.Row():
-        gradio.Markdown(f"# {title}\n{text}")
+        gradio.Markdown(f"# {title}")
         turn = gradio.Button("Light or dark", size="sm", scale=0, min_width=140, elem_id="theme")
     turn.click(None, js=_TURN, api_visibility="private")
+    gradio.Markdown(text)
