@@ -96,7 +96,7 @@ def odmap(
 
     Args:
         models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
-            the latter.
+            the latter. What an object calls its `source` is told as such, and its `note` is shown.
         project: folder of the built project.
         dataset, filling, positives: see `read_benchmark`.
         captioners: {name: an object with `caption`, or a folder or hub name of a BLIP captioner}.
