@@ -11,7 +11,8 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
-from trivium.page.kvqae.retrieval import TABLES, labels_of, retrieval_html
+from trivium.page.kvqae.published import TABLES
+from trivium.page.kvqae.retrieval import labels_of, retrieval_html
 from trivium.page.kvqae.smaller_base import noted
 
 

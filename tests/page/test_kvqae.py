@@ -21,9 +21,10 @@ from tests.page.parts import render, render_part
 from trivium.files.tables import read_json, write_json
 from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
 from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
+from trivium.page.kvqae.published import RERANKED_TABLES, TABLES, Shown
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
-from trivium.page.kvqae.retrieval import RERANKED_TABLES, TABLES, Shown, labels_of, reranked_labels_of, retrieval_html
+from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
 

@@ -14,9 +14,9 @@ import yaml
 
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.page.decorrelation.results import DATASETS, VARIANTS, model_label
+from trivium.page.decorrelation.names import DATASETS, VARIANTS
+from trivium.page.kvqae.published import MEASURES, RERANKED_TABLES, TABLES
 from trivium.page.kvqae.reading import READING_ROWS, tolerances_of
-from trivium.page.kvqae.retrieval import MEASURES, RERANKED_TABLES, TABLES
 
 PUBLISHED, METRICS, LOG = Path("tests/published"), Path("metrics"), Path("reproductions")
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
@@ -162,25 +162,25 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
     sides = {"image_to_text": "image → text", "text_to_image": "text → image"}
     for dataset in ("coco", "flickr30k"):
         for row, found in printed["table_1"][dataset].items():
+            label = _trained(dataset, row, printed["models"])
             for place, cutoff in enumerate(printed["cutoffs"]):
                 either = tuple(dict.fromkeys(found[each][place] for each in ("values", "also") if each in found))
                 metric = f"{dataset}_{row}_synthetic_odmap@{cutoff}"
-                yield _asked(
-                    "Table 1", _trained(dataset, row), f"ODmAP@{cutoff}", metric, either, printed["tolerances"]["odmap"]
-                )  # fmt: skip
+                yield _asked("Table 1", label, f"ODmAP@{cutoff}", metric, either, printed["tolerances"]["odmap"])
         for row, found in printed["table_2"][dataset].items():
+            label = _trained(dataset, row, printed["models"])
             for side, said in sides.items():
                 for place, cutoff in enumerate(printed["cutoffs"]):
+                    metric, expected = f"{dataset}_{row}_{side}_r@{cutoff}", (found[side][place],)
                     yield _asked(
-                        "Table 2", _trained(dataset, row), f"R@{cutoff}, {said}", f"{dataset}_{row}_{side}_r@{cutoff}",
-                        (found[side][place],), printed["tolerances"]["recall"],
-                    )  # fmt: skip
+                        "Table 2", label, f"R@{cutoff}, {said}", metric, expected, printed["tolerances"]["recall"]
+                    )
 
 
-def _trained(dataset: str, row: str) -> str:
+def _trained(dataset: str, row: str, models: Mapping[str, str]) -> str:
     """What the page calls `clip_ours`, say."""
     model, _, variant = row.partition("_")
-    return f"{DATASETS[dataset]}: {model_label(model)} {VARIANTS[variant]}"
+    return f"{DATASETS[dataset]}: {models[model]} {VARIANTS[variant]}"
 
 
 def _asked(table: str, row: str, measure: str, metric: str, expected: tuple[float, ...], tolerance: float) -> Cell:

@@ -9,7 +9,8 @@ from pyarrow import csv
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.files.tables import read_json
 from trivium.page.common import environment
-from trivium.page.decorrelation.results import DATASETS, Results
+from trivium.page.decorrelation.names import DATASETS
+from trivium.page.decorrelation.results import Results
 
 REJECTED = "rejected_"
 REASONS = {

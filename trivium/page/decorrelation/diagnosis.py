@@ -8,7 +8,8 @@ from trivium.decorrelation.matrix import groups
 from trivium.files.tables import read_json
 from trivium.page.common import environment
 from trivium.page.decorrelation.corpus import class_pairs
-from trivium.page.decorrelation.results import DATASETS, Results, model_label, points, shown
+from trivium.page.decorrelation.names import DATASETS
+from trivium.page.decorrelation.results import Results, model_label, points, shown
 
 WEAK = 0.5  # of CLIP's R@1, below which a model is called weak
 _FEW = 3  # classes at either end

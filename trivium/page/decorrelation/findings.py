@@ -8,8 +8,9 @@ from trivium.page.claims import claim_html, not_asked_html
 from trivium.page.claims import verdict as verdict_of
 from trivium.page.common import environment, probability
 from trivium.page.decorrelation.checks import Expected, checks
+from trivium.page.decorrelation.names import DATASETS
 from trivium.page.decorrelation.notes import notes
-from trivium.page.decorrelation.results import DATASETS, Results, model_label, points, shown
+from trivium.page.decorrelation.results import Results, model_label, points, shown
 
 Comparison = Mapping[str, Any]
 SHORT = {

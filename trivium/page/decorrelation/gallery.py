@@ -15,8 +15,9 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_table
 from trivium.formats import masks
 from trivium.page.common import environment, half_each
+from trivium.page.decorrelation.names import DATASETS, VARIANTS
 from trivium.page.decorrelation.outlined import small
-from trivium.page.decorrelation.results import DATASETS, MAIN, VARIANTS, Results, model_label
+from trivium.page.decorrelation.results import MAIN, Results, model_label
 
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking, where one of them was trained

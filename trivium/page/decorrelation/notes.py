@@ -10,7 +10,8 @@ from trivium.files.tables import read_json
 from trivium.page.common import probability
 from trivium.page.decorrelation.checks import Check, empty_box
 from trivium.page.decorrelation.corpus import partner_rows
-from trivium.page.decorrelation.results import DATASETS, Results, points, shown
+from trivium.page.decorrelation.names import DATASETS
+from trivium.page.decorrelation.results import Results, points, shown
 
 _PHOTOGRAPHS = "photographs cannot be"
 _NOT_RENDERED = {

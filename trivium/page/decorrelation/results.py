@@ -11,15 +11,8 @@ from trivium.decorrelation.matrix import Cell, groups, parse_cells
 from trivium.decorrelation.models.kind import KINDS
 from trivium.files.tables import read_json
 from trivium.harness.parameters import used_values
+from trivium.page.decorrelation.names import DATASETS
 
-VARIANTS = {
-    "zero_shot": "zero-shot",
-    "finetune": "finetuned on D",
-    "ours": "+ ours, on D ∪ D′",
-    "longer": "on D, more steps",
-    "zero": "on D ∪ D′, zero filled",
-}
-DATASETS = {"coco": "COCO", "flickr30k": "Flickr30k", "control": "Control world"}
 MAIN = tuple(  # those that the paper does not print, of a frozen CNN, are shown where they ran
     (model, variant)
     for model, variants in (

@@ -10,17 +10,8 @@ from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.files.tables import read_json
 from trivium.page.agreement import agreement
 from trivium.page.common import environment, probability
-from trivium.page.decorrelation.results import (
-    DATASETS,
-    EVERY_CELL,
-    MAIN,
-    VARIANTS,
-    Results,
-    Value,
-    model_label,
-    points,
-    recipe,
-)
+from trivium.page.decorrelation.names import DATASETS, VARIANTS
+from trivium.page.decorrelation.results import EVERY_CELL, MAIN, Results, Value, model_label, points, recipe
 
 CAPTIONS = {
     "noun_phrase": "noun-phrase removal",

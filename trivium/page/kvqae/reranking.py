@@ -6,10 +6,9 @@ from typing import Any
 from trivium.kvqae.rerankers.reranker import RERANKERS
 from trivium.page.common import environment
 from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings, within
+from trivium.page.kvqae.published import RERANKED_TABLES, Shown
 from trivium.page.kvqae.retrieval import (
-    RERANKED_TABLES,
     WITHOUT_RRT,
-    Shown,
     labels_of,
     reranked_labels_of,
     retrieval_html,

@@ -1,7 +1,6 @@
 """KVQAE's tables of retrieval and re-ranking, 2 to 6, and Figure 4."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -13,14 +12,9 @@ from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
 from trivium.page.figures import boxes
+from trivium.page.kvqae.published import MEASURES, Shown
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
-MEASURES = (
-    {"name": "mrr", "label": "MRR"},
-    {"name": "precision@1", "label": "P@1"},
-    {"name": "precision@20", "label": "P@20"},
-    {"name": "hits@20", "label": "Hits@20"},
-)
 TEXT_LABELS = {"bm25": "B (BM25, text only)"} | {
     name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()
 }
@@ -77,42 +71,6 @@ def _formula(systems: Iterable[str]) -> str:
         if symbols:
             terms.append(f"{factor}·{inside}" if len(symbols) == 1 else f"{factor}({inside})")
     return " + ".join(terms)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A block of measured rows, and what the paper prints about it.
-
-    Attributes:
-        block: its key.
-        published: the published table that stands beside it, or None.
-        names: our row → the published one; empty where they have the same names.
-    """
-
-    block: str
-    published: str | None = None
-    names: dict[str, str] = field(default_factory=dict)
-
-
-# Section → its blocks.
-TABLES: dict[str, tuple[Shown, ...]] = {
-    "table-2": (
-        Shown("article_face", "table_2", {"arcface": "arcface_face"}),
-        Shown("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
-        Shown("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
-    ),
-    "table-3": (Shown("passage", "table_3"),),
-    "table-4": (
-        Shown("passage_persons", "table_4_persons"),
-        Shown("passage_non_persons", "table_4_non_persons"),
-        Shown("passage_face"),
-        Shown("passage_no_face"),
-    ),
-}
-RERANKED_TABLES: dict[str, tuple[Shown, ...]] = {
-    "table-5": (Shown("article_face", "table_5_face"), Shown("article", "table_5")),
-    "table-6": (Shown("passage", "table_6"),),
-}
 
 
 def retrieval_html(
