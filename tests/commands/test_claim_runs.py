@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
-from trivium.commands.claim_runs import TARGETS, ClaimRun, as_in, behind, claim_runs, outdated, record
+from trivium.commands.claim_runs import TARGETS, TRAINED, ClaimRun, as_in, behind, claim_runs, outdated, record
 from trivium.commands.thorough import write_parameters
 from trivium.harness.code.digest import Code, code_root
 from trivium.harness.code.pipeline import Pipeline
@@ -44,10 +44,15 @@ def test_every_run_is_a_pipeline_that_can_be_run(run):
             assert {name.rpartition("_")[2] for name in cells} == {str(run.training)}
 
 
-def test_the_first_training_of_kvqae_is_that_of_the_default():
-    first, second = (ClaimRun("kvqae", training, 4).changes(ROOT, ROOT / "params.yaml") for training in (0, 1))
-    assert first == {"kvqae": {"world": {"seed": 4}, "read": {"seeds": [0]}}}
-    assert second["kvqae"]["rerank_finetune"] == {"seed": 1}
+def test_kvqae_trains_as_long_as_the_scale_says_with_each_seed():
+    told = read_parameters(ROOT / "scales" / "claims.yaml")["kvqae"]
+    first, second = (ClaimRun("kvqae", training, 4).changes(ROOT, ROOT / "params.yaml")["kvqae"] for training in (0, 1))
+    assert {stage: values for stage, values in first.items() if stage in told} == told
+    assert second == told | {
+        "world": {"seed": 4},
+        "read": {"seeds": [1]},
+        **{stage: told.get(stage, {}) | {"seed": 1} for stage in TRAINED},
+    }
 
 
 def test_what_stands_behind_a_stage():

@@ -1,10 +1,15 @@
 import re
+from pathlib import Path
 
 from tests.claims.invented import evidence, keep
 from trivium.claims.evidence import kept
+from trivium.claims.registry import CLAIMS
 from trivium.claims.verdicts import judge
+from trivium.commands.claim_runs import TRAINED
+from trivium.harness.parameters import read_parameters
 from trivium.page import claims_table
 
+ROOT = Path(__file__).parents[2]
 TAGS = re.compile("<[^>]+>")
 
 
@@ -31,11 +36,12 @@ def test_a_row_a_claim_with_what_each_world_showed(tmp_path):
     html = claims_html(tmp_path, "decorrelation")
     looks, less, keeps, nothing = rows_of(html)
     assert looks.startswith("CLIP trained with painted-out objects")
-    assert "ODmAP@1 holds 7.0 7.0 [7.0, 7.0] ≥ 0.0 holds, p &lt; 0.001" in looks
-    assert " holds 50.0 50.0 " in less
+    assert "ODmAP@1 holds 7.0 [7.0, 7.0] ≥ 0.0 holds, p &lt; 0.001" in looks
+    assert " holds 50.0 " in less
     assert "may lose 5 points holds −1.0 " in keeps
-    assert "within 5 points does not hold – 2.0 " in nothing
+    assert "within 5 points does not hold 2.0 " in nothing
     assert "Not all runs are there yet" not in html
+    assert "longer than those of the tables below" not in html
     assert "on 2026-01-02 at commit 01234567" in html
 
 
@@ -44,9 +50,22 @@ def test_what_is_not_there_yet_is_told(tmp_path):
     html = claims_html(tmp_path, "kvqae")
     assert "Not all runs are there yet" in html
     first = rows_of(html)[0]
-    assert "cannot tell – – 50.0" in first
+    assert "cannot tell – 50.0" in first
     assert "holds, 2 of 3 trainings" in first
     assert first.endswith("–")
+
+
+def test_longer_trainings_are_told_where_the_scale_has_them(tmp_path):
+    told, usual = (read_parameters(ROOT / name) for name in ("scales/claims.yaml", "params.yaml"))
+    longer = {pipeline for pipeline in CLAIMS if any(
+        value > usual[pipeline][stage][key]
+        for stage, changes in told.get(pipeline, {}).items() if stage in TRAINED
+        for key, value in changes.items() if key.endswith("steps")
+    )}  # fmt: skip
+    assert longer == claims_table.LONGER
+    for pipeline in longer:
+        keep(tmp_path, pipeline, evidence(pipeline))
+        assert "longer than those of the tables below" in (claims_html(tmp_path, pipeline) or "")
 
 
 def test_the_sentence_that_stands_first_has_the_worlds_verdict(tmp_path):

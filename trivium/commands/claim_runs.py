@@ -20,7 +20,7 @@ TARGETS = {
     "decorrelation": ("decorrelation-evaluate",),
     "complexity": ("complexity-score", "complexity-factors"),
 }
-# KVQAE's trainings on the sample; of seed 0, their default, they are those of `make repro`.
+# KVQAE's trainings on the sample.
 TRAINED = ("dpr_pretrain", "dpr_finetune", "rerank_pretrain", "rerank_finetune", "rrt", "reader_pretrain")
 
 
@@ -47,16 +47,17 @@ class ClaimRun:
         """What it changes in `params.yaml`, as a scale.
 
         Args:
-            root: of the project, where `SCALE` has decorrelation's cells of all trainings.
+            root: of the project, where `SCALE` has how long KVQAE trains, and decorrelation's cells of all trainings.
             params: whose cells of decorrelation it does not need.
         """
         of_world = {"world": {"seed": self.world}}
-        if self.pipeline == "kvqae":
-            seeds = {stage: {"seed": self.training} for stage in TRAINED} if self.training else {}
-            return {"kvqae": {**of_world, **seeds, "read": {"seeds": [self.training]}}}
         if self.pipeline == "complexity":
             return {"complexity": {**of_world, "finetune": {"seeds": [self.training]}}}
-        told = read_parameters(root / SCALE)["decorrelation"]
+        told = read_parameters(root / SCALE)[self.pipeline]
+        if self.pipeline == "kvqae":
+            seed = {"seed": self.training} if self.training else {}  # 0 is the default
+            trained = {stage: told.get(stage, {}) | seed for stage in TRAINED}
+            return {"kvqae": {**told, **of_world, **trained, "read": {"seeds": [self.training]}}}
         mine = {name: cell for name, cell in told["cells"].items() if name.endswith(f"_{self.training}")}
         cells = dict.fromkeys(read_parameters(params)["decorrelation"]["cells"]) | mine
         return {"decorrelation": {**told, **of_world, "cells": cells}}
