@@ -14,6 +14,7 @@ from trivium.page.common import write_part
 from trivium.page.complexity.material import read_answered, read_found, read_published, weak_models
 from trivium.page.complexity.models import figure_2_html, table_1_html
 from trivium.page.complexity.readers import MEASURES, cuts, leaks, replies, trainings
+from trivium.page.thorough import read_thorough
 
 FIGURE_2 = "rouge_l"  # drawn in this measure, whichever is analysed
 
@@ -23,7 +24,7 @@ class ModelsPageParameters(Parameters):
 
     elsewhere: ClassVar = {
         "world": "world.calor",
-        "world_seed": "complexity.world.seed",
+        "sample_world": "complexity.world",
         "readers": "complexity.finetune.models",
         "seeds": "complexity.finetune.seeds",
         "prompted": "complexity.prompt.models",
@@ -32,7 +33,7 @@ class ModelsPageParameters(Parameters):
         "weak_exact": "complexity.page.weak_exact",
     }
     world: str = Field(description="Where the evaluation texts come from")
-    world_seed: int = Field(description="Of the sample world")
+    sample_world: dict[str, Any] = Field(description="The sample world")
     readers: dict[str, dict[str, Any]] = Field(description="Models that are fine-tuned")
     seeds: list[int] = Field(description="Of their trainings")
     prompted: dict[str, dict[str, Any]] = Field(description="Models that are prompted")
@@ -46,12 +47,17 @@ class ModelsPageParameters(Parameters):
 
 def main(
     parameters: ModelsPageParameters, context: Context, *, scores: Path, factors: Path, judged: Path,
-    found: Sequence[Path], folder: Path, published: Path, out: Path,
+    found: Sequence[Path], folder: Path, published: Path, thorough: Path, out: Path,
 ) -> dict[str, float]:  # fmt: skip
-    """Render both; `folder` holds what trainings and answers counted, `judged` are the frames' human judgements."""
+    """Render both.
+
+    `folder` holds what trainings and answers counted, `judged` are the frames' human judgements, and `thorough` is what
+    `make thorough` found.
+    """
     printed, metrics = read_published(published), read_found(found)
     readers, asked = parameters.readers, parameters.prompted
     known = read_answered(scores, printed, readers, asked)
+    sample = parameters.world == "sample"
     told = [*cuts(folder, known.first), *replies(asked, metrics["prompt"])]
     table_1 = table_1_html(
         known.kinds,
@@ -68,7 +74,8 @@ def main(
         other_measure=parameters.measure != FIGURE_2,
         replies=[(known.labels[model], *rest) for model, *rest in told],
         leaks=leaks(metrics["world"]),
-        sample_seed=parameters.world_seed if parameters.world == "sample" else None,
+        sample_seed=parameters.sample_world["seed"] if sample else None,
+        thorough=read_thorough(thorough, "score", parameters.sample_world, sample=sample),
     )
     figure_2 = figure_2_html(
         known.rows,

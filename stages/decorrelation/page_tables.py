@@ -12,6 +12,7 @@ from trivium.page.common import write_part
 from trivium.page.decorrelation.results import read_results
 from trivium.page.decorrelation.sweep import figure_4_html
 from trivium.page.decorrelation.tables import appendix_b_html, table_1_html, table_2_html, table_3_html
+from trivium.page.thorough import read_thorough
 
 
 class TablesPageParameters(Parameters):
@@ -20,6 +21,7 @@ class TablesPageParameters(Parameters):
     elsewhere: ClassVar = {
         "coco": "world.coco",
         "flickr30k": "world.flickr30k",
+        "world": "decorrelation.world",
         "matching": "decorrelation.phrases.matching",
         "training": "decorrelation.removals.training",
         "models": "decorrelation.train.models",
@@ -28,6 +30,7 @@ class TablesPageParameters(Parameters):
     }
     coco: str = Field(description="Where COCO's data comes from")
     flickr30k: str = Field(description="Where Flickr30k's data comes from")
+    world: dict[str, Any] = Field(description="The sample world")
     matching: str = Field(description="How phrases name classes")
     training: str = Field(description="Removals of a training picture")
     models: dict[str, dict[str, Any]] = Field(description="How models are trained")
@@ -37,21 +40,23 @@ class TablesPageParameters(Parameters):
 
 def main(
     parameters: TablesPageParameters, context: Context, *, evaluated: Path, comparisons: Path, folder: Path,
-    published: Path, used: Path, paper: Path, out: Path,
+    published: Path, used: Path, paper: Path, thorough: Path, out: Path,
 ) -> None:  # fmt: skip
-    """Render the tables; `folder` holds the metrics of stage pairs."""
+    """Render the tables; `folder` holds the metrics of stage pairs, `thorough` what `make thorough` found."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     results, trained = read_results(used, evaluated, comparisons), parameters.models
     worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}
     papers = read_parameters(paper)["decorrelation"]["train"]["models"]
-    told = {
+    told: dict[str, Any] = {
         "samples": [name for name in results.datasets if worlds.get(name, "sample") == "sample"],
         "as_long": [name for name, each in trained.items() if each["steps"] == papers.get(name, {}).get("steps")],
     }
+    sample = told["samples"] == results.datasets
+    told["thorough"] = more = read_thorough(thorough, "evaluate", parameters.world, sample=sample)
     sections = {
         "table-1": table_1_html(results, printed, matching=parameters.matching, level=parameters.significance, **told),
         "table-2": table_2_html(results, printed, **told),
-        "table-3": table_3_html(results, printed, folder),
+        "table-3": table_3_html(results, printed, folder, more),
         "figure-4": figure_4_html(
             results,
             printed,
@@ -59,7 +64,7 @@ def main(
             synthetic_share=trained["clip"]["synthetic_share"],
             one_removal=parameters.training == "one",
         ),
-        "appendix-b": appendix_b_html(results, printed),
+        "appendix-b": appendix_b_html(results, printed, more),
     }
     write_part(out, parameters.coco, sections)
 

@@ -15,6 +15,7 @@ from trivium.page.kvqae.findings import findings_html, reading_findings
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
 from trivium.page.kvqae.reranking import depths_note, rrt_re_ranks
 from trivium.page.kvqae.smaller_base import noted
+from trivium.page.thorough import read_thorough
 
 
 class ReadingPageParameters(Parameters):
@@ -23,6 +24,7 @@ class ReadingPageParameters(Parameters):
     elsewhere: ClassVar = {
         "world": "world.kvqae",
         "base": "kvqae.world.base",
+        "sample_world": "kvqae.world",
         "statistics": "kvqae.statistics",
         "evaluate": "kvqae.evaluate",
         "rerankers": "kvqae.rerankers",
@@ -30,6 +32,7 @@ class ReadingPageParameters(Parameters):
     }
     world: str = Field(description="Where the data comes from")
     base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
+    sample_world: dict[str, Any] = Field(description="The sample world")
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate: dict[str, Any] = Field(description="What Tables 2 to 4 have of their own, and this shares")
     rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
@@ -38,14 +41,15 @@ class ReadingPageParameters(Parameters):
 
 def main(
     parameters: ReadingPageParameters, context: Context, *, reading: Path, sweep: Path, reranking: Path,
-    published: Path, out: Path,
+    published: Path, thorough: Path, out: Path,
 ) -> None:  # fmt: skip
     """Render the table of stage `read` and its curve; `evaluate_reranking` knows which re-rankers there were."""
     printed, metrics = yaml.safe_load(published.read_text(encoding="utf-8")), read_json(reading)
     level = (parameters.statistics | parameters.evaluate)["significance"]
     depths = depths_note(parameters.rerankers, rrt_re_ranks(read_json(reranking)))
     sample = parameters.world == "sample" or parameters.base is not None
-    table = reading_html(metrics, printed, READING_ROWS, len(parameters.seeds), sample=sample)
+    more = read_thorough(thorough, "read", parameters.sample_world, sample=parameters.world == "sample")
+    table = reading_html(metrics, printed, READING_ROWS, len(parameters.seeds), sample=sample, thorough=more)
     found = findings_html(reading_findings(metrics, level), depths)
     sections = {"table-7": found + table + sweep_html(csv.read_csv(sweep))}
     write_part(out, parameters.world, noted(sections, parameters.base))

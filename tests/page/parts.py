@@ -63,7 +63,7 @@ def render_part(
         if isinstance(each, type) and issubclass(each, Parameters) and each is not Parameters
     )
     values = values_of(tree, section, model, used, {}) | (settings or {})
-    given = arguments | {"used": used}
+    given = {"thorough": out / "never_made.json"} | arguments | {"used": used}
     words = words_of(STAGES[name])
     if "found" in words:
         given["found"] = [arguments["folder"] / Path(word).name for word in words["found"]]

@@ -13,6 +13,7 @@ from tests.page.parts import render as render_parts
 from tests.page.parts import render_part
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table, write_json, write_table
+from trivium.harness.parameters import read_parameters
 from trivium.page.assembly import page
 
 SECTIONS = (
@@ -91,6 +92,19 @@ def test_table_1_has_our_numbers_the_paper_s_and_what_was_not_run(world, section
     assert "weak" not in camembert[0]
     assert "1.2 M parameters, 750 steps = 2.9 epochs" in camembert[0]
     assert list(rows)[-2:] == ["Sentence with most words of the question", "Random span, as long as an answer"]
+
+
+def test_what_was_not_run_here_has_the_numbers_of_make_thorough(world, tmp_path):
+    told = {"complexity.world": read_parameters(world["used"])["complexity"]["world"]}
+    found = {f"score.{model}_{name}": 0.25 for model in ("minilm", "camembert") for name in ("rouge_l", "em")}
+    kept = {"pipeline": "complexity", "commit": "0123456789", "date": "2026-01-02", "parameters": told}
+    write_json(tmp_path / "thorough.json", kept | {"metrics": found | {"score.minilm_em_sd": 0.01}})
+    render_part("complexity", "models", world | {"thorough": tmp_path / "thorough.json"}, tmp_path)
+    table = read_json(tmp_path / "complexity" / "models.json")["sections"]["table-1"]
+    rows = {row[0].split(" ")[0]: row for row in Outline(table).rows}
+    assert rows["MiniLM"][1:] == ["–", "25.0 †", "25.0 ± 1.0 †", *"–––––"]
+    assert "†" not in "".join(rows["CamemBERT"]), "several trainings here"
+    assert "on 2026-01-02 at commit <code>01234567</code>" in table
 
 
 def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, sections):

@@ -14,6 +14,7 @@ from trivium.decorrelation.evaluation.lists import ODMAP
 from trivium.decorrelation.matrix import parse_cells
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
+from trivium.harness.parameters import read_parameters
 from trivium.page.assembly import page
 from trivium.page.decorrelation.results import Results
 from trivium.page.decorrelation.sweep import seed_interval
@@ -135,7 +136,7 @@ def test_table_1_prints_the_metrics_beside_the_published_numbers(full, sections)
 
 def test_rows_that_were_not_run_say_how_to(few):
     row = row_of(few["table-1"], "BLIP", "zero-shot")
-    then = ", then make repro P=decorrelation; see also Thorough, if below"
+    then = ", then make repro P=decorrelation"
     assert row[1] == f"not in this run: make scale S=thorough{then}"
     assert row[-3:] == ["60.2", "52.3", "47.4"]
     assert row_of(few["table-3"], "prompts")[1] == f"not in this run: make scale S=table3{then}"
@@ -163,6 +164,28 @@ def test_table_3_finds_its_rows_by_what_they_are(full, sections):
     assert "prompts × in-painting 20 of 24" in sections["table-3"]
     assert "captioning model × in-painting: 1 different caption for 24 pictures hardly depend" in sections["table-3"]
     assert sections["table-3"].count("hardly depend") == 1
+
+
+def test_one_training_has_those_of_make_thorough_beneath_it(tmp_path):
+    arguments = world.evaluated(tmp_path, world.named([
+        *(("coco", "clip", "ours", seed, {}) for seed in (0, 1)),
+        ("coco", "clip", "finetune", 0, {}),
+    ]))  # fmt: skip
+    several = {f"evaluate.coco_{row}_synthetic_odmap@1": 0.512 for row in ("clip_finetune", "clip_ours", "blip_ours")}
+    several |= {f"{name}_sd": 0.004 for name in several}
+    told = {"decorrelation.world": read_parameters(arguments["used"])["decorrelation"]["world"]}
+    kept = {"pipeline": "decorrelation", "commit": "0123456789", "date": "2026-01-02", "metrics": several}
+    file = tmp_path / "thorough.json"
+    for seed, shown in ((told["decorrelation.world"]["seed"], True), (99, False)):
+        told["decorrelation.world"] |= {"seed": seed}
+        write_json(file, kept | {"parameters": told})
+        render_part("decorrelation", "tables", arguments | {"thorough": file}, tmp_path / "parts")
+        table = read_json(tmp_path / "parts" / "decorrelation" / "tables.json")["sections"]["table-1"]
+        assert row_of(table, "CLIP", "finetuned")[1].endswith("51.2 ± 0.4 †") == shown
+        assert "†" not in "".join(row_of(table, "CLIP", "ours")), "two trainings here"
+        blip = row_of(table, "BLIP", "ours")
+        assert (blip[1:6] == ["51.2 ± 0.4 †", "–", "–", "–", "–"]) == shown
+        assert ("2026-01-02 at commit <code>01234567</code>" in table) == shown
 
 
 def test_own_rows_stand_beside_the_papers(tmp_path):

@@ -25,6 +25,7 @@ from trivium.page.kvqae.published import RERANKED_TABLES, TABLES, Shown
 from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
+from trivium.page.thorough import Mean, Thorough, read_thorough
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
 
@@ -370,6 +371,31 @@ def test_reading_shows_deviations_and_what_was_not_run():
     assert "few-shot, top 5 of retrieval 30.0 ± 1.0 20.0 ± 2.0 25.5 ± 0.7 21.4 ± 0.8" in html
     assert "few-shot, top 5 re-ranked 40.0 30.0 32.7 ± 0.4 28.9 ± 0.4" in html
     assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html
+
+
+def test_one_reader_has_those_of_make_thorough_beneath_it():
+    more = {"few_shot_reranked_em": 0.31, "few_shot_reranked_em_sd": 0.02, "few_shot_max_reranked_f1": 0.4}
+    thorough = Thorough(more, commit="0123456789", date="2026-01-02")
+    alone, several = (text(reading_html(READ, PUBLISHED, READING_ROWS, seeds, thorough=thorough)) for seeds in (1, 2))
+    assert "few-shot, top 5 re-ranked 40.0 30.0 31.0 ± 2.0 † 32.7 ± 0.4" in alone
+    assert "few-shot, max-pooled loss, top 5 re-ranked 40.0 † – – –" in alone
+    assert "on 2026-01-02 at commit 01234567" in alone
+    assert "†" not in several
+
+
+def test_what_make_thorough_found_in_another_world_is_left_out(tmp_path):
+    file, world = tmp_path / "kvqae.json", {"seed": 3, "articles": 1000}
+    assert read_thorough(file, "read", world, sample=True) is None
+    kept = {"pipeline": "kvqae", "commit": "01", "date": "2026-01-02", "metrics": {"read.a_em": 0.5, "fuse.a_em": 0.1}}
+    write_json(file, kept)
+    assert read_thorough(file, "read", world, sample=True) is None, "nobody knows of which world"
+    write_json(file, kept | {"parameters": {"kvqae.world": world}})
+    found = read_thorough(file, "read", world, sample=True)
+    assert found == Thorough({"a_em": 0.5}, "01", "2026-01-02")
+    assert found.mean("a_em") == Mean(0.5, None)
+    assert found.mean("b_em") is None
+    assert read_thorough(file, "read", world | {"seed": 4}, sample=True) is None
+    assert read_thorough(file, "read", world, sample=False) is None, "real data"
 
 
 def test_hostile_block_titles_are_escaped():

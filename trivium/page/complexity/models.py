@@ -11,6 +11,7 @@ from markupsafe import Markup
 from trivium.measures.clustered import clustered_interval
 from trivium.page.common import environment
 from trivium.page.figures import profile
+from trivium.page.thorough import Thorough
 
 Metrics = Mapping[str, float]
 KINDS = {
@@ -50,6 +51,8 @@ def table_1_html(
     *,
     weak: Mapping[str, str],
     trained: Mapping[str, str],
+    seeds: int,
+    thorough: Thorough | None = None,
     **said: Any,
 ) -> str:
     """Table 1: our models and baselines, the published numbers beside them, and what was not run.
@@ -62,7 +65,9 @@ def table_1_html(
         labels: what each model is called.
         weak: {model: why its scores say little}.
         trained: {fine-tuned model: its size, and how long it was trained}.
-        said: what else the template says: `seeds` (how many), `weak_exact` (see `weakness`), `measure` and
+        seeds: how many trainings of each reader.
+        thorough: what stage score gave in `make thorough`, for what was trained once here, or not run.
+        said: what else the template says: `weak_exact` (see `weakness`), `measure` and
             `other_measure` (the score that is analysed, in words, and whether it is not Figure 2's), `replies`,
             `leaks`, `sample_seed` (the sample world's, or None).
     """
@@ -70,7 +75,14 @@ def table_1_html(
     every = {model: row["kind"] for model, row in printed.items()} | {**absent, **kinds}
     rows: list[dict[str, Any]] = []
     for model in order(every, published):
-        row: dict[str, Any] = {"label": labels[model], "paper": printed.get(model), "ran": model in kinds}
+        few = thorough is not None and (model not in kinds or (seeds == 1 and model in trained))
+        again = {name: thorough.mean(f"{model}_{name}") if thorough and few else None for name, _ in COLUMNS}
+        row: dict[str, Any] = {
+            "label": labels[model],
+            "paper": printed.get(model),
+            "ran": model in kinds,
+            "again": again,
+        }
         if not row["ran"]:
             rows.append(row | {"kind": _said(every[model])})
             continue
@@ -100,6 +112,8 @@ def table_1_html(
             kappa=judgements.get("kappa"),
             source=published["source"],
             published=published,
+            seeds=seeds,
+            thorough=thorough,
             **said,
         )
     )

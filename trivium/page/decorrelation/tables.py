@@ -12,6 +12,7 @@ from trivium.page.agreement import agreement
 from trivium.page.common import environment, probability
 from trivium.page.decorrelation.names import DATASETS, VARIANTS
 from trivium.page.decorrelation.results import EVERY_CELL, MAIN, Results, Value, model_label, points, recipe
+from trivium.page.thorough import Thorough
 
 CAPTIONS = {
     "noun_phrase": "noun-phrase removal",
@@ -28,6 +29,30 @@ def seeds_said(results: Results, group: str) -> str:
     """`one seed`, or how many."""
     count = results.seeds(group)
     return "one seed" if count == 1 else f"{count} seeds"
+
+
+def measured(
+    results: Results, thorough: Thorough | None, group: str, columns: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """A row's `seeds` and `values` where it ran; `again`: `make thorough`'s values where it ran once or not at all.
+
+    Args:
+        results: of stage evaluate.
+        thorough: of the same stage; None: there is none of this world.
+        group: the row.
+        columns: set of queries and measure of each value.
+    """
+    ran = group in results.groups
+    few = thorough is not None and (not ran or results.seeds(group) == 1)
+    found = [thorough.mean(f"{group}_{kind}_{measure}") if thorough and few else None for kind, measure in columns]
+    again = found if any(found) else []
+    if not ran:
+        return {"again": again}
+    return {
+        "again": again,
+        "seeds": seeds_said(results, group),
+        "values": [results.value(group, *column) for column in columns],
+    }
 
 
 def against(results: Results, dataset: str, model: str, variant: str, kind: str, measure: str) -> str | None:
@@ -64,6 +89,7 @@ def table_1_html(
     as_long: Container[str],
     matching: str,
     level: float,
+    thorough: Thorough | None = None,
 ) -> str:
     """ODmAP@1, 5 and 10 of every model, data set by data set.
 
@@ -74,8 +100,9 @@ def table_1_html(
         as_long: models trained for as many steps as at the paper's scale.
         matching: how phrases name classes, see stage phrases.
         level: of significance, which the caption names.
+        thorough: of stage evaluate, where `make thorough` was run in this world.
     """
-    tables = []
+    tables, columns = [], [*(("synthetic", measure) for measure in (*ODMAP, "removed_named")), ("original", "odmap@1")]
     for dataset in (name for name in ("coco", "flickr30k") if name in results.datasets):
         printed = published["table_1"][dataset]
         rows = []
@@ -84,14 +111,11 @@ def table_1_html(
             if paper is None and group not in results.groups:
                 continue
             row: dict[str, Any] = {"model": model_label(model), "variant": VARIANTS[variant], "paper": paper}
+            row |= measured(results, thorough, group, columns)
             if group in results.groups:
-                values = [results.value(group, "synthetic", measure) for measure in ODMAP]
+                values = row["values"][: len(ODMAP)]
                 verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)
                 row |= {
-                    "seeds": seeds_said(results, group),
-                    "values": values,
-                    "named": results.value(group, "synthetic", "removed_named"),
-                    "original": results.value(group, "original", "odmap@1"),
                     "against": against(results, dataset, model, variant, "synthetic", "odmap@1"),
                     "agrees": agrees(values, paper, "values", published["tolerances"]["odmap"], verdict=verdict),
                 }
@@ -114,6 +138,7 @@ def table_1_html(
         .render(
             tables=tables,
             scale=EVERY_CELL,
+            thorough=thorough,
             level=level,
             matching=matching,
             source=published["source"],
@@ -125,7 +150,12 @@ def table_1_html(
 
 
 def table_2_html(
-    results: Results, published: Mapping[str, Any], *, samples: Container[str], as_long: Container[str]
+    results: Results,
+    published: Mapping[str, Any],
+    *,
+    samples: Container[str],
+    as_long: Container[str],
+    thorough: Thorough | None = None,
 ) -> str:
     """R@1, 5 and 10 both ways; arguments as `table_1_html`."""
     tables = []
@@ -136,34 +166,33 @@ def table_2_html(
                 group, paper = f"{dataset}_{model}_{variant}", published["table_2"][dataset].get(f"{model}_{variant}")
                 if paper is None and group not in results.groups:
                     continue
-                row: dict[str, Any] = {
-                    "model": model_label(model),
-                    "variant": VARIANTS[variant],
-                    "paper": paper and paper[direction],
-                }
+                row: dict[str, Any] = {"model": model_label(model), "variant": VARIANTS[variant]}
+                row |= {"paper": paper and paper[direction]}
+                row |= measured(results, thorough, group, [(direction, measure) for measure in RECALL])
                 if group in results.groups:
-                    values = [results.value(group, direction, measure) for measure in RECALL]
                     verdict = judged(dataset, model, variant, samples=samples, as_long=as_long)
+                    tolerance = published["tolerances"]["recall"]
                     row |= {
-                        "seeds": seeds_said(results, group),
-                        "values": values,
                         "against": against(results, dataset, model, variant, direction, "r@1"),
-                        "agrees": agrees(values, paper, direction, published["tolerances"]["recall"], verdict=verdict),
+                        "agrees": agrees(row["values"], paper, direction, tolerance, verdict=verdict),
                     }
                 rows.append(row)
             queries = results.metrics[f"{dataset}_{direction}_queries"]
             tables.append({"dataset": DATASETS[dataset], "direction": name, "rows": rows, "queries": queries})
-    return environment().get_template("decorrelation_recall.html").render(tables=tables, scale=EVERY_CELL)
+    template = environment().get_template("decorrelation_recall.html")
+    return template.render(tables=tables, scale=EVERY_CELL, thorough=thorough)
 
 
-def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -> str:
+def table_3_html(results: Results, published: Mapping[str, Any], folder: Path, thorough: Thorough | None = None) -> str:
     """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
 
     Args:
         results: of stage evaluate.
         published: tests/published/decorrelation.yaml.
         folder: of the metrics, with `pairs_{dataset}_{filling}_{captions}.json`.
+        thorough: of stage evaluate.
     """
+    columns = [("synthetic", measure) for measure in (*ODMAP, "removed_named")]
     reference = results.groups.get("coco_clip_ours")
     found = {
         recipe(cell): name
@@ -178,13 +207,10 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
     own = {key: {"label": _label(results.groups[name])} for key, name in found.items() if key not in printed}
     for key, paper in (printed | own).items():
         row: dict[str, Any] = {"label": paper["label"], "paper": paper if key in printed else None}
-        if group := found.get(key):
-            row |= {
-                "seeds": seeds_said(results, group),
-                "values": [results.value(group, "synthetic", measure) for measure in ODMAP],
-                "named": results.value(group, "synthetic", "removed_named"),
-                "skew": results.skew(group),
-            }
+        group = found.get(key)
+        row |= measured(results, thorough, group or f"coco_clip_{key}", columns)
+        if group:
+            row["skew"] = results.skew(group)
             cell = results.groups[group]
             if cell.synthetic:
                 counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
@@ -193,7 +219,7 @@ def table_3_html(results: Results, published: Mapping[str, Any], folder: Path) -
     return (
         environment()
         .get_template("decorrelation_synthesis.html")
-        .render(rows=rows, scale="table3", written=written, least_different=LEAST_DIFFERENT)
+        .render(rows=rows, scale="table3", written=written, least_different=LEAST_DIFFERENT, thorough=thorough)
     )
 
 
@@ -203,19 +229,11 @@ def _label(cell: Cell) -> str:
     return f"{CAPTIONS[cell.captions]} × {'in-painting' if painter.inpaints else painter.label}"
 
 
-def appendix_b_html(results: Results, published: Mapping[str, Any]) -> str:
+def appendix_b_html(results: Results, published: Mapping[str, Any], thorough: Thorough | None = None) -> str:
     """CLIP on COCO when every training set has the same size."""
-    rows = []
+    rows, columns = [], [("synthetic", "odmap@1"), ("image_to_text", "r@1")]
     for variant, paper in published["appendix_b"]["rows"].items():
         group = f"coco_clip_{variant}"
-        row: dict[str, Any] = {"label": paper["label"], "paper": paper}
-        if group in results.groups:
-            row |= {
-                "seeds": seeds_said(results, group),
-                "values": [
-                    results.value(group, "synthetic", "odmap@1"),
-                    results.value(group, "image_to_text", "r@1"),
-                ],
-            }
-        rows.append(row)
-    return environment().get_template("decorrelation_appendix.html").render(rows=rows, scale="appendix_b")
+        rows.append({"label": paper["label"], "paper": paper} | measured(results, thorough, group, columns))
+    template = environment().get_template("decorrelation_appendix.html")
+    return template.render(rows=rows, scale="appendix_b", thorough=thorough)
