@@ -5,11 +5,18 @@ until the pipe is closed. While it waits it holds no lock of DVC's. A stage that
 """
 
 import os
+import secrets
+import socket
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
+
+from trivium.commands.in_dvc import INSTALLED_AS
+from trivium.commands.in_dvc.warm_start import ADDRESS
 
 PIPE = "TRIVIUM_LANE"  # its number, in a lane's environment
 PATIENCE = 0.3  # seconds; DVC looks for its free lock each sixth of it, by itself only twice a second
@@ -72,12 +79,29 @@ def clocked() -> list[float]:
     return took
 
 
+def start_warm() -> None:
+    """Open the process that this lane's stages are forked from, see `in_dvc/warm_start.py`; on Linux only."""
+    if sys.platform != "linux" or find_spec(INSTALLED_AS) is None:
+        return
+    address = f"trivium-{secrets.token_hex(16)}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(f"\0{address}")
+        listening.listen()
+        subprocess.Popen(
+            [sys.executable, "-m", f"{INSTALLED_AS}.warm_start", str(listening.fileno()), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[listening.fileno()],
+        )
+    os.environ[ADDRESS] = address
+
+
 def main() -> NoReturn:
     """DVC with the arguments of this command."""
     from importlib import import_module
 
     from dvc.cli import main as dvc
 
+    start_warm()
     import_module("dvc.repo.reproduce")._reproduce = reproduce_handed  # type: ignore[attr-defined]
     import_module("dvc.lock").DEFAULT_TIMEOUT = PATIENCE  # type: ignore[attr-defined]
     raise SystemExit(dvc(sys.argv[1:]))

@@ -6,6 +6,7 @@ the standard library is imported before DVC is. `REPLACED` says which module of 
 has a function `install`, and `tests/commands/in_dvc` fails when DVC changes what is replaced.
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -59,4 +60,8 @@ if __name__ == INSTALLED_AS:
     from . import parent
 
     parent.end_with()
+    if "TRIVIUM_WARM_START" in os.environ:
+        from . import warm_start
+
+        warm_start.hand_over()
     sys.meta_path.insert(0, Watch())
