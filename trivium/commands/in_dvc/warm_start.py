@@ -41,6 +41,7 @@ _PEER = struct.Struct("3i")  # number of the process, of its user and of its gro
 _SIZE = struct.Struct("<q")
 _STATUS = struct.Struct("<i")
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_AT_HOME_IN_FORKS = "jemalloc_bg_thd"  # of Arrow's allocator, which does its work itself in a fork
 
 
 def hand_over() -> None:
@@ -127,7 +128,7 @@ def serve(listening: socket.socket, parameters: Path = Path("params.yaml")) -> F
             except (ValueError, struct.error):  # it was killed meanwhile
                 continue
             here = [str(Path.cwd()), *_python(os.environ)] == [asked["folder"], *asked["python"]]
-            if not here or _status(parameters) != status or len([*Path("/proc/self/task").iterdir()]) > 1:
+            if not here or _status(parameters) != status or _threads():
                 raise SystemExit  # the connection closes, and the stage starts by itself
             told, report = os.pipe()
             mother = os.getpid()
@@ -190,6 +191,12 @@ def _load(learnt: bytes) -> None:
 def _python(environment: Any) -> list[str]:
     """What makes an interpreter: its program, and its own settings."""
     return [sys.executable, *(f"{name}={value}" for name, value in sorted(environment.items()) if name[:6] == "PYTHON")]
+
+
+def _threads() -> list[str]:
+    """What would be missing in a fork: this process's other threads, by name."""
+    names = [(task / "comm").read_text().strip() for task in sorted(Path("/proc/self/task").iterdir())[1:]]
+    return [name for name in names if name != _AT_HOME_IN_FORKS]
 
 
 def _status(file: Path) -> tuple[int, int] | None:
