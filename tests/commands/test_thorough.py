@@ -70,6 +70,7 @@ def project(tmp_path, monkeypatch):
         "echo.py": ECHO,
         "Makefile": "repro:\n\techo $(P) >> ran\n\t[ $(P) = construction ] || dvc repro --glob '$(P)-*'\n",
         "params.yaml": "kvqae: {world: {seed: 3}, read: {sweep_questions: 1, seeds: [0]}, dpr_pretrain: {}}\n",
+        "scales/claims.yaml": "kvqae: {dpr_pretrain: {}}\n",
         "scales/thorough.yaml": "kvqae: {read: {sweep_questions: 9}}\n",
         "metrics/kvqae/.gitkeep": "",
         ".gitignore": ".work\n/data/\n/ran\ncode.yaml\n",

@@ -56,7 +56,7 @@ class ClaimRun:
         told = read_parameters(root / SCALE)[self.pipeline]
         if self.pipeline == "kvqae":
             seed = {"seed": self.training} if self.training else {}  # 0 is the default
-            trained = {stage: told.get(stage, {}) | seed for stage in TRAINED}
+            trained = {stage: told.get(stage, {}) | seed for stage in TRAINED if seed or stage in told}
             return {"kvqae": {**told, **of_world, **trained, "read": {"seeds": [self.training]}}}
         mine = {name: cell for name, cell in told["cells"].items() if name.endswith(f"_{self.training}")}
         cells = dict.fromkeys(read_parameters(params)["decorrelation"]["cells"]) | mine

@@ -6,6 +6,7 @@ until the pipe is closed. While it waits it holds no lock of DVC's. A stage that
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from trivium.commands.in_dvc import INSTALLED_AS
-from trivium.commands.in_dvc.warm_start import ADDRESS
+from trivium.commands.in_dvc.parent import WARM_START
 
 PIPE = "TRIVIUM_LANE"  # its number, in a lane's environment
 PATIENCE = 0.3  # seconds; DVC looks for its free lock each sixth of it, by itself only twice a second
@@ -79,9 +80,20 @@ def clocked() -> list[float]:
     return took
 
 
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver answers."""
+    return (
+        shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0
+    )
+
+
 def start_warm() -> None:
-    """Open the process that this lane's stages are forked from, see `in_dvc/warm_start.py`; on Linux only."""
-    if sys.platform != "linux" or find_spec(INSTALLED_AS) is None:
+    """Open the process that this lane's stages are forked from, see `in_dvc/warm_start.py`.
+
+    On Linux only, and where there is no GPU: CUDA does not work in forks of a process in which a library has looked for
+    it.
+    """
+    if sys.platform != "linux" or find_spec(INSTALLED_AS) is None or has_gpu():
         return
     address = f"trivium-{secrets.token_hex(16)}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
@@ -92,7 +104,7 @@ def start_warm() -> None:
             stdin=subprocess.DEVNULL,
             pass_fds=[listening.fileno()],
         )
-    os.environ[ADDRESS] = address
+    os.environ[WARM_START] = address
 
 
 def main() -> NoReturn:

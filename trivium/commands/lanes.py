@@ -18,7 +18,6 @@ it is asked for by name.
 
 import argparse
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -38,7 +37,7 @@ from dvc.lock import LockError
 from dvc.repo import Repo
 
 from trivium.commands.in_dvc.parent import ENDS_WITH
-from trivium.commands.lane import PIPE, Went
+from trivium.commands.lane import PIPE, Went, has_gpu
 from trivium.commands.stage_queue import SHELL, StageQueue, expected, keep_seconds, left_out, lengths, read_seconds
 from trivium.errors import BadInput
 from trivium.harness.code.command import OWN_STAGE, write_code
@@ -271,13 +270,6 @@ def remove_parts(stages: Collection[str]) -> bool:
     for file in found:
         file.unlink()
     return bool(found)
-
-
-def has_gpu() -> bool:
-    """Whether NVIDIA's driver answers."""
-    return (
-        shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0
-    )
 
 
 def room() -> tuple[int, int]:

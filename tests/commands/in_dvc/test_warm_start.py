@@ -16,7 +16,7 @@ import pytest
 
 from tests.commands.in_dvc.test_parent import wait_for
 from trivium.commands.in_dvc import INSTALLED_AS
-from trivium.commands.in_dvc.warm_start import ADDRESS
+from trivium.commands.in_dvc.parent import WARM_START
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a process with its parent")
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ class Lane:
     address: str
 
     def start(self, name: str, *words: str, **options: object) -> "subprocess.Popen[str]":
-        environment = os.environ | {"ASKED": "for", ADDRESS: self.address}
+        environment = os.environ | {"ASKED": "for", WARM_START: self.address}
         return subprocess.Popen(
             [sys.executable, "-m", f"stages.{name}", *words], cwd=self.folder, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -185,8 +185,9 @@ def test_forks_are_killed_with_the_process_they_come_from(lane):
 
 def test_what_forks_ends_with_its_lane(tmp_path):
     code = (
-        f"import os, sys, time; sys.path.insert(0, {str(ROOT)!r}); from trivium.commands import lane; lane.start_warm();"
-        f"print(os.environ[{ADDRESS!r}], flush=True); time.sleep(300)"
+        f"import os, sys, time; sys.path.insert(0, {str(ROOT)!r}); from trivium.commands import lane; "
+        "lane.has_gpu = lambda: False; lane.start_warm();"
+        f"print(os.environ[{WARM_START!r}], flush=True); time.sleep(300)"
     )
     with opened(tmp_path / "project", served=False) as found:
         mother = subprocess.Popen([sys.executable, "-c", code], cwd=found.folder, stdout=subprocess.PIPE, text=True)
@@ -232,7 +233,7 @@ def test_who_hangs_up_at_once_leaves_the_others_served(lane):
 def test_other_programs_are_left_alone(lane):
     done = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getppid())"],
-        env=os.environ | {ADDRESS: lane.address},
+        env=os.environ | {WARM_START: lane.address},
         capture_output=True,
         text=True,
     )

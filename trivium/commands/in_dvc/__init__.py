@@ -6,7 +6,6 @@ the standard library is imported before DVC is. `REPLACED` says which module of 
 has a function `install`, and `tests/commands/in_dvc` fails when DVC changes what is replaced.
 """
 
-import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -57,10 +56,12 @@ class Watch:
 
 
 if __name__ == INSTALLED_AS:
+    import os
+
     from . import parent
 
     parent.end_with()
-    if "TRIVIUM_WARM_START" in os.environ:
+    if parent.WARM_START in os.environ:
         from . import warm_start
 
         warm_start.hand_over()

@@ -8,6 +8,7 @@ import signal
 from typing import Any
 
 ENDS_WITH = "TRIVIUM_ENDS_WITH"
+WARM_START = "TRIVIUM_WARM_START"  # address of the process that a stage may be forked from, see `warm_start.py`
 
 
 def install(run: Any) -> None:

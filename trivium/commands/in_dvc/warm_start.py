@@ -24,7 +24,6 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,8 +31,8 @@ from pathlib import Path
 from runpy import run_module
 from typing import Any
 
-ADDRESS = "TRIVIUM_WARM_START"  # of the lane's process, in a stage's environment
-OWN = ("stages", "trivium", "sample")
+from .parent import WARM_START
+
 # What is worth to be loaded; other libraries come with these, or start threads or a Java machine.
 LIBRARIES = (
     *("cv2", "faiss", "nltk", "numpy", "open_clip", "pandas", "PIL", "pyarrow", "pydantic", "rouge_score", "scipy"),
@@ -48,7 +47,7 @@ _AT_HOME_IN_FORKS = "jemalloc_bg_thd"  # of Arrow's allocator, which does its wo
 
 def hand_over() -> None:
     """Let this Python's stage run in a fork, and end as it ends; return where the stage has to start by itself."""
-    address = os.environ.pop(ADDRESS, None)
+    address = os.environ.pop(WARM_START, None)
     words = sys.orig_argv
     if address is None or words[1:2] != ["-m"] or not words[2].startswith("stages."):
         return
@@ -136,7 +135,7 @@ def serve(listening: socket.socket, parameters: Path = Path("params.yaml")) -> F
             try:
                 size, files, *_ = socket.recv_fds(connection, _SIZE.size, 3)
                 asked = json.loads(_read(connection, *_SIZE.unpack(size)))
-            except (ValueError, struct.error):  # it was killed meanwhile
+            except (OSError, ValueError, struct.error):  # it was killed meanwhile
                 continue
             here = [str(Path.cwd()), *_python(os.environ)] == [asked["folder"], *asked["python"]]
             if not here or _status(parameters) != status or _threads():
@@ -153,7 +152,8 @@ def serve(listening: socket.socket, parameters: Path = Path("params.yaml")) -> F
                 return Fork(asked["words"], asked["folder"], asked["environment"], report)
             for file in (*files, report):
                 os.close(file)
-            connection.sendall(b"y")
+            with suppress(OSError):  # it is gone: the fork is killed next
+                connection.sendall(b"y")
             learnt = _wait(child, connection, told)
         _load(learnt)
 
@@ -190,7 +190,7 @@ def _load(learnt: bytes) -> None:
     except ValueError:  # it was killed, or left without an end
         return
     os.environ.update(report["environment"])
-    new: Iterable[str] = [name for name in report["modules"] if name not in sys.modules]
+    new = [name for name in report["modules"] if name not in sys.modules]
     for name in new:
         with suppress(Exception):  # a stage needs it, or not: there it is told
             import_module(name)
@@ -206,7 +206,8 @@ def _python(environment: Any) -> list[str]:
 
 def _threads() -> list[str]:
     """What would be missing in a fork: this process's other threads, by name."""
-    names = [(task / "comm").read_text().strip() for task in sorted(Path("/proc/self/task").iterdir())[1:]]
+    others = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
+    names = [(task / "comm").read_text().strip() for task in others]
     return [name for name in names if name != _AT_HOME_IN_FORKS]
 
 
