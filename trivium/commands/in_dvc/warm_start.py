@@ -38,6 +38,7 @@ LIBRARIES = (
     *("cv2", "faiss", "nltk", "numpy", "open_clip", "pandas", "PIL", "pyarrow", "pydantic", "rouge_score", "scipy"),
     *("sentence_transformers", "sklearn", "spacy", "torch", "torchvision", "transformers", "yaml"),
 )
+FAMILY = "stages"  # for the code digests: what is run by a name
 _PEER = struct.Struct("3i")  # number of the process, of its user and of its group
 _SIZE = struct.Struct("<q")
 _STATUS = struct.Struct("<i")
