@@ -126,5 +126,5 @@ def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None
         if missing:
             raise BadInput("missing columns", file=path, got=missing, choices=present)
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names that are no UTF-8
         raise BadInput(f"not a readable Parquet file: {error}", file=path) from None
