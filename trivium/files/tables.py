@@ -101,7 +101,9 @@ def read_cell(path: Path, row: int, column: str) -> Any:
             if row < size:
                 values = file.read_row_group(group, columns=[column])[column]
                 if len(values) != size:
-                    raise BadInput("damaged Parquet", file=path, got=f"{len(values)} rows", expected=f"{size}, as it says")
+                    raise BadInput(
+                        "damaged Parquet", file=path, got=f"{len(values)} rows", expected=f"{size}, as it says"
+                    )
                 return values[row].as_py()
             row -= size
     raise AssertionError("a row that the file does not have")
