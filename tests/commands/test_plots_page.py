@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -49,8 +50,8 @@ TABLES = {
 
 # What two trainings and one that trains nothing leave.
 CURVES = {
-    "finetune": ["loss,1,0.9", "loss,2,0.5", "gradient_norm,1,3.0", "gradient_norm,2,2.0", "validation_mrr,2,0.3"],
     "base": ["clip_loss,0,0.9", "cnn_loss,0,0.7", "cnn_loss,10,0.5"],
+    "finetune": ["loss,1,0.9", "loss,2,0.5", "gradient_norm,1,3.0", "gradient_norm,2,2.0", "validation_mrr,2,0.3"],
     "published": [],
 }
 
@@ -133,11 +134,11 @@ def points(page: Path, profile: Path) -> list[int]:
 @pytest.mark.browser
 @pytest.mark.parametrize(("command", "times"), [(["show"], 1), (["diff", "HEAD"], 2)], ids=["show", "diff"])
 def test_every_plot_has_a_mark_for_each_row(project, tmp_path, command, times):
-    """Of each of two revisions; a fusion's weights have one for the best of each weight."""
+    """Of each of two revisions; a fusion's weights have one for the best of each weight, and a long curve is a line."""
     run("dvc", "plots", *command, folder=project)
     found = points(project / "dvc_plots" / "index.html", tmp_path / "profile")
     tables = [times * TABLES[file][2] for plot in PLOTS for each in plot.values() for file in each["y"]]
-    assert found == [*tables, *(times * len(rows) for rows in CURVES.values() if rows)]
+    assert found == [*tables, *(times * len(rows) for rows in CURVES.values() if rows)]  # none is empty
 
 
 def test_nothing_is_wrong_with_the_definitions(project):
@@ -164,3 +165,9 @@ def test_artifacts_are_outputs_and_say_what_they_are():
     assert {artifact.path for artifact in artifacts.values()} <= outputs
     assert {artifact.type for artifact in artifacts.values()} == {"model", "dataset"}
     assert all(artifact.desc and artifact.labels for artifact in artifacts.values())
+
+
+def test_every_stage_that_is_told_where_curves_go_has_its_plot():
+    told = [str(stage.get("do", stage)["cmd"]) for stage in STAGES.values()]
+    given = [re.search(r"--curves (\S+)", command) for command in told]
+    assert [each[1] for each in given if each] == [*plots_of_trainings()]
