@@ -94,7 +94,7 @@ def main(
         validation_batch=parameters.validation_batch,
     )
     processes = (parameters.processes or processes_here()) if job.steps else 1
-    metrics = run_in_processes(run_training, job, context.tracker.log, processes)
+    metrics = run_in_processes(run_training, job, context.tracker, processes)
     with write_atomically(out) as beside:
         job.trained.replace(beside)
         _card(beside, job, said.variant, metrics)
