@@ -17,7 +17,7 @@ import pytest
 Seconds = tuple[float, float]  # of the clock, and of the processor
 
 
-@dataclass
+@dataclass(eq=False)
 class Chosen:
     """Asks some of the tests that are found, and notes the first that fails.
 
@@ -42,7 +42,7 @@ class Chosen:
             self.file.write_text(report.nodeid)
 
 
-@dataclass
+@dataclass(eq=False)
 class Stopwatch:
     """Notes how long each test takes.
 
