@@ -29,7 +29,7 @@ from trivium.commands.in_dvc.parent import ENDS_WITH
 from trivium.commands.lanes import room
 from trivium.commands.same_bits import SameBits
 from trivium.commands.scale import rescale
-from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
+from trivium.complexity.prompting.prompted_models import JOURNAL
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json, write_table
@@ -37,6 +37,7 @@ from trivium.harness.code.digest import Code, code_root
 from trivium.harness.code.pipeline import Pipeline
 from trivium.harness.parameters import read_parameters
 from trivium.page.contents import ARTICLES, read_articles, stage_of
+from trivium.prompting.answer_cache import AnswerCache
 
 SCALE = Path("scales/thorough.yaml")
 RESULTS = Path("metrics/thorough")
