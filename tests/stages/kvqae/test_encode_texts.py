@@ -44,17 +44,22 @@ def run(folder: Path, out: str = "out", **changed) -> dict[str, float]:
     return execute(encode_texts.main, "kvqae.encode_texts", text_encoding.EncodeTextsParameters, argv)
 
 
+def write_world(folder: Path) -> Path:
+    """Eight passages, questions of two splits, both towers."""
+    write_tiny_bert(folder / "dpr/question", seed=1)
+    write_tiny_bert(folder / "dpr/passage", seed=2)
+    write_table(folder / "articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
+    table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
+    write_table(folder / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
+    write_json_lines(folder / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
+    write_json_lines(folder / "test.jsonl", [question("a", "is w9 the w8 ?")])
+    return folder
+
+
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_tiny_bert(tmp_path / "dpr/question", seed=1)
-    write_tiny_bert(tmp_path / "dpr/passage", seed=2)
-    write_table(tmp_path / "articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
-    table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
-    write_table(tmp_path / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
-    write_json_lines(tmp_path / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
-    write_json_lines(tmp_path / "test.jsonl", [question("a", "is w9 the w8 ?")])
-    return tmp_path
+    return write_world(tmp_path)
 
 
 def test_rows_are_the_passages_in_order_by_the_right_tower(world):
