@@ -22,7 +22,7 @@ from bench import harness
 from trivium.files.matrices import read_matrix, write_matrix
 from trivium.files.tables import write_table
 from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
-from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_passages
+from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_shards, passage_parts
 from trivium.vision.neighbours import exact_search
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
@@ -107,8 +107,9 @@ def encode_files(folder: Path, count: int) -> None:
     encoder = OneFolder(folder / "bert", "passage", torch.device("cpu"))
     files = (folder / f"passages-{count}.parquet", folder / f"articles-{count}.parquet")
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
-        for first, vectors in encode_passages(encoder, *files, Path(work), parameters):
-            matrix[first : first + len(vectors)] = vectors
+        for part in passage_parts(*files, parameters.shard_size):
+            for shard, file in zip(part, encode_shards(lambda: encoder, part, Path(work), parameters, ""), strict=True):
+                matrix[shard.first : shard.first + len(shard.texts)] = read_matrix(file)
 
 
 def raced(path: Path) -> dict[str, object]:

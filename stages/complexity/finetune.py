@@ -1,15 +1,17 @@
 """Stage `complexity-finetune`. Readers fine-tuned on the adaptation corpus, one a model and seed."""
 
+from functools import partial
 from pathlib import Path
 
-from trivium.complexity.readers.finetuning import FinetuneParameters, finetune
+from trivium.complexity.readers.finetuning import FinetuneJob, FinetuneParameters, finetune_job
 from trivium.complexity.readers.settings import ReaderSettings
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
-from trivium.formats.squad import read_squad
 from trivium.harness.stage import Context, run_stage
+from trivium.harness.tasks import made_in, run_task
 from trivium.nets.cards import write_card
+from trivium.nets.device import pick_device
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
 _PROVENANCE = "provenance.json"
@@ -32,19 +34,17 @@ def main(
     if not folder.is_dir():
         raise BadInput("no such base model", file=folder, field=f"models.{name}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
-    sets = {"train": read_squad(train), "validation": read_squad(validation)}
-    reader, metrics = finetune(
-        parameters,
-        context,
-        seed=seed,
-        base=folder,
-        training=sets["train"].questions,
-        validation=sets["validation"].questions,
+    job = FinetuneJob(parameters, seed, folder, train, validation, made_in(context.work) / "reader")
+    metrics = run_task(
+        context.engine,
+        partial(finetune_job, job=job),
+        context.work,
+        context.tracker.log,
+        on_gpu=context.engine.has_gpu(lambda: pick_device().type == "cuda"),
+        description=f"{name} {seed}",
     )
-    metrics |= {f"{split}_dropped": float(sum(each.dropped.values())) for split, each in sets.items()}
     with write_atomically(out) as beside:
-        beside.mkdir(parents=True)
-        reader.save(beside)
+        job.trained.replace(beside)
         _card(beside, settings, seed, folder, train, metrics)
     return metrics
 

@@ -1,16 +1,18 @@
 """Stage `kvqae-encode_texts`. Vectors of passages and questions, one cell a text encoder."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.matrices import write_matrix
+from trivium.files.matrices import read_matrix, write_matrix
 from trivium.files.tables import write_table
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
-from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_passages, encode_questions
+from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_part, encode_questions, passage_parts
 from trivium.nets.device import pick_device
 
 LOADS = {"trivium.kvqae.retrieval.text_encoders": "${key}"}  # a cell loads its own encoder
@@ -27,21 +29,36 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Encode the knowledge base and the questions: `kb.npy`, `kb_ids.npy`, `queries.npy`, `queries.parquet`."""
-    kind, device = TEXT_ENCODERS[encoder], pick_device()
     model = text_encoder_parameters(encoder, parameters.settings).model
-    queries, table = encode_questions(kind(model, "question", device), questions, parameters)
-    reader = kind(model, "passage", device)
-    size = knowledge_base_size(passages)
-    shards = encode_passages(reader, passages, articles, context.work, parameters)
+    asking = TEXT_ENCODERS[encoder](model, "question", pick_device())
+    queries, table = encode_questions(asking, questions, parameters)
+    engine, size = context.engine, knowledge_base_size(passages)
+    encode = partial(
+        encode_part, encoder=encoder, model=model, work=context.work, parameters=parameters, source=str(passages)
+    )
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    parts = engine.map(
+        encode,
+        passage_parts(passages, articles, parameters.shard_size),
+        description="encode",
+        on_gpu=on_gpu,
+        processes=None if on_gpu else 1,  # several keep a GPU busy; on a CPU this one does
+        out=context.work,
+    )
     with write_atomically(out) as beside:
         beside.mkdir()
-        with write_matrix(beside / "kb.npy", size, reader.width) as matrix:
-            for first, vectors in shards:
+        with write_matrix(beside / "kb.npy", size, asking.width) as matrix:
+            first = 0
+            for vectors in (read_matrix(file) for files in parts for file in files):
+                if vectors.shape[1] != asking.width:
+                    raise BadInput("passages' vectors are as wide as questions' are not", file=model,
+                                   got=vectors.shape[1], expected=str(asking.width))  # fmt: skip
                 matrix[first : first + len(vectors)] = vectors
+                first += len(vectors)
         np.save(beside / "kb_ids.npy", np.arange(size))
         np.save(beside / "queries.npy", queries)
         write_table(beside / "queries.parquet", table)
-    return {"passages": size, "questions": len(queries), "width": reader.width}
+    return {"passages": size, "questions": len(queries), "width": asking.width}
 
 
 if __name__ == "__main__":

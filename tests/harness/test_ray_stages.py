@@ -19,7 +19,7 @@ from sample.kvqae.write import write_triviaqa, write_world
 from sample.landmarks import choose_photographs, draw_photographs
 from sample.scene_models.stand_ins import make_stand_ins
 from stages.decorrelation import inpaint, phrases
-from stages.kvqae import image_features, local_features, passages
+from stages.kvqae import encode_texts, image_features, local_features, passages
 from stages.kvqae.knowledge_base import SCHEMA
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.harness.ray_machines import Machines, serve
@@ -30,7 +30,7 @@ from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
 from tests.stages.decorrelation import test_inpaint
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
-from tests.stages.kvqae import test_image_features, test_local_features, test_rerank_text
+from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text
 from trivium.decorrelation.captions.pairs import texts_of as write_texts
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_table
@@ -48,6 +48,7 @@ from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.lucene import build_index
+from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 WORLD = build_world(1, **SIZES, sentences=6, viquae={"train": 8, "validation": 4, "test": 4}, triviaqa=60)
@@ -178,6 +179,15 @@ def read(inputs: Path, context: Context, out: Path) -> object:
     return [(pair, each.answer, each.score, each.start_mass, each.end_mass) for pair, each in found.items()]
 
 
+def encode_passages(inputs: Path, context: Context, out: Path) -> object:
+    world = test_encode_texts.write_world(inputs)
+    own = {"settings": {"model": str(world / "dpr")}, "max_tokens": 16, "batch_size": 2, "shard_size": 1}
+    return encode_texts.main(
+        EncodeTextsParameters.model_validate(own), context, encoder="dpr_few_shot", passages=world / "passages.parquet",
+        articles=world / "articles.parquet", questions=[world / "test.jsonl"], out=out / "vectors",
+    )  # fmt: skip
+
+
 def rewrite(inputs: Path, context: Context, out: Path) -> object:
     sources = [
         (test_inpaint.removal(n % 6), {"text": f"A dog and cat {n}.", "phrases": PHRASE, "caption": n})
@@ -191,6 +201,7 @@ STAGES: dict[str, Run] = {
     "bm25_search": search,
     "rerank": rerank,
     "read": read,
+    "encode_texts": encode_passages,
     "pairs": rewrite,
     "passages": cut,
     "image_features-arcface": encode("arcface"),

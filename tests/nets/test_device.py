@@ -4,7 +4,16 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.harness.arithmetic import PORTABLE
-from trivium.nets.device import attention, autocast, cpu_has_bf16, halving, halving_batches, length_sorted_batches
+from trivium.nets import device
+from trivium.nets.device import (
+    attention,
+    autocast,
+    cpu_has_bf16,
+    halving,
+    halving_batches,
+    inference_dtype,
+    length_sorted_batches,
+)
 
 
 def test_batches_halve_when_memory_runs_out_and_nothing_is_lost():
@@ -41,6 +50,20 @@ def test_cpu_is_in_full_precision_unless_asked(monkeypatch):
     monkeypatch.setenv(PORTABLE, "false")
     with autocast(torch.device("cpu")):
         assert (matrix @ matrix).dtype == (torch.bfloat16 if cpu_has_bf16() else torch.float32)
+
+
+@pytest.mark.parametrize(("portable", "fast"), [("intel", False), ("x86", False), ("false", True), (None, True)])
+def test_a_gpu_computes_in_bf16_unless_the_bits_are_to_be_portable(monkeypatch, portable, fast):
+    if portable is None:  # a library's user has chosen nothing
+        monkeypatch.delenv(PORTABLE, raising=False)
+    else:
+        monkeypatch.setenv(PORTABLE, portable)
+    chosen = autocast(torch.device("cuda"))
+    assert isinstance(chosen, torch.autocast) == fast
+    monkeypatch.setattr(device, "pick_device", lambda: torch.device("cuda"))
+    assert inference_dtype() == (torch.bfloat16 if fast else torch.float32)
+    monkeypatch.setattr(device, "pick_device", lambda: torch.device("cpu"))
+    assert inference_dtype() == torch.float32
 
 
 def test_halving_starts_the_whole_again_with_half():

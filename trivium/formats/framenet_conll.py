@@ -157,7 +157,7 @@ class _Reader:
             elements.append(FrameElement(name, span, core or "core"))
         first = instance.tokens[0]
         whole = first.features.get("mwelemma", "").replace("_", " ").strip() if len(instance.tokens) > 1 else ""
-        lemma = whole or (first.lemma if first.lemma.strip("_ ") else first.form)
+        lemma = whole or (first.lemma if first.lemma.replace("_", " ").strip() else first.form)
         tag = first.features.get("mwehead", first.tag) if whole else first.tag
         return FrameInstance(
             instance.frame, LexicalUnit(lemma, POS.get(tag, "other"), trigger, tuple(more)), tuple(elements)

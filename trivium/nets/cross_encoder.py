@@ -22,9 +22,9 @@ def relevance_scores(
     device = model.device
     with autocast(device):
         pooled = model.bert(
-            input_ids=input_ids.to(device),
-            attention_mask=attention_mask.to(device),
-            token_type_ids=token_type_ids.to(device),
+            input_ids=input_ids.to(device, non_blocking=True),
+            attention_mask=attention_mask.to(device, non_blocking=True),
+            token_type_ids=token_type_ids.to(device, non_blocking=True),
         ).pooler_output
     return model.classifier(model.dropout(pooled.float()))[:, 0]
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from trivium.harness.arithmetic import is_fast
+from trivium.harness.arithmetic import is_fast, is_portable
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,13 +20,13 @@ def pick_device() -> torch.device:
 
 
 def autocast(device: torch.device) -> AbstractContextManager[None]:
-    """bf16 on a GPU, and on a CPU that has bf16 instructions where `run.portable` is false; else full precision.
+    """Full precision where `run.portable` asks for it; else bf16 on a GPU, and on a CPU that is told to be fast.
 
-    Without the instructions bf16 on a CPU is emulated, and slower than float32.
+    Without bf16 instructions bf16 on a CPU is emulated, and slower than float32: there it stays in full precision.
     """
-    if device.type == "cuda":
+    if device.type == "cuda" and not is_portable():
         return torch.autocast("cuda", dtype=torch.bfloat16)
-    if is_fast() and cpu_has_bf16():
+    if device.type == "cpu" and is_fast() and cpu_has_bf16():
         return _cpu_bf16()
     return nullcontext()
 
@@ -37,6 +37,11 @@ def _cpu_bf16() -> Iterator[None]:
     attend = sdpa_kernel(SDPBackend.MATH) if torch.is_grad_enabled() else nullcontext()
     with torch.autocast("cpu", dtype=torch.bfloat16), attend:
         yield
+
+
+def inference_dtype() -> torch.dtype:
+    """Of frozen weights too large for full precision: bf16 where `autocast` computes with it on a GPU."""
+    return torch.bfloat16 if pick_device().type == "cuda" and not is_portable() else torch.float32
 
 
 def attention() -> str:

@@ -1,7 +1,9 @@
-"""Keep a GPU busy: processes make what it needs next while it computes."""
+"""Keep a GPU busy: processes make what it needs next while it computes, and what it gave is fetched meanwhile."""
 
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
 import torch
@@ -9,6 +11,9 @@ from torch.utils.data import DataLoader, Dataset
 
 from trivium.harness.stage import all_workers
 
+T = TypeVar("T")
+M = TypeVar("M")
+L = TypeVar("L")
 R = TypeVar("R")
 
 
@@ -19,14 +24,15 @@ class Feed(Generic[R]):
         make: what is made of a number; tensors in it lie in pinned memory where there is a GPU.
         count: how many numbers.
         workers: processes that make what comes next; 0: it is made when it is asked for.
+        ahead: how many each of them makes before they are asked for.
 
     Attributes:
         waited: seconds that were waited for what is made next: the GPU has nothing to do.
         taken: seconds from the first to the last.
     """
 
-    def __init__(self, make: Callable[[int], R], count: int, workers: int) -> None:
-        self._make, self._count, self._workers = make, count, workers
+    def __init__(self, make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> None:
+        self._make, self._count, self._workers, self._ahead = make, count, workers, ahead
         self.waited = self.taken = 0.0
 
     def __iter__(self) -> Iterator[R]:
@@ -40,15 +46,128 @@ class Feed(Generic[R]):
         self.taken = time.monotonic() - started
 
     def _loader(self) -> "DataLoader[R]":
+        workers = min(self._workers, self._count)
         return DataLoader(
             _Made(self._make),
             batch_size=None,
             sampler=range(self._count),
-            num_workers=min(self._workers, self._count),
+            num_workers=workers,
+            prefetch_factor=self._ahead if workers else None,
+            worker_init_fn=_begin,
             collate_fn=_as_it_is,
             pin_memory=_has_gpu(),
             generator=torch.Generator(),  # not the global one: a feed draws nothing
         )
+
+
+class Pipeline(Generic[T, M, L, R]):
+    """What a device makes of items, a batch at a time, in their order.
+
+    While the device computes one batch, the next is made and what it gave for the last is collected. When GPU memory
+    runs out, batches are halved, and those that are left are made anew.
+
+    Args:
+        items: of which batches are made.
+        batch_size: items a batch at first.
+        make: a batch's input, without the device: by processes ahead, see `Feed`.
+        launch: starts the device on this input; returns what is on its way, see `Leaving`.
+        collect: a batch's result, of its input and of what is on its way; waits for the device.
+
+    Attributes:
+        workers: see `Feed`.
+        waited_for_input: seconds that were waited until a batch was made: the device may have nothing to do.
+        waited_for_device: seconds in which results were collected: nearly all of it, where the device is kept busy.
+        taken: seconds from the first to the last.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[T],
+        batch_size: int,
+        *,
+        make: Callable[[Sequence[T]], M],
+        launch: Callable[[M], L],
+        collect: Callable[[M, L], R],
+        workers: int = 0,
+    ) -> None:
+        self._items, self._size, self.workers = items, batch_size, workers
+        self._make, self._launch, self._collect = make, launch, collect
+        self.waited_for_input = self.waited_for_device = self.taken = 0.0
+
+    def __iter__(self) -> Iterator[R]:
+        """
+        Raises:
+            torch.OutOfMemoryError: a single item does not fit.
+        """
+        started = time.monotonic()
+        done, size = 0, self._size
+        while done < len(self._items):
+            under_way: tuple[M, L] | None = None
+            fits = True
+            starts = range(done, len(self._items), size)
+            feed = Feed(partial(self._made, starts), len(starts), self.workers)
+            for made in feed:
+                try:
+                    launched = self._launch(made)
+                except torch.OutOfMemoryError:
+                    if size == 1:
+                        raise
+                    fits = False
+                    break
+                if under_way is not None:
+                    yield self._collected(*under_way)
+                under_way = made, launched
+                done += size
+            self.waited_for_input += feed.waited
+            if under_way is not None:
+                yield self._collected(*under_way)
+            if not fits:  # outside the handler: the error holds on to the tensors of what did not fit
+                torch.cuda.empty_cache()
+                size = (size + 1) // 2
+                print(f"out of GPU memory: batches of {size} from here on")
+        self.taken = time.monotonic() - started
+
+    def _made(self, starts: range, number: int) -> M:
+        return self._make(self._items[starts[number] : starts[number] + starts.step])
+
+    def _collected(self, made: M, launched: L) -> R:
+        asked = time.monotonic()
+        found = self._collect(made, launched)
+        self.waited_for_device += time.monotonic() - asked
+        return found
+
+    def __str__(self) -> str:
+        return f"waited {self.waited_for_input:.1f} of {self.taken:.1f} s for input"
+
+
+class Leaving:
+    """Tensors on their way from the GPU into pinned memory, behind what computes them; those of the CPU are there.
+
+    Args:
+        tensors: all on one device.
+    """
+
+    def __init__(self, *tensors: torch.Tensor) -> None:
+        self._event: torch.cuda.Event | None = None
+        self._tensors = tensors
+        if tensors[0].is_cuda:
+            self._tensors = tuple(
+                torch.empty(each.shape, dtype=each.dtype, pin_memory=True).copy_(each, non_blocking=True)
+                for each in tensors
+            )
+            self._event = torch.cuda.Event()
+            self._event.record()
+
+    def arrived(self) -> tuple[torch.Tensor, ...]:
+        """On the CPU; waits for them, and not for what the GPU was told to do after them."""
+        if self._event is not None:
+            self._event.synchronize()
+        return self._tensors
+
+
+def _begin(_: int) -> None:
+    """A worker is a fork, in which the threads of tokenizers are gone: it would wait for them."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
 def _as_it_is(made: R) -> R:

@@ -8,6 +8,7 @@ from safetensors.torch import load_file, save_file
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
+from trivium.nets.bert import cls_vectors
 
 CPU = torch.device("cpu")
 TEXTS = ["w1", "w2 w3 w4 w5 w6", "w7 w8", "w9 w10 w11", "w1 w1 w1 w1 w1 w1 w1 w1", "w2", "w3 w3"]
@@ -45,6 +46,21 @@ def test_vectors_do_not_depend_on_the_batch(folder, batch_size):
         ]
     )
     np.testing.assert_allclose(encode(encoder, tokenizer, ids, batch_size), one_by_one, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_vectors_have_the_bits_of_batches_that_a_tokenizer_pads(folder, batch_size):
+    encoder, tokenizer = load_text_encoder(folder, CPU)
+    ids = tokenize(tokenizer, TEXTS, 16)
+    expected = np.empty((len(ids), 32), np.float32)
+    order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+    with torch.inference_mode():
+        for start in range(0, len(ids), batch_size):
+            rows = order[start : start + batch_size]
+            expected[rows] = cls_vectors(encoder, **pad([ids[row] for row in rows], tokenizer, CPU)).numpy()
+    np.testing.assert_array_equal(encode(encoder, tokenizer, ids, batch_size), expected)
+    arrays = [np.array(row, np.int32) for row in ids]
+    np.testing.assert_array_equal(encode(encoder, tokenizer, arrays, batch_size), expected)
 
 
 def test_batches_halve_when_memory_runs_out(folder, monkeypatch, capsys):

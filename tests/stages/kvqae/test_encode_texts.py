@@ -15,6 +15,7 @@ from trivium.files.tables import read_table, write_json_lines, write_table
 from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import text_encoder, text_encoding
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
+from trivium.nets import feeding
 
 TEXTS = ["w1", "w2 w3 w4 w5 w6", "w7 w8", "", "w9 w10 w11", "w1 w1 w1 w1 w1 w1 w1 w1", "w2", "w3 w3"]
 KB = 7  # the eighth passage is of an article without image
@@ -43,17 +44,22 @@ def run(folder: Path, out: str = "out", **changed) -> dict[str, float]:
     return execute(encode_texts.main, "kvqae.encode_texts", text_encoding.EncodeTextsParameters, argv)
 
 
+def write_world(folder: Path) -> Path:
+    """Eight passages, questions of two splits, both towers."""
+    write_tiny_bert(folder / "dpr/question", seed=1)
+    write_tiny_bert(folder / "dpr/passage", seed=2)
+    write_table(folder / "articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
+    table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
+    write_table(folder / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
+    write_json_lines(folder / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
+    write_json_lines(folder / "test.jsonl", [question("a", "is w9 the w8 ?")])
+    return folder
+
+
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_tiny_bert(tmp_path / "dpr/question", seed=1)
-    write_tiny_bert(tmp_path / "dpr/passage", seed=2)
-    write_table(tmp_path / "articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
-    table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
-    write_table(tmp_path / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
-    write_json_lines(tmp_path / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
-    write_json_lines(tmp_path / "test.jsonl", [question("a", "is w9 the w8 ?")])
-    return tmp_path
+    return write_world(tmp_path)
 
 
 def test_rows_are_the_passages_in_order_by_the_right_tower(world):
@@ -99,6 +105,22 @@ def test_killed_and_resumed(world, monkeypatch):
     assert encoded == [2, 1, 2, 2, 2, 2, 1, 2, 1]  # the two finished shards of passages are not made again
     for name in ("kb.npy", "queries.npy", "kb_ids.npy"):
         np.testing.assert_array_equal(np.load(world / "whole" / name), np.load(world / "resumed" / name))
+
+
+def test_tokens_made_ahead_of_a_gpu_give_the_same_bits(world, monkeypatch, capfd):
+    run(world, "one")
+    monkeypatch.setattr(feeding, "feeders", lambda: 2)
+    monkeypatch.setattr(text_encoding, "CHUNK", 3)
+    run(world, "ahead")
+    for name in ("kb.npy", "queries.npy", "kb_ids.npy"):
+        np.testing.assert_array_equal(np.load(world / "one" / name), np.load(world / "ahead" / name))
+    assert "s for tokens" in capfd.readouterr().out
+
+
+def test_towers_of_different_width(world):
+    write_tiny_bert(world / "dpr/passage", seed=2, width=64)
+    with pytest.raises(BadInput, match="dpr: passages' vectors are as wide.*got 64; expected 32"):
+        run(world)
 
 
 def test_nan_names_the_passage(world):

@@ -1,6 +1,7 @@
 """Adapt a base model to French reading: FQuAD, two epochs, no search; one model a name and seed (complexity.md §2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -10,9 +11,10 @@ from pydantic import Field, model_validator
 
 from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading
 from trivium.complexity.readers.reader_training import mean_loss, train
-from trivium.formats.squad import SquadQuestion
+from trivium.files.atomic import write_atomically
+from trivium.formats.squad import SquadQuestion, read_squad
 from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context
+from trivium.harness.tasks import Curve, Point
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 
@@ -59,14 +61,54 @@ def validation_scores(reader: Reader, questions: Sequence[SquadQuestion], batch_
     }
 
 
+@dataclass(frozen=True)
+class FinetuneJob:
+    """What a training is told.
+
+    Attributes:
+        parameters: of the stage.
+        seed: of new weights, order and dropout.
+        base: folder of the base model.
+        train, validation: question sets in SQuAD's format.
+        trained: where the reader is saved.
+    """
+
+    parameters: FinetuneParameters
+    seed: int
+    base: Path
+    train: Path
+    validation: Path
+    trained: Path
+
+
+def finetune_job(checkpoints: Path, *, job: FinetuneJob, log: Curve) -> tuple[dict[str, float], list[Point]]:
+    """From a base model to a trained reader in a folder, as a task of the engine; its metrics."""
+    sets = {"train": read_squad(job.train), "validation": read_squad(job.validation)}
+    reader, metrics = finetune(
+        job.parameters,
+        seed=job.seed,
+        base=job.base,
+        training=sets["train"].questions,
+        validation=sets["validation"].questions,
+        work=checkpoints,
+        log=log,
+    )
+    with write_atomically(job.trained) as beside:
+        beside.mkdir(parents=True)
+        reader.save(beside)
+    dropped = {f"{split}_dropped": float(sum(each.dropped.values())) for split, each in sets.items()}
+    return metrics | dropped, log.points
+
+
 def finetune(
     parameters: FinetuneParameters,
-    context: Context,
     *,
     seed: int,
     base: Path,
     training: Sequence[SquadQuestion],
     validation: Sequence[SquadQuestion],
+    work: Path,
+    log: Callable[..., None],
 ) -> tuple[Reader, dict[str, float]]:
     """From a base model to a trained reader, with its metrics."""
     torch.manual_seed(seed)
@@ -77,9 +119,9 @@ def finetune(
         reader,
         features.items,
         seed=seed,
-        work=context.work,
+        work=work,
         checkpoint_every=parameters.checkpoint_every,
-        log=context.tracker.log,
+        log=log,
     )
     asked = spread(validation, parameters.validation_questions)
     scores = validation_scores(reader, asked, parameters.validation_batch)

@@ -26,7 +26,7 @@ from trivium.kvqae.reader.rows import Row, Selection, select_passages
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
 
-_BATCHES = 16  # of a shard
+_BATCHES = 64  # of a shard
 
 
 class ReadingParameters(Parameters):

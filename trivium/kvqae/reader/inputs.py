@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -30,8 +31,7 @@ class Example:
     irrelevant: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Tokenised (question, passage) pairs; tensors are (pairs, tokens), padded at the end.
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,8 +11,9 @@ from tqdm import tqdm
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
-from trivium.kvqae.reader.inputs import tokenize
-from trivium.nets.device import autocast, halving_batches
+from trivium.kvqae.reader.inputs import Pairs, tokenize
+from trivium.nets.device import autocast
+from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.reader import best_spans
 
 Pair = tuple[str, int]  # the question's text, passage id
@@ -80,37 +82,55 @@ def read_pairs(
     model.eval()
     device = model.device
 
-    def read(places: Sequence[int]) -> list[Reading]:
+    def make(places: Sequence[int]) -> _Asked:
         passages = [texts[pairs[place][1]] for place in places]
-        encoded = tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens)
-        mask = encoded.attention_mask.to(device)
+        return _Asked(places, tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens))
+
+    def launch(asked: _Asked) -> Leaving:
+        tokens = asked.tokens
+        ids, mask, types, pieces = (
+            each.to(device, non_blocking=True)
+            for each in (tokens.input_ids, tokens.attention_mask, tokens.token_type_ids, tokens.pieces)
+        )
         with torch.inference_mode(), autocast(device):
-            output = model(
-                input_ids=encoded.input_ids.to(device),
-                attention_mask=mask,
-                token_type_ids=encoded.token_type_ids.to(device),
-            )
-            spans = best_spans(output.start_logits, output.end_logits, mask.bool(), encoded.pieces.to(device), longest)
-        rows = np.arange(len(places))
-        first = encoded.offsets[rows, spans.starts.cpu().numpy(), 0].tolist()
-        last = encoded.offsets[rows, spans.ends.cpu().numpy(), 1].tolist()
-        found = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1).tolist()
-        readings = []
-        for passage, start, end, (score, start_mass, end_mass) in zip(passages, first, last, found, strict=True):
-            if score == -np.inf:
-                start = end = 0
-            answer = SEPARATOR.join(passage)[start:end]
-            readings.append(Reading(answer, start, end, score, start_mass, end_mass))
-        return readings
+            output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
+            spans = best_spans(output.start_logits, output.end_logits, mask.bool(), pieces, longest)
+            found = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1)
+            return Leaving(spans.starts, spans.ends, found)
+
+    def collect(asked: _Asked, leaving: Leaving) -> list[Reading]:
+        starts, ends, found = leaving.arrived()
+        rows = np.arange(len(asked.places))
+        first = asked.tokens.offsets[rows, starts.numpy(), 0].tolist()
+        last = asked.tokens.offsets[rows, ends.numpy(), 1].tolist()
+        passages = (SEPARATOR.join(texts[pairs[place][1]]) for place in asked.places)
+        return [_reading(*each) for each in zip(passages, first, last, found.tolist(), strict=True)]
 
     order = longest_first(pairs, texts)
     found: list[Reading] = []
     short = len(pairs) <= batch
+    pipeline = Pipeline(order, batch, make=make, launch=launch, collect=collect, workers=feeders())
     with tqdm(total=len(pairs), desc="reading", unit="pair", mininterval=5, leave=False, disable=short) as progress:
-        for part in halving_batches(order, batch, read):
+        for part in pipeline:
             found += part
             progress.update(len(part))
+    if pipeline.workers:
+        print(f"reading {pipeline}")
     return {pairs[place]: reading for place, reading in zip(order, found, strict=True)}
+
+
+class _Asked(NamedTuple):
+    """A batch: places of its pairs, and their tokens."""
+
+    places: Sequence[int]
+    tokens: Pairs
+
+
+def _reading(passage: str, start: int, end: int, found: Sequence[float]) -> Reading:
+    score, start_mass, end_mass = found
+    if score == -np.inf:
+        start = end = 0
+    return Reading(passage[start:end], start, end, score, start_mass, end_mass)
 
 
 def longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[int]:

@@ -14,15 +14,16 @@ from trivium.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.harness.engine import Engine
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.inputs import tokenize
+from trivium.kvqae.reader.inputs import Pairs, tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.cross_encoder import relevance_scores
-from trivium.nets.device import halving_batches, pick_device
+from trivium.nets.device import pick_device
+from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained, load_pretrained
 
 Pair = tuple[str, int]  # the question's text, passage id
-_BATCHES = 16  # of a shard
+_BATCHES = 64  # of a shard
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
@@ -93,19 +94,28 @@ def score_pairs(
     check_positions(model, max_tokens)
     model.eval()
 
-    def score(part: Sequence[Pair]) -> list[float]:
+    def make(part: Sequence[Pair]) -> Pairs:
         questions, passages = zip(*part, strict=True)
-        encoded = tokenize(tokenizer, questions, [texts[passage] for passage in passages], max_tokens)
+        return tokenize(tokenizer, questions, [texts[passage] for passage in passages], max_tokens)
+
+    def launch(tokens: Pairs) -> Leaving:
         with torch.inference_mode():
-            return relevance_scores(model, encoded.input_ids, encoded.attention_mask, encoded.token_type_ids).tolist()
+            return Leaving(relevance_scores(model, tokens.input_ids, tokens.attention_mask, tokens.token_type_ids))
+
+    def collect(_: Pairs, leaving: Leaving) -> list[float]:
+        (found,) = leaving.arrived()
+        return found.tolist()
 
     ordered = _longest_first(pairs, texts)
     scores: list[float] = []
     short = len(ordered) <= batch
+    pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
     with tqdm(total=len(ordered), desc="scoring", unit="pair", mininterval=5, leave=False, disable=short) as progress:
-        for part in halving_batches(ordered, batch, score):
+        for part in pipeline:
             scores += part
             progress.update(len(part))
+    if pipeline.workers:
+        print(f"scoring {pipeline}")
     found = dict(zip(ordered, scores, strict=True))
     return np.array([found[pair] for pair in pairs], dtype=np.float64)
 

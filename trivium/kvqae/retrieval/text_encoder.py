@@ -10,8 +10,9 @@ from torch import Tensor
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from trivium.nets.bert import cls_vectors
-from trivium.nets.device import halving_batches
+from trivium.nets.feeding import Leaving, Pipeline
 from trivium.nets.pretrained import load_pretrained
+from trivium.nets.ragged import Ids, Ragged, padded, ragged
 
 
 def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -57,7 +58,7 @@ def pad(ids: Sequence[list[int]], tokenizer: PreTrainedTokenizerBase, device: to
 def encode(
     encoder: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    ids: Sequence[list[int]],
+    ids: Sequence[Ids],
     batch_size: int,
     pooled: Callable[..., Tensor] = cls_vectors,
 ) -> NDArray[np.float32]:
@@ -74,9 +75,16 @@ def encode(
     longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
     vectors = np.empty((len(ids), encoder.config.hidden_size), np.float32)
 
-    def vectors_of(rows: Sequence[int]) -> tuple[Sequence[int], Tensor]:
-        return rows, pooled(encoder, **pad([ids[row] for row in rows], tokenizer, device)).cpu()
+    def make(rows: Sequence[int]) -> tuple[Sequence[int], Ragged]:
+        return rows, ragged([ids[row] for row in rows])
 
-    for rows, batch in halving_batches(longest_first, batch_size, vectors_of):
-        vectors[list(rows)] = batch.numpy()
+    def launch(made: tuple[Sequence[int], Ragged]) -> Leaving:
+        return Leaving(pooled(encoder, *padded(made[1], tokenizer.pad_token_id, device)))
+
+    def collect(made: tuple[Sequence[int], Ragged], leaving: Leaving) -> None:
+        (batch,) = leaving.arrived()
+        vectors[list(made[0])] = batch.numpy()
+
+    for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect):
+        pass
     return vectors

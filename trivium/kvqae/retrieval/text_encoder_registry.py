@@ -19,6 +19,8 @@ from trivium.harness.registry import Registry
 if TYPE_CHECKING:  # seconds to import, and only who encodes needs it
     import torch
 
+    from trivium.nets.ragged import Ids
+
 FAMILY = "trivium.kvqae.retrieval.text_encoders"
 SECTION = "kvqae.text_encoders"  # of params.yaml: those in use, in the order of the tables
 Side = Literal["question", "passage"]
@@ -82,7 +84,7 @@ class TextEncoder:
             texts = [f"{prefix}{text}" for text in texts]
         return tokenize(self.tokenizer, texts, max_tokens, titles=titles)
 
-    def encode(self, ids: Sequence[list[int]], batch_size: int) -> NDArray[np.float32]:
+    def encode(self, ids: Sequence["Ids"], batch_size: int) -> NDArray[np.float32]:
         """Vectors (texts, width) of what `tokenize` gives; the batch size halves itself when GPU memory runs out."""
         from trivium.kvqae.retrieval.text_encoder import encode
         from trivium.nets.bert import POOLING

@@ -1,22 +1,28 @@
 """One vector a passage of the knowledge base and a question, by a text encoder (kvqae.md §3)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
-from tqdm import tqdm
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
 from trivium.formats.questions import read_questions
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
-from trivium.kvqae.retrieval.text_encoder_registry import SECTION, TextEncoder
+from trivium.kvqae.retrieval.text_encoder_registry import SECTION, TEXT_ENCODERS, TextEncoder
+
+if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+    from trivium.nets.ragged import Ragged
+
+SHARDS = 4  # that a worker is given at a time
+CHUNK = 1024  # passages tokenised at a time
 
 
 class EncodeTextsParameters(Parameters):
@@ -26,33 +32,93 @@ class EncodeTextsParameters(Parameters):
     settings: dict[str, Any] = Field(description="Of the encoder: its entry in `kvqae.text_encoders`")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=1, description="Texts a batch; halves itself when GPU memory runs out")
-    shard_size: int = Field(ge=1, description="Passages in memory, and lost at most when the stage is killed")
+    shard_size: int = Field(ge=1, description="Passages sorted by length, and lost at most when the stage is killed")
 
 
-def encode_passages(
-    encoder: TextEncoder,
-    passages: Path,
-    articles: Path,
+class Shard(NamedTuple):
+    """Successive passages of the knowledge base.
+
+    Attributes:
+        first: number of the first one.
+        titles, texts: one each.
+    """
+
+    first: int
+    titles: pa.Array
+    texts: pa.Array
+
+
+def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[list[Shard]]:
+    """The knowledge base in shards, some of them at a time: so many can be tokenised ahead."""
+    size = knowledge_base_size(passages)
+    shards = (Shard(*each) for each in stream_passages(passages, articles, batch_size=shard_size, limit=size))
+    while part := list(islice(shards, SHARDS)):
+        yield part
+
+
+def encode_part(
+    part: Sequence[Shard], *, encoder: str, model: Path, work: Path, parameters: EncodeTextsParameters, source: str
+) -> list[Path]:
+    """`encode_shards` by the passages' side of an encoder in `model`, loaded once a process."""
+    return encode_shards(partial(_passage_encoder, encoder, model), part, work, parameters, source)
+
+
+def encode_shards(
+    load: Callable[[], TextEncoder],
+    shards: Sequence[Shard],
     work: Path,
     parameters: EncodeTextsParameters,
-) -> Iterator[tuple[int, NDArray[np.float16]]]:
-    """(first passage number, vectors) of successive shards of the knowledge base; those in `work` are not made again.
+    source: str,
+) -> list[Path]:
+    """Files with the vectors of each shard, float16; those in `work` are not made again.
+
+    Where a GPU encodes a shard, processes tokenise the next one meanwhile.
+
+    Args:
+        load: gives the encoder, where there is something to encode.
+        shards: in order.
+        work: folder of the files.
+        parameters: of the stage.
+        source: the passages' file, for messages.
 
     Raises:
         BadInput: a vector is not finite, or too large for float16; it is named by its passage.
     """
-    size = knowledge_base_size(passages)
-    shards = stream_passages(passages, articles, batch_size=parameters.shard_size, limit=size)
-    with tqdm(total=size, desc="encode", unit="passage", mininterval=5) as bar:
-        for first, titles, texts in shards:
-            shard = work / f"passages-{first:09d}.npy"
-            if not shard.exists():
-                ids = encoder.tokenize(texts.to_pylist(), parameters.max_tokens, titles.to_pylist())
-                vectors = half_precision(encoder.encode(ids, parameters.batch_size), passages, first)
-                with write_atomically(shard) as beside:
-                    np.save(beside, vectors)
-            yield first, read_matrix(shard)
-            bar.update(len(texts))
+    files = [work / f"passages-{shard.first:09d}.npy" for shard in shards]
+    new = [(shard, file) for shard, file in zip(shards, files, strict=True) if not file.exists()]
+    if not new:
+        return files
+    from trivium.nets.feeding import Feed, feeders
+    from trivium.nets.ragged import ragged
+
+    encoder = load()
+    chunks = [(shard, file, start) for shard, file in new for start in range(0, len(shard.texts), CHUNK)]
+
+    def make(number: int) -> "Ragged":
+        shard, _, start = chunks[number]
+        titles, texts = (each.slice(start, CHUNK).to_pylist() for each in (shard.titles, shard.texts))
+        return ragged(encoder.tokenize(texts, parameters.max_tokens, titles))
+
+    workers = feeders()
+    feed = Feed(make, len(chunks), workers, ahead=2 + parameters.shard_size // CHUNK // max(1, workers))
+    ids: list[NDArray[np.int32]] = []
+    for tokens, (shard, file, _) in zip(feed, chunks, strict=True):
+        ids += tokens.rows()
+        if len(ids) == len(shard.texts):
+            vectors = half_precision(encoder.encode(ids, parameters.batch_size), source, shard.first)
+            with write_atomically(file) as beside:
+                np.save(beside, vectors)
+            ids = []
+    if workers:
+        print(f"{files[0].stem}: waited {feed.waited:.1f} of {feed.taken:.1f} s for tokens")
+    return files
+
+
+@lru_cache(maxsize=1)
+def _passage_encoder(encoder: str, model: Path) -> TextEncoder:
+    from trivium.nets.device import pick_device
+
+    return TEXT_ENCODERS[encoder](model, "passage", pick_device())
 
 
 def encode_questions(
@@ -77,7 +143,7 @@ def encode_questions(
     return np.concatenate(vectors), pa.table({"split": splits, "id": identifiers})
 
 
-def half_precision(vectors: NDArray[np.float32], file: Path, first: int) -> NDArray[np.float16]:
+def half_precision(vectors: NDArray[np.float32], file: Path | str, first: int) -> NDArray[np.float16]:
     """Round to float16; `BadInput` names the row, after the `first` ones, of a vector that is not finite then."""
     with np.errstate(over="ignore"):
         halves = vectors.astype(np.float16)

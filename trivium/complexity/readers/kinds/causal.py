@@ -33,7 +33,7 @@ from trivium.complexity.readers.settings import GenerativeSettings, ReaderSettin
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
-from trivium.nets.device import autocast, pick_device
+from trivium.nets.device import autocast, inference_dtype, pick_device
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama's block
 ADAPTER = "adapter_model.safetensors"
@@ -160,5 +160,4 @@ class CausalReader:
 
 def _load(folder: Path) -> tuple[Any, Any]:
     # Frozen weights of billions: half the memory where bf16 is computed with; LoRA's own stay in float32.
-    dtype = torch.bfloat16 if pick_device().type == "cuda" else torch.float32
-    return load_generator(AutoModelForCausalLM, folder, "a language model", dtype)
+    return load_generator(AutoModelForCausalLM, folder, "a language model", inference_dtype())
