@@ -143,7 +143,7 @@ class Annotated(_Handler):
             self.sentences[-1].sets.append(self.set)
         elif name == "layer" and self.set is not None:
             self.layer = self.attribute(attributes, "name")
-            self.rank = self.number(attributes.get("rank", "1"), "rank")
+            self.rank = self.number(attributes.get("rank", "1"), "rank", least=1)
         elif name == "label" and self.set is not None and self.layer in ("Target", "FE"):
             span = None
             if "start" in attributes or "itype" not in attributes:
@@ -163,14 +163,14 @@ class Annotated(_Handler):
                 self.sentences[-1].sets.pop()
             self.set = None
 
-    def number(self, value: str, name: str) -> int:
-        """A whole number."""
+    def number(self, value: str, name: str, least: int = 0) -> int:
+        """A whole number from `least`."""
         try:
             number = whole_number(value)
         except ValueError:
             number = -1
-        if number < 0:
-            expected = "digits, at most 64 bits"
+        if number < least:
+            expected = f"a whole number from {least} of at most 64 bits"
             raise BadInput(
                 "not a whole number", file=self.path, row=self.line, field=name, got=value, expected=expected
             )

@@ -11,7 +11,7 @@ def test_the_lock_goes_although_the_disk_is_full(tmp_path: Path):
     file = GitFile(str(index), "wb")
     assert (tmp_path / "index.lock").exists()
     file._file.close()
-    file._file = Path("/dev/full").open("wb")
+    file._file = Path("/dev/full").open("wb")  # noqa: SIM115 - `abort` is to close it
     file._file.write(b"after")
     file.abort()
     assert [each.name for each in tmp_path.iterdir()] == ["index"]

@@ -19,6 +19,8 @@ from trivium.kvqae.retrieval.text_encoder_registry import Side, TextEncoder
 if TYPE_CHECKING:
     import torch
 
+    from trivium.nets.ragged import Ids
+
 # Names under which sentence-transformers looks for a side's prompt, the first that is there.
 PROMPTS: dict[Side, tuple[str, ...]] = {"question": ("query",), "passage": ("document", "passage", "corpus")}
 
@@ -46,7 +48,7 @@ class SentenceEncoder(TextEncoder):
         limit = min(max_tokens, self._loaded.longest)
         return tokenize(self.tokenizer, [text.lower() for text in read] if self._loaded.lower else read, limit)
 
-    def encode(self, ids: Sequence[list[int]], batch_size: int) -> NDArray[np.float32]:
+    def encode(self, ids: Sequence["Ids"], batch_size: int) -> NDArray[np.float32]:
         """Vectors (texts, width) as the folder's modules make them; see `TextEncoder.encode`."""
         from trivium.kvqae.retrieval.text_encoder import encode
 
