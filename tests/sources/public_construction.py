@@ -17,6 +17,8 @@ from tests.sources.small_wiki import SmallWiki
 from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_json_lines, write_json_lines
 from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 
 PIPELINE = "en_core_web_lg"
 SPACY = {"seed": 0, "held_out": 0.2, "epochs": 6, "batch": 8, "learning_rate": 0.005, "dropout": 0.1, "width": 32,
@@ -80,7 +82,8 @@ def install_pipeline(site: Path, work: Path) -> None:
     package = site / PIPELINE
     package.mkdir(parents=True)
     parameters = MentionModelParameters(model="trained", **SPACY)
-    train_mention_model(parameters, None, annotated=work / "annotated.jsonl", out=work / "pipeline")
+    context = Context(Tracker(), work, LocalEngine(1))
+    train_mention_model(parameters, context, annotated=work / "annotated.jsonl", out=work / "pipeline")
     meta = read_json(work / "pipeline" / "meta.json") | {"lang": "en", "name": "core_web_lg", "version": "3.8.0"}
     (package / "meta.json").write_text(json.dumps(meta))
     (work / "pipeline").rename(package / f"{PIPELINE}-3.8.0")
