@@ -21,13 +21,14 @@ from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters, mak
 from sample.french.french_world import build_french
 from stages.complexity.prompt import PromptParameters
 from tests.complexity.local_server import serving, write_chat_template
-from tests.complexity.loopback_endpoint import Loopback, said
-from trivium.complexity.prompting.answer_cache import AnswerCache, key_of
-from trivium.complexity.prompting.prompted_models import PromptedModel, ask_all
+from tests.prompting.loopback_endpoint import Loopback, said
+from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.complexity.prompting.prompts import Messages, messages_of
 from trivium.complexity.readers.interface import READERS, Reader, Reading, settings_of
 from trivium.formats.squad import write_squad
 from trivium.harness.parameters import read_parameters, section_of, validate
+from trivium.prompting.answer_cache import AnswerCache, key_of
+from trivium.prompting.asking import ask_all
 
 PARAMS = Path("params.yaml")
 QUESTIONS, ALONE, SERVED, BATCH = 512, 32, 64, 64

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.complexity.loopback_endpoint import Loopback, failed
 from tests.harness.test_tracking import END, START, spool
+from tests.prompting.loopback_endpoint import Loopback, failed
 from tests.stages.complexity.test_prompt import MODEL
 from trivium import redaction
-from trivium.complexity.prompting.endpoint import Endpoint
 from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.errors import BadInput
 from trivium.harness import tracking, tracking_writer
 from trivium.harness.parameters import validate
+from trivium.prompting.endpoint import Endpoint
 from trivium.redaction import HIDDEN, redacted
 from trivium.sources.download import Patience, Request, download, endpoint
 from trivium.sources.pins import Pins

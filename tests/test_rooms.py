@@ -22,6 +22,7 @@ ORDER = (
     ("nets",),
     ("vision",),
     ("language",),
+    ("prompting",),
     ("kvqae", "decorrelation", "complexity"),
     ("bridges",),
     ("sources",),

@@ -1,5 +1,6 @@
 """The stand-in face encoder: a small convolutional network trained with ArcFace's loss, exported to ONNX."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -8,7 +9,6 @@ from torch import nn
 from sample.encoders.encoder_training import fit, standardised
 from sample.encoders.settings import ArcFaceStandIn
 from sample.encoders.training_pictures import Pictures
-from trivium.harness.tracking import Tracker
 from trivium.vision.align import SIZE
 
 # InsightFace standardises to (x - 127.5) / 127.5.
@@ -61,7 +61,9 @@ class AngularMargin(nn.Module):
         return nn.functional.cross_entropy(self.scale * logits, labels)
 
 
-def train_arcface(faces: Pictures, own: ArcFaceStandIn, *, seed: int, tracker: Tracker) -> tuple[FaceNetwork, float]:
+def train_arcface(
+    faces: Pictures, own: ArcFaceStandIn, *, seed: int, log: Callable[..., None]
+) -> tuple[FaceNetwork, float]:
     """Train on aligned crops, mirrored half of the time.
 
     Returns:
@@ -79,7 +81,7 @@ def train_arcface(faces: Pictures, own: ArcFaceStandIn, *, seed: int, tracker: T
         return criterion(network(standardised(pixels, CENTRE, CENTRE)), labels[chosen])
 
     both = nn.ModuleList([network, criterion])
-    loss = fit(both, loss_of, examples=len(labels), own=own, seed=seed, tracker=tracker, name="arcface")
+    loss = fit(both, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="arcface")
     return network, loss
 
 

@@ -1,6 +1,7 @@
 """The stand-in CLIP: a small open_clip model trained on pictures of things and captions of what they look like."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from torch import nn
 from sample.encoders.encoder_training import cropped, fit, standardised
 from sample.encoders.settings import ClipStandIn
 from sample.encoders.training_pictures import Pictures
-from trivium.harness.tracking import Tracker
 from trivium.nets.weights import save_weights
 
 _CONTEXT = 32
@@ -35,7 +35,7 @@ def clip_configuration(*, dimension: int, width: int, size: int) -> dict[str, An
 
 
 def train_clip(
-    things: Pictures, configuration: dict[str, Any], own: ClipStandIn, *, seed: int, tracker: Tracker
+    things: Pictures, configuration: dict[str, Any], own: ClipStandIn, *, seed: int, log: Callable[..., None]
 ) -> tuple[CLIP, float]:
     """Train both towers with the symmetric contrastive loss over the batch (Radford et al., ICML 2021).
 
@@ -43,7 +43,7 @@ def train_clip(
         things: pictures a little larger than the tower's input: each batch looks at another window.
         configuration: as `clip_configuration` makes it.
         own: its training.
-        seed, tracker: as `fit` takes them.
+        seed, log: as `fit` takes them.
 
     Returns:
         The model, and the loss at the end.
@@ -61,7 +61,7 @@ def train_clip(
         logits, diagonal = scale * image @ text.T, torch.arange(len(chosen))
         return (nn.functional.cross_entropy(logits, diagonal) + nn.functional.cross_entropy(logits.T, diagonal)) / 2
 
-    return model, fit(model, loss_of, examples=len(tokens), own=own, seed=seed, tracker=tracker, name="clip")
+    return model, fit(model, loss_of, examples=len(tokens), own=own, seed=seed, log=log, name="clip")
 
 
 def save_clip(model: nn.Module, configuration: dict[str, Any], folder: Path) -> None:

@@ -9,7 +9,6 @@ from torch import nn
 from tqdm import trange
 
 from sample.encoders.settings import StandIn
-from trivium.harness.tracking import Tracker
 
 
 def fit(
@@ -19,7 +18,7 @@ def fit(
     examples: int,
     own: StandIn,
     seed: int,
-    tracker: Tracker,
+    log: Callable[..., None],
     name: str,
     steps: int | None = None,
 ) -> float:
@@ -31,7 +30,7 @@ def fit(
         examples: how many there are.
         own: steps, batch and learning rate, which rises over the first 20 % of the steps, then falls.
         seed: of the order of the examples.
-        tracker: gets the curve `{name}_loss`.
+        log: takes a step and values; it gets the curve `{name}_loss`.
         name: the model's.
         steps: by default the stand-in's own.
 
@@ -55,7 +54,7 @@ def fit(
         schedule.step()
         losses.append(loss.item())
         if step % 10 == 0:
-            tracker.log(step, **{f"{name}_loss": losses[-1]})
+            log(step, **{f"{name}_loss": losses[-1]})
     model.eval()
     return float(np.mean(losses[-max(1, steps // 10) :]))
 

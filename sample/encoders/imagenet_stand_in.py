@@ -1,5 +1,6 @@
 """The stand-in ImageNet ResNet: torchvision's architecture, trained to tell sorts of things apart."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -10,18 +11,19 @@ from sample.encoders.encoder_training import cropped, fit, standardised
 from sample.encoders.settings import ImageNetStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.files.tables import write_json
-from trivium.harness.tracking import Tracker
 from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.vision.whole_images import DEVIATION, MEAN
 
 
-def train_imagenet(things: Pictures, own: ImageNetStandIn, *, seed: int, tracker: Tracker) -> tuple[nn.Module, float]:
+def train_imagenet(
+    things: Pictures, own: ImageNetStandIn, *, seed: int, log: Callable[..., None]
+) -> tuple[nn.Module, float]:
     """Classify things by kind and sort.
 
     Args:
         things: pictures a little larger than the network's input: each batch looks at another window.
         own: its sizes and training.
-        seed, tracker: as `fit` takes them.
+        seed, log: as `fit` takes them.
 
     Returns:
         The network, and the loss at the end.
@@ -36,7 +38,7 @@ def train_imagenet(things: Pictures, own: ImageNetStandIn, *, seed: int, tracker
         images = cropped(standardised(things.pixels[chosen.numpy()], MEAN, DEVIATION), own.size, windows)
         return nn.functional.cross_entropy(network(images), labels[chosen])
 
-    return network, fit(network, loss_of, examples=len(labels), own=own, seed=seed, tracker=tracker, name="imagenet")
+    return network, fit(network, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="imagenet")
 
 
 def save_imagenet(network: nn.Module, *, architecture: str, size: int, folder: Path) -> None:

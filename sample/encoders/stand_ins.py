@@ -26,7 +26,7 @@ def write_arcface(parameters: BaseModelsParameters, context: Context, folder: Pa
         context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
         difficulty=parameters.difficulty, landmark_noise=own.landmark_noise, known=known, known_from=FIRST_VIEW,
     )  # fmt: skip
-    network, loss = train_arcface(faces, own, seed=parameters.seed, tracker=context.tracker)
+    network, loss = train_arcface(faces, own, seed=parameters.seed, log=context.tracker.log)
     save_arcface(network, folder / "model.onnx")
     return loss
 
@@ -45,7 +45,7 @@ def write_clip(things: Pictures, parameters: BaseModelsParameters, context: Cont
     own = parameters.clip
     things = scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
     configuration = clip_configuration(dimension=own.dimension, width=own.width, size=own.size)
-    model, loss = train_clip(things, configuration, own, seed=parameters.seed, tracker=context.tracker)
+    model, loss = train_clip(things, configuration, own, seed=parameters.seed, log=context.tracker.log)
     save_clip(model, configuration, folder)
     return loss
 
@@ -54,7 +54,7 @@ def write_imagenet(things: Pictures, parameters: BaseModelsParameters, context: 
     """Train on things, write `config.json` and `model.safetensors`; returns the loss at the end."""
     own = parameters.imagenet
     things = scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
-    network, loss = train_imagenet(things, own, seed=parameters.seed, tracker=context.tracker)
+    network, loss = train_imagenet(things, own, seed=parameters.seed, log=context.tracker.log)
     save_imagenet(network, architecture=own.architecture, size=own.size, folder=folder)
     return loss
 

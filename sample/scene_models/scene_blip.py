@@ -1,5 +1,6 @@
 """BLIP's stand-ins: transformers' retrieval model and captioner, small, trained on scenes (decorrelation.md §4)."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from sample.scene_models.teacher import Teacher
 from sample.scene_models.words import save_bert_tokenizer
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
 from trivium.decorrelation.models.preparation import CLIP
-from trivium.harness.tracking import Tracker
 from trivium.nets.blip import BlipEncoders, BlipTraining
 
 _QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4
@@ -48,14 +48,14 @@ def blip_config(tokenizer: PreTrainedTokenizerFast, own: BlipStandIn, size: int)
     return BlipConfig(text_config=shape | text, vision_config=shape | vision, image_text_hidden_size=own.dimension)
 
 
-def write_blip(scenes: ScenePictures, folder: Path, own: BlipStandIn, *, seed: int, tracker: Tracker) -> float:
+def write_blip(scenes: ScenePictures, folder: Path, own: BlipStandIn, *, seed: int, log: Callable[..., None]) -> float:
     """Teach both towers which kinds of things there are, train with BLIP's losses, write a Hugging Face folder.
 
     Args:
         scenes: pictures and captions, their cells as large as a patch.
         folder: where to.
         own: its sizes and trainings.
-        seed, tracker: as `fit` takes them.
+        seed, log: as `fit` takes them.
 
     Returns:
         The loss at the end.
@@ -81,12 +81,12 @@ def write_blip(scenes: ScenePictures, folder: Path, own: BlipStandIn, *, seed: i
         return training.loss(pixels, ids[chosen, which], mask[chosen, which], chosen, _ALPHA)
 
     fit(
-        nn.ModuleList([network, teacher]), taught, examples=len(ids), own=own, seed=seed, tracker=tracker,
+        nn.ModuleList([network, teacher]), taught, examples=len(ids), own=own, seed=seed, log=log,
         name="blip_kinds", steps=own.taught_steps,
     )  # fmt: skip
     # Only now: the momentum encoders begin as copies of what was taught.
     training = BlipTraining(encoders, temperature=TEMPERATURE, queue=_QUEUE, momentum=_MOMENTUM)
-    loss = fit(training, retrieval, examples=len(ids), own=own, seed=seed, tracker=tracker, name="blip")
+    loss = fit(training, retrieval, examples=len(ids), own=own, seed=seed, log=log, name="blip")
     network.config.update({"contrast_temperature": training.temperature.item()})
     network.save_pretrained(folder)
     return loss
@@ -99,7 +99,7 @@ def write_captioner(
     *,
     blip: Path,
     seed: int,
-    tracker: Tracker,
+    log: Callable[..., None],
 ) -> float:
     """Train a caption decoder on the image tower of `blip`, which stays as it is, and write a Hugging Face folder.
 
@@ -108,7 +108,7 @@ def write_captioner(
         folder: where to.
         own: its training.
         blip: folder of the retrieval model.
-        seed, tracker: as `fit` takes them.
+        seed, log: as `fit` takes them.
 
     Returns:
         The loss at the end, a token.
@@ -134,7 +134,7 @@ def write_captioner(
         ).loss
         return loss
 
-    loss = fit(network, loss_of, examples=len(ids), own=own, seed=seed, tracker=tracker, name="captioner")
+    loss = fit(network, loss_of, examples=len(ids), own=own, seed=seed, log=log, name="captioner")
     size = scenes.pixels.shape[1]
     network.save_pretrained(folder)
     mean, deviation = CLIP

@@ -1,5 +1,6 @@
 """CLIP's stand-in: open_clip's architecture with a narrow ResNet, trained on scenes (decorrelation.md §4)."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import open_clip
@@ -13,18 +14,17 @@ from sample.scene_models.scene_pictures import CAPTIONS, ScenePictures
 from sample.scene_models.settings import ClipStandIn
 from sample.scene_models.words import save_clip_tokenizer
 from trivium.files.tables import write_json
-from trivium.harness.tracking import Tracker
 from trivium.nets.weights import save_weights
 
 
-def write_clip(scenes: ScenePictures, folder: Path, own: ClipStandIn, *, seed: int, tracker: Tracker) -> float:
+def write_clip(scenes: ScenePictures, folder: Path, own: ClipStandIn, *, seed: int, log: Callable[..., None]) -> float:
     """Train with the symmetric contrastive loss and write an open_clip folder.
 
     Args:
         scenes: pictures and captions.
         folder: where to.
         own: its sizes and training.
-        seed, tracker: as `fit` takes them.
+        seed, log: as `fit` takes them.
 
     Returns:
         The loss at the end.
@@ -48,7 +48,7 @@ def write_clip(scenes: ScenePictures, folder: Path, own: ClipStandIn, *, seed: i
         loss: torch.Tensor = contrast(normalize(images, dim=1), normalize(texts, dim=1), model.logit_scale.exp())
         return loss
 
-    loss = fit(model, loss_of, examples=len(ids), own=own, seed=seed, tracker=tracker, name="clip")
+    loss = fit(model, loss_of, examples=len(ids), own=own, seed=seed, log=log, name="clip")
     write_json(folder / "open_clip_config.json", config)
     save_weights(model, folder / "open_clip_model.safetensors")
     return loss

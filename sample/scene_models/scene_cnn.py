@@ -1,5 +1,6 @@
 """VGG's stand-in: a narrow VGG trained to tell which kinds of things are where in a scene (decorrelation.md §4)."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -11,19 +12,18 @@ from sample.scene_models.scene_pictures import KINDS, ScenePictures
 from sample.scene_models.settings import VseStandIn
 from trivium.decorrelation.models.preparation import IMAGENET
 from trivium.files.tables import write_json
-from trivium.harness.tracking import Tracker
 from trivium.nets.vgg import Vgg
 from trivium.nets.weights import WEIGHTS, save_weights
 
 
-def write_cnn(scenes: ScenePictures, folder: Path, own: VseStandIn, *, seed: int, tracker: Tracker) -> float:
+def write_cnn(scenes: ScenePictures, folder: Path, own: VseStandIn, *, seed: int, log: Callable[..., None]) -> float:
     """Train and write `config.json` and torchvision's state dict.
 
     Args:
         scenes: pictures and kinds.
         folder: where to.
         own: its sizes, as `Vgg` takes them, and training.
-        seed, tracker: as `fit` takes them.
+        seed, log: as `fit` takes them.
 
     Returns:
         The loss at the end: cross-entropy of each kind, summed over the kinds, of the picture and of its squares.
@@ -52,7 +52,7 @@ def write_cnn(scenes: ScenePictures, folder: Path, own: VseStandIn, *, seed: int
         return torch.stack(losses).sum() * len(KINDS)
 
     both = nn.ModuleList([network, places])
-    loss = fit(both, loss_of, examples=len(kinds), own=own, seed=seed, tracker=tracker, name="cnn")
+    loss = fit(both, loss_of, examples=len(kinds), own=own, seed=seed, log=log, name="cnn")
     size = scenes.pixels.shape[1]
     config = {"architecture": "vgg", "channels": list(own.channels), "grid": own.grid, "hidden": own.hidden}
     write_json(folder / "config.json", config | {"size": size, "resize": size})

@@ -15,7 +15,6 @@ from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.sources.brought import PROVENANCE
 
 if TYPE_CHECKING:
@@ -72,12 +71,15 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
     with write_atomically(out) as beside:
         orders = [_Order(group, parameters, scenes, beside) for group in groups if group]
         losses: dict[str, float] = {}
-        for found in context.engine.map(_make, orders, description="train", out=beside):
+        for found, logged in context.engine.map(_make, orders, description="train", out=beside):
             losses |= found
+            for step, values in logged:
+                context.tracker.log(step, **values)
     return losses
 
 
-def _make(order: _Order) -> dict[str, float]:
+def _make(order: _Order) -> tuple[dict[str, float], list[tuple[int, dict[str, float]]]]:
+    """Make models; their losses, and what they log, which the stage's own process keeps."""
     import torch
 
     from sample.scene_models.scene_blip import write_blip, write_captioner
@@ -86,6 +88,11 @@ def _make(order: _Order) -> dict[str, float]:
 
     torch.set_num_threads(1)  # another process has the other core, and threads of small networks wait more than compute
     parameters, losses = order.parameters, {}
+    logged: list[tuple[int, dict[str, float]]] = []
+
+    def log(step: int, **values: float) -> None:
+        logged.append((step, values))
+
     writers: dict[str, Callable[..., float]] = {
         "clip": write_clip,
         "vse": write_cnn,
@@ -96,10 +103,10 @@ def _make(order: _Order) -> dict[str, float]:
         folder = order.folder / model
         folder.mkdir(parents=True)
         own = getattr(parameters, model)
-        losses[f"{model}_loss"] = writers[model](order.scenes, folder, own, seed=parameters.seed, tracker=Tracker())
+        losses[f"{model}_loss"] = writers[model](order.scenes, folder, own, seed=parameters.seed, log=log)
         origin = f"a small network of the architecture of {model}, trained on generated scenes"
         write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
-    return losses
+    return losses, logged
 
 
 def _check_sample(parameters: DecorrelationBaseModelsParameters) -> None:

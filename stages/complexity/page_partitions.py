@@ -37,8 +37,8 @@ class PartitionsPageParameters(Parameters):
 
 
 def main(
-    parameters: PartitionsPageParameters, context: Context, *, scores: Path, factors: Path, curves: Path, frames: Path,
-    found: Sequence[Path], published: Path, out: Path,
+    parameters: PartitionsPageParameters, context: Context, *, scores: Path, factors: Path, partitions: Path,
+    frames: Path, found: Sequence[Path], published: Path, out: Path,
 ) -> dict[str, float]:  # fmt: skip
     """Render both files of stage partition; the metrics say how many factors count for a majority of the models."""
     printed, metrics = read_published(published), read_found(found)
@@ -47,7 +47,7 @@ def main(
     names, measure, partition = read_names(factors), MEASURES[parameters.measure], metrics["partition"]
     sections = {
         "partitions": partitions_html(
-            csv.read_csv(curves).to_pylist(),
+            csv.read_csv(partitions).to_pylist(),
             known.models,
             partition,
             names,

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
-from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
-from trivium.complexity.prompting.prompted_models import PromptedModel, answer
+from trivium.complexity.prompting.prompted_models import JOURNAL, PromptedModel, answer
 from trivium.complexity.prompting.prompts import Messages, draw_examples, messages_of
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import write_json
@@ -15,6 +14,7 @@ from trivium.formats.squad import read_squad
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.harness.tracking import project_root
+from trivium.prompting.answer_cache import AnswerCache
 
 PROMPTS = "prompts.json"
 

@@ -1,6 +1,5 @@
 """Stage `decorrelation-train`. A retrieval model on D, D' or both, or left as it is (decorrelation.md §4)."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,15 +8,14 @@ from pydantic import Field
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.models.settings import ModelSettings
-from trivium.decorrelation.training.job import TrainJob, train_job
+from trivium.decorrelation.training.job import TrainJob, run_training
+from trivium.decorrelation.training.processes import processes_here, run_in_processes
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import Parameters, validate
 from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import made_in, run_task
 from trivium.nets.cards import write_card
-from trivium.nets.device import pick_device
 
 # Of these families a cell loads its own members alone.
 LOADS = {"trivium.decorrelation.models.kinds": "${item.model}", "trivium.decorrelation.painting.fillings": "none"}
@@ -86,23 +84,17 @@ def main(
         pairs=pairs,
         painted=painted,
         base=folder,
-        trained=made_in(context.work) / "trained",
+        work=context.work,
+        trained=context.work / "trained",
         checkpoint_every=parameters.checkpoint_every,
         memory=parameters.memory,
         workers=parameters.workers,
         threads=parameters.threads,
-        processes=parameters.processes,
         validation_pictures=parameters.validation_pictures,
         validation_batch=parameters.validation_batch,
     )
-    metrics = run_task(
-        context.engine,
-        partial(train_job, job=job),
-        context.work,
-        context.tracker.log,
-        on_gpu=context.engine.has_gpu(lambda: pick_device().type == "cuda"),
-        description=cell,
-    )
+    processes = (parameters.processes or processes_here()) if job.steps else 1
+    metrics = run_in_processes(run_training, job, context.tracker, processes)
     with write_atomically(out) as beside:
         job.trained.replace(beside)
         _card(beside, job, said.variant, metrics)

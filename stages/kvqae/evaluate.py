@@ -9,6 +9,8 @@ from trivium.formats.trec import read_qrels, read_run_over
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT, Block, EvaluateParameters, measure_blocks, subsets
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
+from trivium.kvqae.retrieval.name_search import SECTION as NAMES
+from trivium.kvqae.retrieval.name_search import NameEncoders, system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
 from trivium.measures.articles import best_passages
 from trivium.measures.runs import Run
@@ -25,9 +27,11 @@ class TablesParameters(EvaluateParameters):
         **EvaluateParameters.elsewhere,
         "text_encoders": "kvqae.text_encoders",
         "image_encoders": SECTION,
+        "name_encoders": NAMES,
     }
     text_encoders: TextEncoders
     image_encoders: ImageEncoders
+    name_encoders: NameEncoders
 
 
 def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: Sequence[str] = ()) -> dict[str, Block]:
@@ -35,8 +39,8 @@ def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: S
 
     Args:
         image_encoders: in use.
-        added: text encoders in use that the paper does not have.
-        fused: rows of these with images.
+        added: text encoders in use that the paper does not have, and searches by entities' names.
+        fused: rows of these encoders with images.
     """
     faces, whole = by_route(image_encoders).values()
     articles = ("bm25", "dpr_zero_shot", "image", "dpr_few_shot", *added)
@@ -72,10 +76,11 @@ def main(
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     questions = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = questions["all"]
-    added = [name for name in parameters.text_encoders if name not in TEXT]
-    with_images = [f"{name}_image" for name in added if (fused / f"{name}_image").is_dir()]
+    texts = [name for name in parameters.text_encoders if name not in TEXT]
+    names = [system_of(name) for name in parameters.name_encoders]
+    with_images = [f"{name}_image" for name in texts if (fused / f"{name}_image").is_dir()]
     folders = [
-        *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
+        *(text_runs / name for name in ("bm25", *parameters.text_encoders, *names)),
         *(fused / row for row in (*PASSAGE_ROWS, *with_images, RECIPROCAL_RANK_ROW)),
     ]
     known: dict[str, dict[str, Run]] = {
@@ -87,10 +92,10 @@ def main(
     } | {row: read_run_over(fused / row / TEST, everyone) for row in ARTICLE_ROWS}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
-    blocks = blocks_of(parameters.image_encoders, added, with_images)
+    blocks = blocks_of(parameters.image_encoders, (*texts, *names), with_images)
     measured, tables, per_query = measure_blocks(blocks, known, qrels, questions, parameters)
     metrics |= measured
-    best_text = max((*TEXT, *added), key=lambda row: metrics[f"passage_{row}_mrr"])
+    best_text = max((*TEXT, *texts), key=lambda row: metrics[f"passage_{row}_mrr"])
     place = blocks["passage"].rows.index
     for name, better, other in (
         ("fused_over_best_text", "dpr_few_shot_image", best_text),

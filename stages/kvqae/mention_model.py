@@ -68,7 +68,7 @@ def main(parameters: MentionModelParameters, context: Context, *, annotated: Pat
     pipeline = build_pipeline(width=parameters.width, depth=parameters.depth, rows=parameters.rows)
     loss = train_pipeline(
         pipeline, training, seed=parameters.seed, epochs=parameters.epochs, batch=parameters.batch,
-        learning_rate=parameters.learning_rate, dropout=parameters.dropout,
+        learning_rate=parameters.learning_rate, dropout=parameters.dropout, log=context.tracker.log,
     )  # fmt: skip
     scores = measure_pipeline(pipeline, held_out)
     with write_atomically(out) as beside:

@@ -13,6 +13,8 @@ from trivium.formats.trec import read_run, write_qrels
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
+from trivium.kvqae.retrieval.name_search import SECTION as NAMES
+from trivium.kvqae.retrieval.name_search import NameEncoders, system_of
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
 from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
 from trivium.measures.answers import is_matchable
@@ -27,10 +29,12 @@ class RelevanceParameters(Parameters):
         "depth": "kvqae.depth",
         "text_encoders": "kvqae.text_encoders",
         "image_encoders": SECTION,
+        "name_encoders": NAMES,
     }
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
     text_encoders: TextEncoders
     image_encoders: ImageEncoders
+    name_encoders: NameEncoders
 
 
 def _read_runs(paths: Iterable[Path], questions: Sequence[Question], documents: int) -> list[Run]:
@@ -65,6 +69,7 @@ def main(
     """
     folders = [
         *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
+        *(text_runs / system_of(name) for name in parameters.name_encoders),
         *(image_runs / name for name in parameters.image_encoders),
     ]
     article_of = ArticlePassages(passages).article_of

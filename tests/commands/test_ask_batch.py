@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.complexity.loopback_endpoint import Loopback, Response, said
 from tests.kvqae.bases.own_folder import settings, write_folder
 from tests.kvqae.bases.test_building import make, no_foreign
+from tests.prompting.loopback_endpoint import Loopback, Response, said
 from trivium.commands import kb_models
 from trivium.commands.ask_batch import answer_all, read_questions
 from trivium.commands.kb_models import reader_of

@@ -80,3 +80,4 @@ def test_what_has_changed_is_told(tmp_path):
         *("the code of show", "gone is no more"),
         *("toy.steps", "toy.less", "toy.cells"),
     ]
+    assert outdated(other, tmp_path, code, lambda old, new: (old, new) == ("other", now))[0] == "gone is no more"

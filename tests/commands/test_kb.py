@@ -10,10 +10,10 @@ import pytest
 import yaml
 from PIL import Image
 
-from tests.complexity.loopback_endpoint import Loopback, failed, said
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.kvqae.bases.own_folder import close, settings, write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
+from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.commands import ask, kb, kb_models
 from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
 from trivium.errors import BadInput

@@ -1,7 +1,8 @@
-"""`dvc plots show` and `dvc plots diff` draw every plot of metrics/dvc.yaml, offline."""
+"""`dvc plots show` and `dvc plots diff` draw every plot of metrics/dvc.yaml and the curves of trainings, offline."""
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from dvc.repo import Repo
 from tests.chromium import open_page
 from tests.tiny_project import ROOT, commit, run, start
 from trivium.commands.plots_page import main
+from trivium.harness.curves import COLUMNS
 
 PLOTS = yaml.safe_load((ROOT / "metrics" / "dvc.yaml").read_text(encoding="utf-8"))["plots"]
+STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 NAMES = [name for plot in PLOTS for name in plot]
 TEMPLATES = ROOT / ".dvc" / "plots"
 # File of a plot: its columns, rows as a stage writes them, and how many points they are.
@@ -45,6 +48,33 @@ TABLES = {
     "complexity/frame_scores.csv": ("model,frame,rouge_l", ["a,Origin,0.3", "a,Killing,0.4", "b,Origin,0.5"], 3),
 }
 
+# What two trainings and one that trains nothing leave.
+CURVES = {
+    "base": ["clip_loss,0,0.9", "cnn_loss,0,0.7", "cnn_loss,10,0.5"],
+    "finetune": ["loss,1,0.9", "loss,2,0.5", "gradient_norm,1,3.0", "gradient_norm,2,2.0", "validation_mrr,2,0.3"],
+    "published": [],
+}
+
+
+def plots_of_trainings() -> dict[str, dict[str, str]]:
+    """Each table of curves in dvc.yaml, and how it is drawn."""
+    stages = [stage.get("do", stage) for stage in STAGES.values()]
+    return {path: how for stage in stages for plot in stage.get("plots", []) for path, how in plot.items()}
+
+
+def write_curves(folder: Path, *, worse: float) -> None:
+    """As stages do: run by DVC, which keeps the tables."""
+    (how,) = {json.dumps(how) for how in plots_of_trainings().values()}
+    stages = {}
+    for name, rows in CURVES.items():
+        lines = [f"{curve},{step},{float(value) - worse}" for curve, step, value in (row.split(",") for row in rows)]
+        (folder / f"{name}.csv").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
+        made = f"metrics/kvqae/curves/{name}.csv"
+        stages[name] = {"cmd": f"cp {name}.csv {made}", "deps": [f"{name}.csv"], "plots": [{made: json.loads(how)}]}
+    (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}))
+    (folder / "metrics/kvqae/curves").mkdir(parents=True, exist_ok=True)
+    run("dvc", "repro", "--quiet", folder=folder)
+
 
 def write_tables(folder: Path, *, worse: float) -> None:
     """The tables, their last column less by a bit."""
@@ -70,9 +100,11 @@ def project(tmp_path, monkeypatch):
     (folder / ".dvc" / "config").write_text(config)
     (folder / ".venv").mkdir()
     main([str(folder / ".venv" / "plots.html")])
-    write_tables(folder, worse=0.05)
-    commit(folder)
-    write_tables(folder, worse=0)
+    for worse in (0.05, 0):
+        if worse == 0:
+            commit(folder)
+        write_tables(folder, worse=worse)
+        write_curves(folder, worse=worse)
     return folder
 
 
@@ -102,16 +134,17 @@ def points(page: Path, profile: Path) -> list[int]:
 @pytest.mark.browser
 @pytest.mark.parametrize(("command", "times"), [(["show"], 1), (["diff", "HEAD"], 2)], ids=["show", "diff"])
 def test_every_plot_has_a_mark_for_each_row(project, tmp_path, command, times):
-    """Of each of two revisions; a fusion's weights have one for the best of each weight."""
+    """Of each of two revisions; a fusion's weights have one for the best of each weight, and a long curve is a line."""
     run("dvc", "plots", *command, folder=project)
     found = points(project / "dvc_plots" / "index.html", tmp_path / "profile")
-    assert found == [times * TABLES[file][2] for plot in PLOTS for each in plot.values() for file in each["y"]]
+    tables = [times * TABLES[file][2] for plot in PLOTS for each in plot.values() for file in each["y"]]
+    assert found == [*tables, *(times * len(rows) for rows in CURVES.values() if rows)]  # none is empty
 
 
 def test_nothing_is_wrong_with_the_definitions(project):
     told = json.loads(run("dvc", "plots", "show", "--json", folder=project))
     assert "errors" not in told
-    assert len(told["data"]) == len(NAMES) == len(TABLES)
+    assert len(told["data"]) == len(NAMES) + len(CURVES) == len(TABLES) + len(CURVES)
 
 
 def test_plots_load_nothing_from_elsewhere():
@@ -132,3 +165,9 @@ def test_artifacts_are_outputs_and_say_what_they_are():
     assert {artifact.path for artifact in artifacts.values()} <= outputs
     assert {artifact.type for artifact in artifacts.values()} == {"model", "dataset"}
     assert all(artifact.desc and artifact.labels for artifact in artifacts.values())
+
+
+def test_every_stage_that_is_told_where_curves_go_has_its_plot():
+    told = [str(stage.get("do", stage)["cmd"]) for stage in STAGES.values()]
+    given = [re.search(r"--curves (\S+)", command) for command in told]
+    assert [each[1] for each in given if each] == [*plots_of_trainings()]

@@ -62,7 +62,7 @@ def test_the_digests_have_dvcs_names(tmp_path):
 
 def test_it_can_be_read():
     lines = (ROOT / "dvc.yaml").read_text().splitlines()
-    assert len(lines) < 1300
+    assert len(lines) < 1330
     assert [number for number, line in enumerate(lines, 1) if len(line) > 120] == []
     lines = (ROOT / "params.yaml").read_text().splitlines()
     assert len(lines) < 400
@@ -135,7 +135,8 @@ def test_commands_give_what_main_takes(name):
     (main,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
     arguments = zip(main.args.kwonlyargs, main.args.kw_defaults, strict=True)
     taken = {each.arg.replace("_", "-"): default for each, default in arguments}
-    given = {word.removeprefix("--") for word in str(stage["cmd"]).split() if word.startswith("--")} - {"metrics"}
+    given = {word.removeprefix("--") for word in str(stage["cmd"]).split() if word.startswith("--")}
+    given -= {"metrics", "curves"}
     assert sorted(given - set(taken)) == []
     assert sorted(each for each, default in taken.items() if default is None and each not in given) == []
 
@@ -158,6 +159,10 @@ def test_one_name_everywhere(name):
             ((path, options),) = metric.items()
             assert path.startswith(f"metrics/{pipeline}/{short}")
             assert options["cache"] is False
+        for plot in stage.get("plots", []):
+            ((path, options),) = plot.items()
+            assert path.startswith(f"metrics/{pipeline}/curves/{short}")
+            assert options == {"template": "training", "x": "step", "y": "value"}
 
 
 def test_every_part_of_the_page_is_a_stage_that_names_all_it_reads():

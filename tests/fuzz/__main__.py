@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.fuzz.fuzzing import fuzz, keep
+from tests.fuzz.fuzzing import first_failure, keep
 from tests.fuzz.readers import READERS
 from trivium.files.tables import read_json, write_json
 
@@ -33,7 +33,7 @@ def main() -> None:
             for name in sorted(set(arguments.readers) - found):
                 if done.get(name, 0) >= end:
                     continue
-                case = fuzz(name, Path(folder), end - start, f"{arguments.seed} {start}")
+                case = first_failure(name, Path(folder), arguments.seed, range(start, end))
                 if case is None:
                     done[name] = end
                     write_json(PROGRESS, progress)

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import strategies as st
 
 from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree
 from tests.formats import test_conllu, test_frame_corpora, test_framenet_conll, test_framenet_xml, test_triviaqa
-from tests.fuzz.mutation import dump_lines, json_cases, text_cases, zip_bytes, zip_cases
+from tests.fuzz.mutation import Cases, dump_lines, json_cases, text_cases, zip_bytes, zip_cases
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.files.matrices import read_matrix
@@ -50,7 +49,7 @@ class Reader:
     """
 
     file: str
-    cases: st.SearchStrategy[bytes]
+    cases: Cases
     read: Callable[[Path], Any]
 
 

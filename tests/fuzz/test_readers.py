@@ -1,22 +1,42 @@
 """No file, whatever is in it, makes a reader fail in any way but `BadInput`."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from tests.fuzz.fuzzing import FINDS, fuzz, try_case
+from tests.fuzz.fuzzing import FINDS, first_failure, fuzz, try_case
 from tests.fuzz.readers import READERS
+from trivium.errors import BadInput
 
 CASES = 500
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_each_case_is_a_clean_refusal_or_a_valid_record(name: str, tmp_path: Path):
-    found = fuzz(name, tmp_path, CASES, "tests")
-    if found is not None:
-        try_case(READERS[name], found, tmp_path)
+    fuzz(name, tmp_path, CASES)
 
 
 @pytest.mark.parametrize("find", sorted(FINDS.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_what_was_found_once_stays_mended(find: Path, tmp_path: Path):
     try_case(READERS[find.parent.name], find.read_bytes(), tmp_path)
+
+
+def _careless(path: Path) -> str:
+    """A reader that refuses nothing, and passes over UTF-8 that is none."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def _nameless(path: Path) -> str:
+    """A reader whose message names no file."""
+    raise BadInput("something is wrong")
+
+
+@pytest.mark.parametrize("read", [_careless, _nameless])
+def test_a_reader_that_is_wrong_is_found_in_both_ways(read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(READERS, "wrong", dataclasses.replace(READERS["trec_run"], read=read))
+    with pytest.raises((UnicodeEncodeError, AssertionError)):
+        fuzz("wrong", tmp_path, CASES)
+    found = first_failure("wrong", tmp_path, "0", range(CASES))
+    assert found is not None
+    assert first_failure("wrong", tmp_path, "0", range(CASES)) == found

@@ -1,9 +1,9 @@
-"""What became of mutants, one JSON object a line, and what they come to."""
+"""What became of mutants, one JSON list a line, and what they come to."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from tests.mutation.mutants import Mutant
@@ -18,19 +18,17 @@ class Tried:
         mutant: which.
         verdict: what came of it.
         by: the test that noticed.
-        tests: a digest of the nearest tests: a survivor is tried again when they have changed.
+        tests: of a survivor, a digest of the nearest tests: it is tried again when they have changed.
         far: whether the others were asked too, of a survivor.
-        edit: the lines that differ, before and after.
-        seconds: of processor, with those that its tests take on unchanged code if it was the first to ask them.
+        edit: of a survivor, the lines that differ, before and after.
     """
 
     mutant: Mutant
     verdict: str
-    by: str
-    tests: str
-    far: bool
-    edit: tuple[str, str]
-    seconds: float
+    by: str = ""
+    tests: str = ""
+    far: bool = False
+    edit: tuple[str, str] = ("", "")
 
 
 def read_progress(file: Path) -> dict[str, Tried]:
@@ -38,10 +36,10 @@ def read_progress(file: Path) -> dict[str, Tried]:
     tried = {}
     for line in file.read_text("utf-8").splitlines() if file.exists() else []:
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
+            mutant, verdict, by, tests, far, edited = json.loads(line)
+        except ValueError:
             continue
-        one = Tried(**row | {"mutant": Mutant(**row["mutant"]), "edit": tuple(row["edit"])})
+        one = Tried(Mutant(*mutant), verdict, by, tests, far, (edited[0], edited[1]))
         tried[one.mutant.key] = one
     return tried
 
@@ -50,7 +48,19 @@ def append_progress(file: Path, tried: Tried) -> None:
     """Add a trial, on a line of its own even after a cut one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as lines:
-        lines.write(f"\n{json.dumps(asdict(tried))}\n")
+        lines.write(f"\n{_line(tried)}")
+
+
+def tidy_progress(file: Path, tried: Iterable[Tried]) -> None:
+    """Keep these trials alone, by module and line, so that the file can be compared and committed."""
+    rows = sorted(tried, key=lambda one: (one.mutant.module, one.mutant.line, one.mutant.key))
+    beside = file.with_suffix(".partial")
+    beside.write_text("".join(_line(one) for one in rows), "utf-8")
+    beside.replace(file)
+
+
+def _line(tried: Tried) -> str:
+    return json.dumps(astuple(tried), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def edit(before: str, after: str) -> tuple[str, str]:

@@ -1,8 +1,10 @@
 """Mutants of a small tree: those that its tests notice are killed, the others are not, and the tree stays as it is."""
 
 import argparse
+import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -36,7 +38,6 @@ def test_count():
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """A repository with a module that is tested, and one that is not."""
-    monkeypatch.setattr(trial, "SHARED", ())
     monkeypatch.setattr(trial, "LEAST", 1.0)
     monkeypatch.setattr(trial, "TIMES", 1.0)
     files = {
@@ -53,13 +54,17 @@ def tree(tmp_path, monkeypatch):
     return tmp_path / "tree"
 
 
+def trials_of(tree, tmp_path, name="scratch"):
+    return Trials(tree, tmp_path / name, tmp_path / "times.json", packages=())
+
+
 def mutant(operator: str, occurrence: int = 0, module: str = "count", text: str = COUNT) -> Mutant:
     found = [one for there in mutants(f"trivium/measures/{module}.py", text).values() for one in there]
     return next(one for one in found if (one.operator, one.occurrence) == (operator, occurrence))
 
 
 def test_each_verdict_is_what_the_tests_say(tree, tmp_path):
-    trials = Trials(tree, tmp_path / "scratch")
+    trials = trials_of(tree, tmp_path)
     count = "trivium/measures/count.py"
     noticed = trials.test(mutant("ReplaceComparisonOperator_Lt_LtE"))
     assert (noticed.name, noticed.by) == (KILLED, "tests/measures/test_count.py::test_count")
@@ -78,7 +83,7 @@ def test_an_error_at_import_and_a_crash_are_noticed(tree, tmp_path):
     broken = COUNT.replace("int(10 / 2)", "int(10 / 1) if 1 else __import__('os').abort()")
     (tree / "trivium/measures/count.py").write_text(broken)
     (tree / "tests/measures/test_count.py").write_text(TEST.replace("START", "count").replace("(5, 3)", "(count, 3)"))
-    trials = Trials(tree, tmp_path / "scratch")
+    trials = trials_of(tree, tmp_path)
     divided = mutant("NumberReplacer", 3, text=broken)  # 10 / 0
     assert trials.test(divided) == trial.Verdict(KILLED, "the import")
     assert trials.test(mutant("NumberReplacer", 5, text=broken)).name == KILLED  # if 0
@@ -87,7 +92,7 @@ def test_an_error_at_import_and_a_crash_are_noticed(tree, tmp_path):
 def test_tests_that_fail_without_a_mutant_are_no_verdict(tree, tmp_path):
     (tree / "tests/measures/test_count.py").write_text(TEST.replace("(5, 3)", "(5, 4)"))
     with pytest.raises(RuntimeError, match=r"unchanged code: tests/measures/test_count.py::test_count"):
-        Trials(tree, tmp_path / "scratch").test(mutant("NumberReplacer", 4))
+        trials_of(tree, tmp_path).test(mutant("NumberReplacer", 4))
 
 
 def test_what_was_tried_is_not_tried_again_until_its_tests_change(tree, tmp_path, monkeypatch):
@@ -98,17 +103,18 @@ def test_what_was_tried_is_not_tried_again_until_its_tests_change(tree, tmp_path
         (far if asked_far else near).append(mutant)
         return trial.Verdict(KILLED if mutant.line < 8 else SURVIVED)
 
-    def tried(count, name):
-        given = argparse.Namespace(seed=0, mutants=count, rooms=["measures"], progress=progress)
-        return go_on(Trials(tree, tmp_path / name), given)
+    def tried(count, name, near_only=False):
+        given = argparse.Namespace(seed=0, mutants=count, rooms=["measures"], progress=progress, near=near_only)
+        return go_on(trials_of(tree, tmp_path, name), given)
 
     monkeypatch.setattr(Trials, "test", test)
     progress = tmp_path / "progress.jsonl"
-    first = tried(4, "first")
+    first = tried(4, "first", near_only=True)
     assert [one.mutant for one in first] == near
-    progress.write_text(progress.read_text() + '{"mutant": {')  # it was killed here
+    assert far == []
+    progress.write_text(progress.read_text() + '[["trivium/')  # it was killed here
     again = tried(7, "again")
-    assert again[:4] == first
+    assert [replace(one, far=False) for one in again[:4]] == first
     assert [one.mutant for one in again] == near
     assert {one.mutant.key: one for one in again} == read_progress(progress)
     survivors = [one.mutant for one in again if one.verdict == SURVIVED]
@@ -127,17 +133,17 @@ def test_far_tests_are_asked_of_what_survives(tree, tmp_path):
     (tree / "tests/other").mkdir()
     (tree / "tests/other/__init__.py").touch()
     (tree / "tests/other/test_uses.py").write_text(TEST)
-    trials = Trials(tree, tmp_path / "scratch")
+    trials = trials_of(tree, tmp_path)
     unused, unequal = mutant("NumberReplacer", 4), mutant("ReplaceComparisonOperator_Lt_LtE")
     assert [trials.test(unused, far) for far in (False, True)] == [trial.Verdict(SURVIVED)] * 2
     assert trials.test(unequal, True) == trial.Verdict(KILLED, "tests/other/test_uses.py::test_count")
 
 
 def test_a_test_that_fails_now_and_then_must_fail_twice(tree, tmp_path, monkeypatch):
-    monkeypatch.setattr(trial, "CLOCKED", 0.0)
+    monkeypatch.setattr(trial, "CLOCKED", -1.0)
     once = f"\n\ndef test_once():\n    from pathlib import Path\n    left = Path({str(tmp_path)!r}, 'left')\n    assert not left.exists(), left.unlink()\n"
     (tree / "tests/measures/test_count.py").write_text(TEST + once)
-    trials = Trials(tree, tmp_path / "scratch")
+    trials = trials_of(tree, tmp_path)
     (tmp_path / "left").touch()
     assert trials.test(mutant("NumberReplacer", 4)).name == SURVIVED
     assert not (tmp_path / "left").exists()
@@ -145,3 +151,27 @@ def test_a_test_that_fails_now_and_then_must_fail_twice(tree, tmp_path, monkeypa
     assert trials.test(mutant("NumberReplacer", 4)).name == SURVIVED
     assert not (tmp_path / "left").exists()
     assert trials.test(mutant("ReplaceComparisonOperator_Lt_LtE")).name == KILLED
+
+
+def test_slow_tests_are_asked_of_what_quick_ones_let_survive(tree, tmp_path, monkeypatch):
+    slow = "import time\n\n\n@pytest.fixture\ndef late():\n    time.sleep(0.6)\n\n\ndef test_unused(late):\n    assert count.__kwdefaults__ == {'unused': 7}\n"
+    (tree / "tests/measures/test_count.py").write_text("import pytest\n" + slow + TEST)
+    monkeypatch.setattr(trial, "QUICK", 0.5)
+    trials = trials_of(tree, tmp_path)
+    assert trials.test(mutant("NumberReplacer", 4)).name == SURVIVED
+    assert trials.test(mutant("NumberReplacer", 4), far=True).by.endswith("::test_unused")
+    assert trials.test(mutant("ReplaceComparisonOperator_Lt_LtE")).by.endswith("::test_count")
+
+
+def test_the_quickest_test_is_asked_first_and_times_are_kept(tree, tmp_path, monkeypatch):
+    late = "import time\n\n\ndef test_late():\n    time.sleep(0.3)\n    assert START == 5\n\n\n"
+    (tree / "tests/measures/test_count.py").write_text(late + TEST)
+    assert trials_of(tree, tmp_path).test(mutant("NumberReplacer", 2)).by.endswith("::test_count")
+    kept = (tmp_path / "times.json").read_text()
+    ((_, seconds),) = json.loads(kept).items()
+    assert {name.partition("::")[2]: clock >= 0.3 for name, (clock, _) in seconds.items()} == {
+        "test_late": True,
+        "test_count": False,
+    }
+    monkeypatch.setattr(trial, "Stopwatch", None)  # nothing is measured again
+    assert trials_of(tree, tmp_path, "again").test(mutant("NumberReplacer", 2)).name == KILLED

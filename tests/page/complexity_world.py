@@ -302,7 +302,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         "effects": folder / "effects.parquet",
         "agreement": folder / "agreement.csv",
         "powers": folder / "powers.csv",
-        "curves": folder / "partitions.csv",
+        "partitions": folder / "partitions.csv",
         "frames": folder / "frames.csv",
         "judged": folder / "judged_frames.csv",
         "folder": folder / "metrics",

@@ -1,5 +1,6 @@
 """One run behind the claims, a pipeline in one world with one training: its parameters, and what outdates it."""
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,13 +110,16 @@ def as_in(root: Path, change: Callable[[Path], None]) -> Iterator[Path]:
         yield folder
 
 
-def outdated(kept: Mapping[str, Any], folder: Path, code: Code) -> list[str]:
+def outdated(
+    kept: Mapping[str, Any], folder: Path, code: Code, same: Callable[[str, str], bool] = operator.eq
+) -> list[str]:
     """What has changed since results were made, in words; nothing where they would come out again.
 
     Args:
         kept: the results, with what `record` gave.
         folder: with `dvc.yaml` and `params.yaml`, as the results would be made with now.
         code: the project's code as it is now.
+        same: whether code of one digest gives what code of another gives.
     """
     pipeline, tree = Pipeline(folder), read_parameters(folder / "params.yaml")
     found = []
@@ -123,14 +127,14 @@ def outdated(kept: Mapping[str, Any], folder: Path, code: Code) -> list[str]:
         parts = pipeline.parts(code, stage) if stage in pipeline.cells else None
         if parts is None:
             found.append(f"{stage} is no more")
-        elif parts.digest != digest:
+        elif not same(digest, parts.digest):
             found.append(f"the code of {stage}")
     for key, value in kept["parameters"].items():
         try:
-            same = _at(tree, key) == value
+            kept_value = _at(tree, key) == value
         except (KeyError, TypeError):
-            same = False
-        if not same:
+            kept_value = False
+        if not kept_value:
             found.append(key)
     return found
 

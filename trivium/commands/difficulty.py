@@ -13,12 +13,12 @@ from trivium.complexity.difficulty.analysis import Difficulty, difficulty
 from trivium.complexity.difficulty.llm_judge import LlmJudge
 from trivium.complexity.difficulty.settings import DifficultySettings, Judge, Missing
 from trivium.complexity.factors.free_factors import LABELS
-from trivium.complexity.prompting.answer_cache import JOURNAL
-from trivium.complexity.prompting.prompted_models import PromptedModel
+from trivium.complexity.prompting.prompted_models import JOURNAL
 from trivium.errors import BadInput
 from trivium.harness.parameters import validate
 from trivium.language.reading.languages import LANGUAGES
 from trivium.page.difficulty import write_difficulty
+from trivium.prompting.asking import EndpointModel
 
 _NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "draws", "seed")
 
@@ -108,7 +108,6 @@ def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
         "label": "judge",
         "endpoint": arguments.endpoint,
         "model": arguments.judge_model,
-        "examples": 0,
         "max_tokens": 512,  # one word is asked for; some models think first
         "requests_per_minute": arguments.requests_per_minute,
         "parallel": arguments.parallel,
@@ -116,7 +115,7 @@ def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
         "backoff_s": 1.0,
         "key_variable": arguments.key_variable,
     }
-    return LlmJudge(validate(PromptedModel, values, "judge", Path("--")), arguments.cache)
+    return LlmJudge(validate(EndpointModel, values, "judge", Path("--")), arguments.cache)
 
 
 def summary(found: Difficulty) -> list[str]:

@@ -216,14 +216,14 @@ class EndpointReader:
     """
 
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
-        from trivium.complexity.prompting.answer_cache import AnswerCache
-        from trivium.complexity.prompting.endpoint import Endpoint, key_from_environment
-        from trivium.complexity.prompting.prompted_models import PromptedModel
         from trivium.harness.parameters import validate
+        from trivium.prompting.answer_cache import AnswerCache
+        from trivium.prompting.asking import EndpointModel
+        from trivium.prompting.endpoint import Endpoint, key_from_environment
 
-        said = {"label": model, "endpoint": address, "model": model, "examples": 0, "requests_per_minute": REQUESTS,
+        said = {"label": model, "endpoint": address, "model": model, "requests_per_minute": REQUESTS,
                 "parallel": 1, "timeout_s": PATIENCE, "backoff_s": BACKOFF, "key_variable": key_variable}  # fmt: skip
-        self._asked = validate(PromptedModel, said, "reader", Path("the command line"))
+        self._asked = validate(EndpointModel, said, "reader", Path("the command line"))
         self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable), retries=RETRIES,
                                   requests_per_minute=REQUESTS, timeout_s=PATIENCE, backoff_s=BACKOFF)  # fmt: skip
         self._failed: tuple[float, BadInput] | None = None  # when, and how
@@ -235,8 +235,8 @@ class EndpointReader:
         Raises:
             BadInput: it cannot be reached, or refuses.
         """
-        from trivium.complexity.prompting.answer_cache import key_of
-        from trivium.complexity.prompting.endpoint import RefusedError
+        from trivium.prompting.answer_cache import key_of
+        from trivium.prompting.endpoint import RefusedError
 
         told = [
             f"[{place}] {title}: {text}" for place, (title, text) in enumerate((texts[each] for each in passages), 1)

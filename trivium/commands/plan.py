@@ -182,7 +182,7 @@ def needed_by(graph: Mapping[str, Any], used: Used) -> nx.DiGraph:
         stage = definition.get("do", definition)
         for number, cell in enumerate(_cells(definition, used)):
             read[name, number] = {_path(entry, cell, used) for entry in stage.get("deps", ())}
-            outs = (*stage.get("outs", ()), *stage.get("metrics", ()))
+            outs = (entry for kind in ("outs", "metrics", "plots") for entry in stage.get(kind, ()))
             written[name, number] = {_path(entry, cell, used) for entry in outs}
     found = nx.DiGraph()
     found.add_nodes_from(read)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from trivium.files.atomic import write_atomically
 
-# DVC puts its figures where {plot_divs} stands. They call `vegaEmbed` with a description alone; SVG stays sharp.
-EMBED = """window.vegaEmbed = (place, description) =>
-    vegaEmbed(place, description, {renderer: "svg", actions: {editor: false}});"""
+# DVC puts its figures where {plot_divs} stands. They call `vegaEmbed` with a description alone; SVG stays sharp. Of a
+# table without rows, as a stage leaves that took a model and trained none, DVC describes nothing, and nothing is drawn.
+EMBED = """window.vegaEmbed = (place, description) => description.data
+    ? vegaEmbed(place, description, {renderer: "svg", actions: {editor: false}})
+    : document.querySelector(place).remove();"""
 BEFORE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">{refresh_tag}
 <meta http-equiv="Content-Security-Policy" content="default-src data: blob: 'unsafe-inline' 'unsafe-eval'">

@@ -1,9 +1,10 @@
 """`make thorough`: test the claims in three worlds, with three trainings each; then run all seeds, grids and sweeps.
 
-The command first says which results are out of date, and makes only these. Every run works in a copy of the tree: a git
-clone of the committed state that shares the DVC cache. What was interrupted goes on where it was, and the committed
-`dvc.lock` stays as it is. Results go to `metrics/thorough/`, with their commit and with what their stages came from.
-Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
+The command first says which results are out of date, and makes only these: a change of code counts where it changes the
+default run (see `same_bits.py`). Every run works in a copy of the tree: a git clone of the committed state that shares
+the DVC cache. What was interrupted goes on where it was, and the committed `dvc.lock` stays as it is. Results go to
+`metrics/thorough/`, with their commit and with what their stages came from. Answers of prompted models, which are paid
+for, and MLflow's runs are kept here and not in the copy.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,8 +27,9 @@ from trivium.claims.evidence import gather
 from trivium.commands.claim_runs import TARGETS, ClaimRun, as_in, behind, claim_runs, outdated, record
 from trivium.commands.in_dvc.parent import ENDS_WITH
 from trivium.commands.lanes import room
+from trivium.commands.same_bits import SameBits
 from trivium.commands.scale import rescale
-from trivium.complexity.prompting.answer_cache import JOURNAL, AnswerCache
+from trivium.complexity.prompting.prompted_models import JOURNAL
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json, write_table
@@ -35,6 +37,7 @@ from trivium.harness.code.digest import Code, code_root
 from trivium.harness.code.pipeline import Pipeline
 from trivium.harness.parameters import read_parameters
 from trivium.page.contents import ARTICLES, read_articles, stage_of
+from trivium.prompting.answer_cache import AnswerCache
 
 SCALE = Path("scales/thorough.yaml")
 RESULTS = Path("metrics/thorough")
@@ -154,10 +157,14 @@ def without_results(copy: Path, pipeline: str) -> None:
     run("git", "checkout", "-q", "--", ".", cwd=copy)
 
 
-def left(root: Path, pipelines: Sequence[str]) -> dict[ClaimRun | str, list[str]]:
-    """What `make thorough` would run, claims' runs first, and why; a pipeline's name is all of it at the scale."""
-    code = Code(code_root())
+def left(root: Path, pipelines: Sequence[str]) -> tuple[dict[ClaimRun | str, list[str]], int]:
+    """What `make thorough` would run, claims' runs first, and why; a pipeline's name is all of it at the scale.
+
+    Second, how many results stay although their code has changed, because the default run shows no difference.
+    """
+    code, same = Code(code_root()), cache(partial(SameBits, root))
     found: dict[ClaimRun | str, list[str]] = {}
+    older = 0
     every: list[ClaimRun | str] = [*claim_runs(pipelines), *pipelines]
     for each in every:
         name = each if isinstance(each, str) else f"{each.pipeline}/{each.name}"
@@ -166,11 +173,12 @@ def left(root: Path, pipelines: Sequence[str]) -> dict[ClaimRun | str, list[str]
         why = ["never run" if not kept else "of unknown code"]
         if "code" in kept:
             with as_in(root, partial(write_parameters, each, root)) as folder:
-                why = outdated(kept, folder, code)
+                why = outdated(kept, folder, code, same(kept["commit"]))
+                older += not why and bool(outdated(kept, folder, code))
         if why:
             found[each] = why
     code.save()
-    return found
+    return found, older
 
 
 def write_parameters(of: ClaimRun | str, root: Path, params: Path) -> None:
@@ -200,10 +208,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     root = Path.cwd()
     try:
-        wanted = left(root, arguments.pipelines)
+        wanted, older = left(root, arguments.pipelines)
         for each, why in wanted.items():
             name = each if isinstance(each, str) else f"{each.pipeline}, world {each.world}, training {each.training}"
             print(f"{name}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
+        if older:
+            print(f"{older} results are of older code; the default run is the same with it, to the bit")
         print(f"{len(wanted)} runs to make" if wanted else "All results are up to date.")
         if arguments.list or not wanted:
             return

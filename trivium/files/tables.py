@@ -99,7 +99,12 @@ def read_cell(path: Path, row: int, column: str) -> Any:
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows
             if row < size:
-                return file.read_row_group(group, columns=[column])[column][row].as_py()
+                values = file.read_row_group(group, columns=[column])[column]
+                if len(values) != size:
+                    raise BadInput(
+                        "damaged Parquet", file=path, got=f"{len(values)} rows", expected=f"{size}, as it says"
+                    )
+                return values[row].as_py()
             row -= size
     raise AssertionError("a row that the file does not have")
 
@@ -126,5 +131,5 @@ def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None
         if missing:
             raise BadInput("missing columns", file=path, got=missing, choices=present)
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names that are no UTF-8
         raise BadInput(f"not a readable Parquet file: {error}", file=path) from None

@@ -28,8 +28,9 @@ from trivium.formats.framenet_xml import COUNTS
 COLUMNS = 6
 # Candito and Crabbé's coarse tags of the French Treebank; P+D and P+PRO are a preposition and what it is joined to.
 POS = {"V": "verb", "N": "noun", "A": "adjective", "ADV": "adverb", "P": "preposition", "P+D": "preposition"}
-_FRAME = re.compile(r"(\d{1,9})#([^#]+)((?:#[^#]+)*)")
-_ROLE = re.compile(r"(\d{1,9})\.(\d{1,9})#([^#]+)(?:#[^#]+)*")
+_NAME = r"(?=[^#]*[^#\s])([^#]+)"  # not of white space alone
+_FRAME = re.compile(rf"(\d{{1,9}})#{_NAME}((?:#[^#]+)*)")
+_ROLE = re.compile(rf"(\d{{1,9}})\.(\d{{1,9}})#{_NAME}(?:#[^#]+)*")
 
 
 @dataclass
@@ -155,8 +156,8 @@ class _Reader:
             self.counts["elements_of_unknown_core_type"] += core is None
             elements.append(FrameElement(name, span, core or "core"))
         first = instance.tokens[0]
-        whole = first.features.get("mwelemma", "").replace("_", " ") if len(instance.tokens) > 1 else ""
-        lemma = whole or (first.lemma if first.lemma.strip("_ ") else first.form)
+        whole = first.features.get("mwelemma", "").replace("_", " ").strip() if len(instance.tokens) > 1 else ""
+        lemma = whole or (first.lemma if first.lemma.replace("_", " ").strip() else first.form)
         tag = first.features.get("mwehead", first.tag) if whole else first.tag
         return FrameInstance(
             instance.frame, LexicalUnit(lemma, POS.get(tag, "other"), trigger, tuple(more)), tuple(elements)

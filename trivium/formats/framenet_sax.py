@@ -138,7 +138,7 @@ class Annotated(_Handler):
         elif name == "annotationSet" and (self.unit is not None or attributes.get("frameName")):
             if not self.sentences:
                 raise BadInput("annotation set outside of a sentence", file=self.path, row=self.line)
-            frame, unit = self.unit or (attributes["frameName"], self.attribute(attributes, "luName"))
+            frame, unit = self.unit or (self.attribute(attributes, "frameName"), self.attribute(attributes, "luName"))
             self.set = AnnotationSet(frame, unit, attributes.get("status", ""), self.line)
             self.sentences[-1].sets.append(self.set)
         elif name == "layer" and self.set is not None:

@@ -208,7 +208,7 @@ class _Converter:
     def _lemma(self, annotated: AnnotationSet) -> tuple[str, str]:
         """`perdre.v` is the verb perdre."""
         lemma, _, pos = annotated.lexical_unit.rpartition(".")
-        if not lemma or pos not in POS:
+        if not lemma.strip() or pos not in POS:
             self._refuse("no known part of speech", annotated.line, "luName", annotated.lexical_unit, choices=POS)
         return lemma, POS[pos]
 

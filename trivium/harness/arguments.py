@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 def is_output(name: str) -> bool:
     """Whether an argument names what a stage writes."""
-    return name == "metrics" or name.startswith("out")
+    return name in ("metrics", "curves") or name.startswith("out")
 
 
 def argument_type(annotation: Any) -> tuple[type, bool]:
@@ -29,6 +29,7 @@ def parser_of(main: Callable[..., Any], section: str) -> argparse.ArgumentParser
         "--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)"
     )
     parser.add_argument("--metrics", type=Path, help="where to write the stage's flat metrics, JSON")
+    parser.add_argument("--curves", type=Path, help="where to write the curves of its trainings, CSV")
     hints = get_type_hints(main)
     for name, argument in inspect.signature(main).parameters.items():
         if argument.kind is not inspect.Parameter.KEYWORD_ONLY:

@@ -24,6 +24,7 @@ from trivium.harness.arguments import inputs_of, is_output, parser_of
 from trivium.harness.arithmetic import PORTABLE, remember
 from trivium.harness.code.digest import code_root, digest_of
 from trivium.harness.code.guard import Guard, checked, stage_run_by_dvc
+from trivium.harness.curves import Curves
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
 from trivium.harness.tracking import Tracker, track
@@ -35,7 +36,7 @@ class Context:
     """What the harness lends a stage while it runs.
 
     Attributes:
-        tracker: curves of a training; does nothing when tracking is off.
+        tracker: takes the curves of a training, for the table of --curves, and for MLflow where tracking is on.
         work: folder for shards and checkpoints. The same folder comes back when the stage is started again on the same
             inputs, parameters and code (after a kill, say); it is removed when the stage succeeds.
         engine: maps a picklable function over shards.
@@ -134,7 +135,7 @@ def execute(
     arguments = vars(parser_of(main, section).parse_args(argv))
     name = stage_run_by_dvc()
     guard = Guard(code_root(), name) if name else None
-    parameter_file, metrics_file = arguments.pop("params"), arguments.pop("metrics")
+    parameter_file, metrics_file, curves_file = (arguments.pop(each) for each in ("params", "metrics", "curves"))
     del arguments["section"]
     tree = read_parameters(parameter_file)
     values = values_of(tree, section, model, parameter_file, arguments)
@@ -154,7 +155,9 @@ def execute(
     work.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     in_a_pipeline = "." in section  # the headline and the page have nothing to track
-    with track(section, parameters.model_dump(), inputs, enabled=run.mlflow and in_a_pipeline) as tracker:
+    curves = Curves(work / "curves.jsonl")
+    tracked = run.mlflow and in_a_pipeline
+    with track(section, parameters.model_dump(), inputs, enabled=tracked, curves=curves) as tracker:
         check = guard.check if guard else _unchecked
         context = Context(tracker=tracker, work=work, engine=_engine(run, work, check))
         with checked(check):
@@ -166,6 +169,8 @@ def execute(
                 if isinstance(value, float) and not math.isfinite(value):
                     raise BadInput("not a finite number", file=metrics_file, field=name, got=value)
             write_json(metrics_file, metrics)
+        if curves_file is not None:
+            curves.write(curves_file)
     with suppress(OSError):  # the stage has succeeded
         remove_folder(work)
     return metrics

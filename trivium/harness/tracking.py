@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import yaml
 
+from trivium.harness.curves import Curves
 from trivium.redaction import redacted
 
 APART = "trivium.harness.tracking_writer"  # of what a stage makes, nothing depends on what it does with the events
@@ -35,10 +36,15 @@ LOCK_WAIT = 15.0
 
 
 class Tracker:
-    """Sends curves and final metrics of one stage execution to MLflow, or nowhere."""
+    """Takes curves and final metrics of one stage execution.
 
-    def __init__(self, events: IO[str] | None = None) -> None:
-        self._events = events
+    Attributes:
+        curves: keeps the curves for the stage's own table; None: nobody does.
+    """
+
+    def __init__(self, events: IO[str] | None = None, curves: Curves | None = None) -> None:
+        """Metrics and curves go to MLflow as `events`, or nowhere."""
+        self._events, self.curves = events, curves
 
     def _send(self, kind: str, fields: Mapping[str, Any]) -> None:
         if self._events is None:
@@ -52,22 +58,27 @@ class Tracker:
             self._events = None
             _warn(f"not tracked from here on: {error}")
 
-    def _point(self, step: int, values: Mapping[str, float]) -> None:
+    def send(self, step: int, values: Mapping[str, float]) -> None:
+        """One point for MLflow alone; values that are not finite are left out."""
         finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
         self._send("point", {"step": step, "values": finite})
 
     def log(self, step: int, **values: float) -> None:
         """One point of one or more curves; values that are not finite are left out of the curve."""
-        self._point(step, values)
+        if self.curves is not None:
+            self.curves.keep(step, values)
+        self.send(step, values)
 
     def final(self, metrics: Mapping[str, float], *, seconds: float) -> None:
         """The stage's flat metrics, as `final/<name>` (a curve may bear the name itself), and its duration."""
         numbers = {f"final/{name}": value for name, value in metrics.items() if isinstance(value, (int, float))}
-        self._point(0, {**numbers, "seconds": seconds})
+        self.send(0, {**numbers, "seconds": seconds})
 
 
 @contextmanager
-def track(section: str, values: Mapping[str, Any], inputs: Sequence[Path], *, enabled: bool) -> Iterator[Tracker]:
+def track(
+    section: str, values: Mapping[str, Any], inputs: Sequence[Path], *, enabled: bool, curves: Curves | None = None
+) -> Iterator[Tracker]:
     """Open a run for a stage execution; it is marked failed when the block raises.
 
     Tracking that fails is told on stderr; the stage goes on.
@@ -77,15 +88,16 @@ def track(section: str, values: Mapping[str, Any], inputs: Sequence[Path], *, en
         values: the section's values, logged as parameters.
         inputs: their hashes are read from `dvc.lock` and logged as tags.
         enabled: `run.mlflow` in `params.yaml`.
+        curves: keeps what is logged, whether MLflow gets it or not.
     """
     if not enabled:
-        yield Tracker()
+        yield Tracker(curves=curves)
         return
     root = project_root()
     with ExitStack() as stack:
-        tracker, writer = Tracker(), None
+        tracker, writer = Tracker(curves=curves), None
         try:
-            tracker = Tracker(stack.enter_context(_event_file(root / SPOOL)))
+            tracker = Tracker(stack.enter_context(_event_file(root / SPOOL)), curves)
             tracker._send("start", _start(section, values, inputs))
             writer = _wake_writer(root)
         except OSError as error:

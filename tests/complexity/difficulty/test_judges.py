@@ -5,23 +5,23 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests.complexity.difficulty.asked import answers, english_set
-from tests.complexity.loopback_endpoint import Loopback, said
+from tests.prompting.loopback_endpoint import Loopback, said
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.human_verdicts import HumanVerdicts, kappa, read_verdicts
 from trivium.complexity.difficulty.llm_judge import LlmJudge, verdict
 from trivium.complexity.difficulty.settings import DifficultySettings
-from trivium.complexity.prompting.answer_cache import Reply
-from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.errors import BadInput
+from trivium.prompting.answer_cache import Reply
+from trivium.prompting.asking import EndpointModel
 
 SET = english_set(20)
 SETTINGS = DifficultySettings(judge="llm", resamples=50, smallest_set=4)
 
 
 def judge(server, folder):
-    values = {"label": "judge", "endpoint": server.address, "model": "tiny", "examples": 0, "parallel": 2}
+    values = {"label": "judge", "endpoint": server.address, "model": "tiny", "parallel": 2}
     limits = {"requests_per_minute": 1e6, "timeout_s": 5, "backoff_s": 0.01, "key_variable": None}
-    return LlmJudge(PromptedModel(**values, **limits), folder)
+    return LlmJudge(EndpointModel(**values, **limits), folder)
 
 
 def says(number, payload):

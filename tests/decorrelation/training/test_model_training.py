@@ -1,5 +1,7 @@
 """Training of a retrieval model: rates, resuming to the bit, mini-batches and processes that change nothing, errors."""
 
+import io
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from trivium.decorrelation.training.training_pairs import training_pairs
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import read_corpus
+from trivium.harness import curves as harness
+from trivium.harness.tracking import Tracker
 
 
 @pytest.fixture(scope="module")
@@ -204,12 +208,17 @@ class Job:
     work: Path
 
 
+def kept(work):
+    """The table of a training's stage, as it is kept."""
+    return harness.Curves(work / "curves.jsonl")
+
+
 def train_part(job, log):
     model = tiny(0.0)
-    curves = Curves()
-    metrics = run(model, job.world, job.work, lambda step, **values: (curves(step, **values), log(step, **values)))
+    metrics = run(model, job.world, job.work, log)
     if place().first:
         model.save(job.work / "trained")
+        metrics["kept"] = len(kept(job.work).points()["loss"])  # before the stage's own process need know of it
     return metrics
 
 
@@ -222,12 +231,20 @@ def refuse_second(job, log):
 
 def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path):
     (tmp_path / "two").mkdir()
-    curves, alone = Curves(), Curves()
-    metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), curves, 2)
-    expected = run_in_processes(train_part, Job(world, tmp_path / "one"), alone, 1)
+    (tmp_path / "one").mkdir()
+    curves, alone = kept(tmp_path / "two"), kept(tmp_path / "one")
+    events = io.StringIO()
+    metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), Tracker(events, curves), 2)
+    expected = run_in_processes(train_part, Job(world, tmp_path / "one"), Tracker(curves=alone), 1)
+    assert expected["kept"] == expected["steps"]
     assert metrics == pytest.approx(expected, rel=1e-5)
-    for step, values in alone.points.items():
-        assert curves.points[step] == pytest.approx(values, rel=1e-4), step
+    assert alone.points().keys() == curves.points().keys()
+    for name, points in alone.points().items():
+        assert [step for step, _ in curves.points()[name]] == [step for step, _ in points]
+        assert [value for _, value in curves.points()[name]] == pytest.approx([value for _, value in points], rel=1e-4)
+    sent = [json.loads(line) for line in events.getvalue().splitlines()]
+    assert [(each["step"], each["values"]["loss"]) for each in sent] == curves.points()["loss"]
+    assert len(curves.file.read_text().strip().splitlines()) == len(sent)  # once, not by both processes
     theirs, mine = (TinyModel.load(tmp_path / name / "trained").module for name in ("two", "one"))
     for (name, one), other in zip(mine.state_dict().items(), theirs.state_dict().values(), strict=True):
         assert torch.allclose(one, other, atol=1e-4), name
@@ -236,4 +253,4 @@ def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path):
 @pytest.mark.slow  # imports torch twice more
 def test_bad_input_in_one_process_ends_all(tmp_path):
     with pytest.raises(BadInput, match="field 'job': not mine"):
-        run_in_processes(refuse_second, Job(tmp_path, tmp_path), Curves(), 2)
+        run_in_processes(refuse_second, Job(tmp_path, tmp_path), Tracker(), 2)

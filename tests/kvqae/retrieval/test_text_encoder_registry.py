@@ -10,6 +10,7 @@ import torch
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.errors import BadInput
+from trivium.kvqae.retrieval.sentence_encoder import SentenceEncoder
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, TextEncoder, text_encoder_parameters
 
 CPU = torch.device("cpu")
@@ -26,8 +27,11 @@ def test_a_member_encodes_questions_and_passages_alike(name, tmp_path):
     kind = TEXT_ENCODERS[name]
     assert issubclass(kind, TextEncoder)
     assert kind.label
-    for seed, folder in enumerate(sorted(set(kind.folders.values()))):
-        write_tiny_bert(tmp_path / folder, seed=seed)
+    if issubclass(kind, SentenceEncoder):
+        kind.write_tiny(tmp_path)
+    else:
+        for seed, folder in enumerate(sorted(set(kind.folders.values()))):
+            write_tiny_bert(tmp_path / folder, seed=seed)
     question, passage = kind(tmp_path, "question", CPU), kind(tmp_path, "passage", CPU)
     asked = question.encode(question.tokenize(["who is w1 ?", "where"], 16), 2)
     found = passage.encode(passage.tokenize(["w1 w2", "w3"], 16, ["w9", "w8"]), 1)
@@ -65,7 +69,9 @@ def test_the_table_in_the_docs_says_what_members_say():
 
 
 def test_unknown_members_and_entries_are_refused():
-    with pytest.raises(BadInput, match="no such text encoder; got 'bge'.*choices: dpr_few_shot, dpr_zero_shot"):
-        TEXT_ENCODERS["bge"]
+    with pytest.raises(
+        BadInput, match="no such text encoder; got 'sight'.*choices: bge, dpr_few_shot, dpr_zero_shot, e5"
+    ):
+        TEXT_ENCODERS["sight"]
     with pytest.raises(BadInput, match=r"kvqae\.text_encoders\.dpr_few_shot\.size: Extra inputs"):
         text_encoder_parameters("dpr_few_shot", {"model": "models", "size": 3})

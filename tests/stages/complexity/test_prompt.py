@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from stages.complexity.prompt import PromptParameters, main
-from tests.complexity.loopback_endpoint import Loopback, failed, said
 from tests.complexity.tiny_readers import questions
+from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.complexity.prompting.extracts import extract
 from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.complexity.prompting.prompts import draw_examples, messages_of

@@ -14,6 +14,7 @@ from stages.decorrelation.base_models import BaseModelsParameters, main
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.decorrelation.models.interface import start
 from trivium.errors import BadInput
+from trivium.harness.curves import Curves
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
@@ -48,7 +49,8 @@ def from_folder(own, folder):
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory):
-    return Context(tracker=Tracker(), work=tmp_path_factory.mktemp("work"), engine=LocalEngine(1))
+    work = tmp_path_factory.mktemp("work")
+    return Context(tracker=Tracker(curves=Curves(work / "curves.jsonl")), work=work, engine=LocalEngine(1))
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +68,13 @@ def test_scenes_say_what_each_square_shows():
     assert np.array_equal(again.pixels, scenes.pixels[:3])
     assert again.captions == scenes.captions[:3]
     assert {len(own) for own in scenes.captions} == {5}
+
+
+def test_each_training_has_a_curve_of_its_own(context, sample):
+    names = {f"{model}_loss" for model in ("clip", "cnn", "blip_kinds", "blip", "captioner")}
+    curves = context.tracker.curves.points()
+    assert curves.keys() == names
+    assert all(points[0][0] == 0 for points in curves.values())
 
 
 @pytest.mark.parametrize("kind", ["clip", "vse", "blip"])

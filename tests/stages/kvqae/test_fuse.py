@@ -131,8 +131,7 @@ def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, mes
     assert not (tmp_path / "fused").exists()
 
 
-def test_a_further_text_encoder_may_have_a_row_with_images(tmp_path, folders, monkeypatch):
-    monkeypatch.setattr("trivium.kvqae.retrieval.fusion.TEXT", ("bm25", *TEXT_ENCODERS, "plain"))
+def test_a_further_text_encoder_may_have_a_row_with_images(tmp_path, folders):
     (tmp_path / "runs" / "plain").symlink_to(tmp_path / "runs" / "bm25")
     row = {"plain": 1.0, "clip": 1.0}
     parameters = FuseParameters.model_construct(depth=6, rrf_k=60, weights=weights() | {"plain_image": row})
@@ -140,6 +139,23 @@ def test_a_further_text_encoder_may_have_a_row_with_images(tmp_path, folders, mo
     expected = linear_fusion(read(tmp_path / "runs", row, "test"), [1.0, 1.0], depth=6)
     fused = read_run(tmp_path / "fused" / "plain_image" / "test.trec").select(expected.queries)
     np.testing.assert_array_equal(fused.documents, expected.documents)
+
+
+def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
+    (tmp_path / "runs" / "clip_names").symlink_to(tmp_path / "runs" / "dpr_zero_shot")
+    rows = {"bm25_image": {"bm25": 0.5, "clip": 0.2, "clip_names": 0.3}}
+    names = {"name_encoders": {"clip": {"model": "models/clip"}}}
+    values = {"text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS, "depth": 6, "rrf_k": 60}
+    chosen = FuseParameters(**values, **names, weights=weights(**rows))
+    main(chosen, None, **given([*folders, tmp_path / "runs" / "clip_names"]), out=tmp_path / "fused")
+    runs = read(tmp_path / "runs", rows["bm25_image"], "test")
+    fused = read_run(tmp_path / "fused" / "bm25_image" / "test.trec")
+    expected = linear_fusion(runs, [0.5, 0.2, 0.3], depth=6).select(fused.queries)
+    np.testing.assert_array_equal(fused.documents, expected.documents)
+    with pytest.raises(ValueError, match="unknown system of row 'bm25_image': clip_names"):
+        FuseParameters(**values, weights=weights(**rows))
+    with pytest.raises(ValueError, match="unknown system of row 'image': clip_names"):
+        FuseParameters(**values, **names, weights=weights(image={"clip": 1.0, "clip_names": 1.0}))
 
 
 def test_results_of_both_routes_for_a_question_are_refused(tmp_path, folders):

@@ -12,6 +12,10 @@ from sample.kvqae.construction_questions import annotate_sentences
 from stages.kvqae.mention_model import MentionModelParameters, main
 from trivium.errors import BadInput
 from trivium.files.tables import write_json_lines
+from trivium.harness.curves import Curves
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 from trivium.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
 from trivium.nets.cards import licence_of
@@ -30,10 +34,16 @@ def sentences(tmp_path_factory):
     return path
 
 
+def context_of(work):
+    return Context(Tracker(curves=Curves(work / "curves.jsonl")), work, LocalEngine(1))
+
+
 @pytest.fixture(scope="module")
 def trained(sentences, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "spacy"
-    return folder, main(PARAMETERS, None, annotated=sentences, out=folder)
+    context = context_of(folder.parent)
+    metrics = main(PARAMETERS, context, annotated=sentences, out=folder)
+    return folder, metrics, context.tracker.curves.points()
 
 
 def test_it_learns_something(trained):
@@ -50,8 +60,14 @@ def test_it_learns_something(trained):
 
 
 def test_the_same_seed_gives_the_same_pipeline(trained, sentences, tmp_path):
-    again = main(PARAMETERS, None, annotated=sentences, out=tmp_path / "spacy")
+    again = main(PARAMETERS, context_of(tmp_path), annotated=sentences, out=tmp_path / "spacy")
     assert again == trained[1]
+
+
+def test_its_curve_has_the_loss_of_each_epoch(trained):
+    _, metrics, curves = trained
+    assert [step for step, _ in curves["loss"]] == [1, 2, 3, 4]
+    assert curves["loss"][-1][1] == metrics["loss"] < curves["loss"][0][1]
 
 
 def test_what_was_written_is_what_was_measured(trained, sentences):

@@ -229,6 +229,12 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             memory=2 + world.images * 2048 * 4 / 2**30,
             core_hours=0.01 + world.images * world.viquae_questions * 3584 * 2e-11 / 3600,
         ),
+        "kvqae-name_search": Row(  # titles of a dozen tokens by a text tower of 38 M weights
+            memory=2 + world.images * 512 * 4 / 2**30,
+            disk=world.images * 512 * 2e-9,
+            teraflop=world.images * 12 * 2 * 38e6 * 1e-12,
+            core_hours=0.01 + world.images * world.viquae_questions * 512 * 2e-11 / 3600,
+        ),
         "kvqae-tune_fusion": Row(
             memory=2,
             core_hours=0.02,

@@ -22,6 +22,7 @@ REPLACED = {
     "dvc.stage.run": "parent",
     "dvc_data.hashfile.cache": "full_disk",
     "dvc_data.hashfile.db.local": "linked_cache",
+    "dulwich.file": "git_lock",
 }
 INSTALLED_AS = "trivium_in_dvc"
 FAMILY = "trivium.commands.in_dvc"  # for the code digests: its modules are imported by the names above

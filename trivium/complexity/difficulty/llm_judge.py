@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.prompting.answer_cache import AnswerCache, Reply, key_of
-from trivium.complexity.prompting.prompted_models import PromptedModel, ask_all
 from trivium.complexity.prompting.prompts import Messages
 from trivium.formats.question_sets import AskedQuestion
+from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
+from trivium.prompting.asking import EndpointModel, ask_all
 
 PROMPT = """You judge an answer to a question about a text. The reference answers are correct.
 
@@ -37,7 +37,7 @@ class LlmJudge:
         counts: `asked`, `cached`, `unreadable` (a reply that begins with neither yes nor no, or none).
     """
 
-    def __init__(self, model: PromptedModel, cache: Path) -> None:
+    def __init__(self, model: EndpointModel, cache: Path) -> None:
         self._model, self._cache = model, AnswerCache(cache)
         self.counts = {"asked": 0, "cached": 0, "unreadable": 0}
 

@@ -7,137 +7,25 @@ rerun asks nothing. What DVC tracks is a copy of the journal, to share.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from typing import Literal
-from urllib.parse import urlsplit
+from pathlib import Path
 
-from pydantic import Field, JsonValue, field_validator
-from tqdm import tqdm
+from pydantic import Field
 
-from trivium.complexity.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.complexity.prompting.extracts import KINDS, extract
 from trivium.complexity.prompting.prompts import Messages
-from trivium.errors import BadInput
 from trivium.formats.framed_texts import Example
-from trivium.harness.parameters import Parameters
+from trivium.prompting.answer_cache import AnswerCache, key_of
+from trivium.prompting.asking import EndpointModel, ask_all
 
-_HOPELESS = 5  # questions refused before any is answered
-_SET_ELSEWHERE = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # one whole answer is read
+JOURNAL = Path("data") / "complexity" / "answers"
+"""The folder of all answers, below the project's root. No output of a stage: DVC replaces those when it checks out an
+experiment, and deletes them with the folder of a temporary one."""
 
 
-class PromptedModel(Parameters):
-    """A model behind an endpoint."""
+class PromptedModel(EndpointModel):
+    """A model behind an endpoint that is shown examples."""
 
-    label: str = Field(min_length=1, description="Name in messages and in the page's tables")
-    endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
-    model: str = Field(min_length=1, description="The endpoint's name for the model; cached answers go by it")
     examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")
-    temperature: float = Field(default=0.0, ge=0, le=2, description="0: the likeliest token every time")
-    max_tokens: int = Field(default=128, ge=1, description="Longest answer, in the model's tokens")
-    requests_per_minute: float = Field(gt=0, description="Requests started in a minute, at the most")
-    parallel: int = Field(ge=1, le=256, description="Requests under way at a time")
-    timeout_s: float = Field(gt=0, description="Seconds without a sign of the endpoint")
-    retries: int = Field(
-        default=6, ge=0, le=20, description="How often a question is asked again after a failure that may pass"
-    )
-    backoff_s: float = Field(gt=0, description="Seconds before that, doubled every time; Retry-After comes first")
-    omit: tuple[Literal["temperature", "max_tokens"], ...] = Field(
-        default=(), description="Not sent: what the endpoint refuses"
-    )
-    extra: dict[str, JsonValue] = Field(
-        default={},
-        description="Sent as well, such as max_completion_tokens or reasoning_effort; cached answers go by it",
-    )
-    key_variable: str | None = Field(
-        pattern=r"^[A-Za-z_]\w*$", description="Environment variable with the key, null: the endpoint needs none"
-    )
-
-    @field_validator("endpoint")
-    @classmethod
-    def _address(cls, endpoint: str | None) -> str | None:
-        if endpoint is None:
-            return None
-        parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
-            raise ValueError("expected http(s)://host/path without user, password or query")
-        return endpoint.rstrip("/")
-
-    @field_validator("extra")
-    @classmethod
-    def _new(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        if taken := sorted(_SET_ELSEWHERE & extra.keys()):
-            raise ValueError(f"set otherwise: {', '.join(taken)}; expected what no other parameter says")
-        return extra
-
-    @property
-    def sampling(self) -> dict[str, JsonValue]:
-        """What decides the answer besides model and messages, as the request holds it."""
-        usual: dict[str, JsonValue] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in usual.items() if name not in self.omit} | self.extra
-
-
-def ask_all(
-    model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache
-) -> tuple[dict[str, Reply], Counter[str]]:
-    """Replies to the chats (by key), from the cache or from the endpoint; and counts.
-
-    Only a reply that is final goes into the cache; what a filter withheld may be asked again.
-
-    Raises:
-        BadInput: no key, every question is refused, or the endpoint fails; what came before is in the cache.
-    """
-    missing = {key: messages for key, messages in chats.items() if cache.get(key) is None}
-    counts = Counter(cached=len(chats) - len(missing))
-    replies: dict[str, Reply] = {}
-    if missing:
-        replies, requests = _ask(model, missing, cache, before=counts["cached"])
-        counts.update(requests)
-    known = ((key, replies.get(key) or cache.get(key)) for key in chats)
-    return {key: reply for key, reply in known if reply is not None}, counts
-
-
-def _ask(
-    model: PromptedModel, chats: Mapping[str, Messages], cache: AnswerCache, *, before: int
-) -> tuple[dict[str, Reply], Counter[str]]:
-    """What the endpoint replies, by key, and its counts; `before`: how many were answered in an earlier run."""
-    # Its client is slow to import, and most runs ask nothing.
-    from trivium.complexity.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
-
-    endpoint = Endpoint(
-        str(model.endpoint),
-        model.model,
-        key_from_environment(model.key_variable),
-        requests_per_minute=model.requests_per_minute,
-        timeout_s=model.timeout_s,
-        retries=model.retries,
-        backoff_s=model.backoff_s,
-    )
-    replies: dict[str, Reply] = {}
-    refused: list[str] = []
-
-    def ask(key: str) -> None:
-        try:
-            reply = replies[key] = endpoint.ask(chats[key], model.sampling)
-            if reply.final:
-                cache.put(key, reply, model=model.model)
-        except RefusedError as error:
-            refused.append(key)
-            if not before and not replies and len(refused) >= min(_HOPELESS, len(chats)):
-                endpoint.stop()
-                raise BadInput(f"every question is refused: {error}", file=model.endpoint) from None
-            print(f"{model.label}: a question is refused: {error}")
-
-    pool = ThreadPoolExecutor(model.parallel)
-    futures = [pool.submit(ask, key) for key in chats]
-    try:
-        for future in tqdm(as_completed(futures), total=len(chats), desc=model.label, unit="answer", mininterval=5):
-            with suppress(StoppedError):  # another one says why
-                future.result()
-    finally:
-        endpoint.stop()
-        pool.shutdown(cancel_futures=True)
-    return replies, endpoint.counts + Counter(not_kept=sum(not reply.final for reply in replies.values()))
 
 
 def answer(

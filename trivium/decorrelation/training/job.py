@@ -12,14 +12,13 @@ from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train
-from trivium.decorrelation.training.processes import Place, place, processes_here, run_in_processes
+from trivium.decorrelation.training.processes import Place, place
 from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
-from trivium.harness.tasks import Curve, Point
 from trivium.measures.recall import ranks_of_embeddings
 
 
@@ -34,12 +33,12 @@ class TrainJob:
         original, share, captions: see `training_pairs`.
         seed: of everything that is drawn.
         raw, pairs, painted, base: inputs of the stage; `base` is the model's own folder.
+        work: folder for checkpoints.
         trained: where the model is saved.
         checkpoint_every: steps between checkpoints.
         memory: bytes of pictures that each process keeps.
         workers: processes that decode pictures ahead, for each training process.
         threads: CPU threads of each training process; None: all.
-        processes: training processes; None: one a GPU of the machine that trains, one without any.
         validation_pictures, validation_batch: how many are asked at the end, and how many at a time.
     """
 
@@ -54,28 +53,18 @@ class TrainJob:
     pairs: Path
     painted: Path
     base: Path
+    work: Path
     trained: Path
     checkpoint_every: int
     memory: int
     workers: int
     threads: int | None
-    processes: int | None
     validation_pictures: int
     validation_batch: int
 
 
-def train_job(checkpoints: Path, *, job: TrainJob, log: Curve) -> tuple[dict[str, float], list[Point]]:
-    """`run_training` in as many processes as the job says, as a task of the engine."""
-    processes = (job.processes or processes_here()) if job.steps else 1
-    return run_in_processes(run_training, (job, checkpoints), log, processes), log.points
-
-
-def run_training(told: tuple[TrainJob, Path], log: Callable[..., None]) -> dict[str, float]:
+def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
     """Train as this process's part of the job; the first process validates and saves.
-
-    Args:
-        told: the job, and the folder for checkpoints.
-        log: takes a step and values.
 
     Returns:
         The stage's metrics.
@@ -83,7 +72,6 @@ def run_training(told: tuple[TrainJob, Path], log: Callable[..., None]) -> dict[
     Raises:
         BadInput: see `training_pairs`, `start`, `train`.
     """
-    job, checkpoints = told
     if job.threads is not None:
         torch.set_num_threads(job.threads)
     here = place()
@@ -100,7 +88,7 @@ def run_training(told: tuple[TrainJob, Path], log: Callable[..., None]) -> dict[
         pairs = training_pairs(
             corpus, job.pairs, original=job.original, share=job.share, captions=job.captions, seed=job.seed
         )
-        metrics |= _train(job, checkpoints, model, pairs, raw, log, here)
+        metrics |= _train(job, model, pairs, raw, log, here)
     if here.first:
         with write_atomically(job.trained) as beside:
             model.save(beside)
@@ -113,7 +101,6 @@ def run_training(told: tuple[TrainJob, Path], log: Callable[..., None]) -> dict[
 
 def _train(
     job: TrainJob,
-    checkpoints: Path,
     model: RetrievalModel,
     pairs: TrainingPairs,
     raw: Images,
@@ -133,7 +120,7 @@ def _train(
         settings,
         steps=job.steps,
         seed=job.seed,
-        work=checkpoints,
+        work=job.work,
         checkpoint_every=job.checkpoint_every,
         workers=job.workers,
         log=log,

@@ -13,6 +13,8 @@ import torch.multiprocessing
 from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException, start_processes
 
 from trivium.errors import BadInput
+from trivium.harness.curves import Curves
+from trivium.harness.tracking import Tracker
 from trivium.nets.device import pick_device
 
 Job = TypeVar("Job")
@@ -62,13 +64,14 @@ def processes_here() -> int:
     return max(1, torch.cuda.device_count())
 
 
-def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log, processes: int) -> Metrics:
+def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, tracker: Tracker, processes: int) -> Metrics:
     """`function(job, log)` in so many processes at once.
 
     Args:
         function: at the top level of a module; asks `place` where it stands.
         job: picklable.
-        log: takes a step and values; called in this process with what the first one logs.
+        tracker: gets what the first process logs. That process itself keeps it for the table, so that a kill between
+            two processes loses no point that a checkpoint already counts; MLflow gets it from this one.
         processes: one runs in this very process.
 
     Returns:
@@ -78,11 +81,10 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
         BadInput: as one of the processes raised it; the others are ended.
     """
     if processes == 1:
-        return function(job, log)
+        return function(job, tracker.log)
     messages = torch.multiprocessing.get_context("spawn").SimpleQueue()
-    group = start_processes(
-        _member, (function, job, processes, _free_port(), messages), nprocs=processes, join=False, start_method="spawn"
-    )
+    told = (function, job, tracker.curves, processes, _free_port(), messages)
+    group = start_processes(_member, told, nprocs=processes, join=False, start_method="spawn")
     assert group is not None
     result: Metrics = {}
     problem = None
@@ -96,7 +98,7 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
         while not messages.empty():
             kind, content = messages.get()
             if kind == "point":
-                log(content[0], **content[1])
+                tracker.send(*content)
             elif kind == "result":
                 result = content
             else:
@@ -108,14 +110,29 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Log
     return result
 
 
-def _member(rank: int, function: Callable[[Any, Log], Metrics], job: Any, size: int, port: int, messages: Any) -> None:
+def _member(
+    rank: int,
+    function: Callable[[Any, Log], Metrics],
+    job: Any,
+    curves: Curves | None,
+    size: int,
+    port: int,
+    messages: Any,
+) -> None:
     variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_PORT": port}
     from accelerate import PartialState
 
     os.environ |= {"MASTER_ADDR": "127.0.0.1"} | {name: str(value) for name, value in variables.items()}
     PartialState(cpu=not torch.cuda.is_available())
+
+    def log(step: int, **values: float) -> None:
+        if rank == 0:
+            if curves is not None:
+                curves.keep(step, values)
+            messages.put(("point", (step, values)))
+
     try:
-        result = function(job, lambda step, **values: messages.put(("point", (step, values))) if rank == 0 else None)
+        result = function(job, log)
     except BadInput as error:
         messages.put(("problem", str(error)))
         sys.stdout.flush()

@@ -35,6 +35,7 @@ from trivium.measures.fusion import gather, gather_blocks, scales, standardize, 
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Unreadable
+from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.isolated_decoding import Decoders
 
 ROW = RERANKED_ROW  # of kvqae.fuse.weights: the one that the report's gallery shows
@@ -130,7 +131,7 @@ class _Pipeline:
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
         self._shares = unit_sum(list(weights.values()))
         every = project.fuse.systems(every_row)
-        folders = [project.made(f"data/kvqae/runs/{'text' if name in TEXT else 'image'}/{name}") for name in every]
+        folders = [project.made(f"data/kvqae/runs/{'image' if name in ENCODERS else 'text'}/{name}") for name in every]
         lists = read_split(folders, SPLIT, every, articles=False)
         self._scales = scales(gather_blocks([lists[system] for system in self._systems]))
 

@@ -15,6 +15,7 @@ from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustr
 from trivium.kvqae.retrieval.dense_search import INDEX
 from trivium.kvqae.retrieval.image_search import ImageIndex
 from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.name_search import NameIndex, system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import half_precision
 from trivium.measures.runs import Run
@@ -35,6 +36,7 @@ LABELS = {
     "reranked_rrt": "re-ranked, picture",
     "reranked_image": "re-ranked, face and picture",
 }
+NAMED_BY = {system_of(name): name for name in ENCODERS}  # searches by names, and who looks at the picture
 WHAT: dict[Route, str] = {"face": "face", "whole": "picture"}
 PROBLEMS: dict[Reason, str] = {
     "not_an_image": "this is not an image that can be read",
@@ -49,6 +51,8 @@ def label_of(system: str) -> str:
         return LABELS[system]
     if system in TEXT_ENCODERS:
         return f"text, {TEXT_ENCODERS[system].label}"
+    if system in NAMED_BY:
+        return f"names, {ENCODERS[NAMED_BY[system]].label}"
     if system not in ENCODERS:  # a model that a base of one's own names
         return f"picture, {system}"
     encoder = ENCODERS[system]
@@ -154,6 +158,10 @@ class ImageSystems:
             there = settings.model_copy(update={"model": project.made(str(settings.model))})
             self._encoders[system] = load_encoder(system, there)
         self._routes = by_route(entries)
+        self._names = {
+            name: NameIndex.read(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
+            for name in project.fuse.name_encoders
+        }
 
     def search(self, image: bytes) -> Seen:
         """Look for the picture's face, or for the whole picture.
@@ -171,11 +179,18 @@ class ImageSystems:
             box = (left / width, top / height, right / width, bottom / height)
             face = FaceFound(box, seen["probability"], seen["faces"])
         runs = {}
-        for system in self._routes["face" if face else "whole"]:
+        routed = self._routes["face" if face else "whole"]
+        for system in dict.fromkeys((*routed, *self._names)):
             vectors = faces.matrix if system == FACES_BY else self._encode(system, image).matrix
-            _, (passages,) = self._indexes[system].search(vectors, self._depth)
-            runs[system] = Run.from_dict({QUERY: passages}, self._depth, system)
+            searched: dict[str, ImageIndex | NameIndex] = {system: self._indexes[system]} if system in routed else {}
+            for name, index in (searched | self._by_name(system)).items():
+                _, (passages,) = index.search(vectors, self._depth)
+                runs[name] = Run.from_dict({QUERY: passages}, self._depth, name)
         return Seen(image, runs, face, faces.matrix if face else None)
+
+    def _by_name(self, encoder: str) -> dict[str, NameIndex]:
+        """The search by names of an encoder, if it has one."""
+        return {system_of(encoder): self._names[encoder]} if encoder in self._names else {}
 
     def _encode(self, system: str, image: bytes) -> Features:
         with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted elsewhere

@@ -5,7 +5,7 @@ spaCy's own English pipelines do; it starts from nothing but hashed word shapes,
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -113,9 +113,11 @@ def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
 
 def train_pipeline(
     pipeline: Language, sentences: Sequence[Annotated], *, seed: int, epochs: int, batch: int, learning_rate: float,
-    dropout: float,
+    dropout: float, log: Callable[..., None],
 ) -> float:  # fmt: skip
     """Train in place on the CPU with Adam, in shuffled epochs; returns the loss of the last epoch, a word.
+
+    `log` takes the number of epochs done and their last one's `loss`.
 
     The same seed and sentences give the same weights on one machine.
     """
@@ -124,13 +126,15 @@ def train_pipeline(
     examples = _examples(pipeline, sentences)
     optimizer = pipeline.initialize(lambda: examples, sgd=Adam(learning_rate))
     words = sum(len(sentence.words) for sentence in sentences)
-    losses: dict[str, float] = {}
-    for _ in tqdm(range(epochs), desc="spaCy", unit="epoch", mininterval=5, leave=False):
+    loss = 0.0
+    for epoch in tqdm(range(epochs), desc="spaCy", unit="epoch", mininterval=5, leave=False):
         rng.shuffle(examples)
-        losses = {}
+        losses: dict[str, float] = {}
         for start in range(0, len(examples), batch):
             pipeline.update(examples[start : start + batch], sgd=optimizer, losses=losses, drop=dropout)
-    return float(sum(losses.values())) / words
+        loss = float(sum(losses.values())) / words
+        log(epoch + 1, loss=loss)
+    return loss
 
 
 def measure_pipeline(pipeline: Language, sentences: Sequence[Annotated]) -> dict[str, float]:

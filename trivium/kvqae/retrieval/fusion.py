@@ -3,7 +3,7 @@
 `P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores; a row has the systems that its weights
 name: the row's texts and, in rows of images, any image encoders in use. The image search has applied the routing F
 already: it leaves out the questions that an encoder does not serve. Besides the paper's rows: BM25 and DPR together,
-and reciprocal-rank fusion.
+and reciprocal-rank fusion. Any row of passages may also weigh the searches by entities' names.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,9 @@ from pydantic import Field, ValidationInfo, field_validator
 from trivium.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.harness.parameters import Parameters
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT, TEXT_ENCODERS, TextEncoders
+from trivium.kvqae.retrieval.name_search import SECTION as NAMES
+from trivium.kvqae.retrieval.name_search import NameEncoders, system_of
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, TextEncoders
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders, by_route
@@ -44,9 +46,11 @@ class FuseParameters(Parameters):
         "depth": "kvqae.depth",
         "text_encoders": "kvqae.text_encoders",
         "image_encoders": SECTION,
+        "name_encoders": NAMES,
     }
     text_encoders: TextEncoders
     image_encoders: ImageEncoders
+    name_encoders: NameEncoders
     depth: int = Field(ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
     weights: dict[str, dict[str, Weight]] = Field(
@@ -59,11 +63,13 @@ class FuseParameters(Parameters):
         cls, weights: dict[str, dict[str, float]], others: ValidationInfo
     ) -> dict[str, dict[str, float]]:
         encoders = tuple(others.data.get("image_encoders", ENCODERS))
+        names = tuple(map(system_of, others.data.get("name_encoders", {})))
         rows = ROWS | {f"{name}_image": (name,) for name in others.data.get("text_encoders", TEXT_ENCODERS)}
         _same_names("row", weights, ROWS, rows)
         for row, texts in ((row, rows[row]) for row in weights):
             images = encoders if row.endswith("image") else ()
-            _same_names(f"system of row {row!r}", weights[row], texts, (*texts, *images))
+            allowed = (*texts, *images, *(() if row in ARTICLE_ROWS else names))
+            _same_names(f"system of row {row!r}", weights[row], texts, allowed)
             if images and not set(images) & set(weights[row]):
                 raise ValueError(f"missing system of row {row!r}: an image encoder (choices: {', '.join(images)})")
             if not any(weights[row].values()):
@@ -130,7 +136,7 @@ def read_split(
 
 
 def _check_routing(runs: Mapping[str, Run], split: str) -> None:
-    routes = by_route(system for system in runs if system not in TEXT)
+    routes = by_route(system for system in runs if system in ENCODERS)
     faces, whole = ({query for system in systems for query in runs[system].queries} for systems in routes.values())
     if both := sorted(faces & whole):
         raise BadInput(

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
+from trivium.kvqae.retrieval.name_search import system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
@@ -15,9 +16,14 @@ from trivium.page.figures import boxes
 from trivium.page.kvqae.published import MEASURES, Shown
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
-TEXT_LABELS = {"bm25": "B (BM25, text only)"} | {
-    name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()
-}
+TEXT_LABELS = (
+    {"bm25": "B (BM25, text only)"}
+    | {name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()}
+    | {
+        system_of(name): f"{encoder.symbol}→N ({encoder.label}, names by the picture)"
+        for name, encoder in ENCODERS.items()
+    }
+)
 ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}  # to the paper's
 # Rows that are other systems without RRT: none of them is the paper's.
 WITHOUT_RRT = {

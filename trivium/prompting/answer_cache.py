@@ -19,9 +19,6 @@ from trivium.files.atomic import write_atomically
 
 FILE = "answers.jsonl"
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*</think>", re.DOTALL)
-JOURNAL = Path("data") / "complexity" / "answers"
-"""The folder of all answers, below the project's root. No output of a stage: DVC replaces those when it checks out an
-experiment, and deletes them with the folder of a temporary one."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def without_thoughts(content: str) -> tuple[str, int]:
     return (kept, 0) if kept == content else (kept.strip(), len(content) - len(kept))
 
 
-def key_of(model: str, messages: list[dict[str, str]], sampling: Mapping[str, Any]) -> str:
+def key_of(model: str, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> str:
     """sha256 of everything that decides an answer, in hexadecimal digits.
 
     The endpoint's address is not among it: a local server on another port, or another host of the same model, would be

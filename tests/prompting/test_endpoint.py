@@ -7,8 +7,10 @@ import time
 
 import pytest
 
-from tests.complexity.loopback_endpoint import Loopback, Response, failed, said
-from trivium.complexity.prompting.endpoint import (
+from tests.prompting.loopback_endpoint import Loopback, Response, failed, said
+from trivium.errors import BadInput
+from trivium.prompting.asking import EndpointModel
+from trivium.prompting.endpoint import (
     Endpoint,
     RefusedError,
     StoppedError,
@@ -16,8 +18,6 @@ from trivium.complexity.prompting.endpoint import (
     reply_of,
     seconds_of,
 )
-from trivium.complexity.prompting.prompted_models import PromptedModel
-from trivium.errors import BadInput
 
 ASKED = [{"role": "user", "content": "Où ? « là »"}]
 SAMPLING = {"temperature": 0.0, "max_tokens": 5}
@@ -204,8 +204,8 @@ def strict(number, payload):
 
 
 def test_a_server_that_wants_other_parameters_gets_them():
-    model = PromptedModel.model_validate(
-        {"label": "a", "endpoint": None, "model": "tiny", "examples": 0, "requests_per_minute": 1, "parallel": 1}
+    model = EndpointModel.model_validate(
+        {"label": "a", "endpoint": None, "model": "tiny", "requests_per_minute": 1, "parallel": 1}
         | {"timeout_s": 1, "backoff_s": 1, "key_variable": None, "omit": ["temperature", "max_tokens"]}
         | {"extra": {"max_completion_tokens": 5, "reasoning_effort": "low"}}
     )

@@ -10,12 +10,13 @@ import pytest
 import yaml
 
 from tests import tiny_project
-from tests.complexity.loopback_endpoint import Loopback, failed
 from tests.complexity.tiny_readers import questions
+from tests.prompting.loopback_endpoint import Loopback, failed
 from tests.stages.complexity.test_prompt import INSTRUCTION, MODEL, example, reader
-from trivium.complexity.prompting.answer_cache import FILE, JOURNAL, AnswerCache, Reply, key_of
+from trivium.complexity.prompting.prompted_models import JOURNAL
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
+from trivium.prompting.answer_cache import FILE, AnswerCache, Reply, key_of
 
 
 def test_the_cache_survives_a_line_cut_short(tmp_path):

@@ -12,8 +12,8 @@ from typing import Any
 
 import openai
 
-from trivium.complexity.prompting.answer_cache import Reply, without_thoughts
 from trivium.errors import BadInput
+from trivium.prompting.answer_cache import Reply, without_thoughts
 from trivium.redaction import redacted
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
@@ -68,7 +68,7 @@ class Endpoint:
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self.counts: Counter[str] = Counter()
 
-    def ask(self, messages: list[dict[str, str]], sampling: Mapping[str, Any]) -> Reply:
+    def ask(self, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> Reply:
         """One answer.
 
         Args:

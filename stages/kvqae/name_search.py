@@ -1,0 +1,79 @@
+"""Stage `kvqae-name_search`. Articles whose names are nearest to the question's picture, one cell a CLIP."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.matrices import write_matrix
+from trivium.files.tables import read_table
+from trivium.formats.questions import SPLITS, read_questions
+from trivium.formats.trec import write_run
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
+from trivium.kvqae.retrieval.name_search import (
+    ARTICLES,
+    VECTORS,
+    NameIndex,
+    NameSearchParameters,
+    illustrated_names,
+    system_of,
+)
+from trivium.measures.runs import Run
+from trivium.nets.clip_text import ClipText
+from trivium.nets.device import pick_device
+
+LOADS = {"trivium.vision.encoders": "${key}"}  # a cell is about its own encoder
+SHARD = 1 << 14  # names in memory
+
+
+def main(
+    parameters: NameSearchParameters,
+    context: Context,
+    *,
+    encoder: str,
+    articles: Path,
+    passages: Path,
+    questions: Path,
+    question_features: Path,
+    out_vectors: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write the names' vectors, and `{split}.trec` and `{split}_articles.trec`; an unreadable picture has no line."""
+    numbers, names = illustrated_names(articles)
+    features = ImageFeatures.read(question_features)
+    pictures = features.matrix(encoder)
+    tower = ClipText(parameters.model, pick_device())
+    width = tower.encode(names[:1], 1).shape[1]
+    if width != pictures.shape[1]:
+        raise BadInput("vectors of another model", file=question_features / encoder, got=pictures.shape[1],
+                       expected=f"{width}, as the text tower of {parameters.model} has")  # fmt: skip
+    with write_atomically(out_vectors) as beside:
+        beside.mkdir(parents=True)
+        with write_matrix(beside / VECTORS, len(names), width) as matrix:
+            for first in range(0, len(names), SHARD):
+                part = names[first : first + SHARD]
+                matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
+        np.save(beside / ARTICLES, numbers)
+    table, owner = read_table(articles, ["article"]), read_table(passages, ["article"])["article"].to_numpy()
+    index = NameIndex.read(out_vectors, np.searchsorted(owner, np.arange(table.num_rows + 1)))
+    metrics: dict[str, float] = {"names": float(len(names)), "width": float(width)}
+    system = system_of(encoder)
+    with write_atomically(out) as beside:
+        for split in SPLITS:
+            asked = read_questions(questions / f"{split}.jsonl")
+            rows = features.rows(pa.array([question.image for question in asked], pa.string()))
+            served = [place for place, row in enumerate(rows.tolist()) if row >= 0 and features.readable[row]]
+            found = index.search(pictures[rows[served]], parameters.depth)
+            for suffix, lists in zip(("_articles", ""), found, strict=True):
+                ranked = {asked[place].id: ranking for place, ranking in zip(served, lists, strict=True)}
+                run = Run.from_dict(ranked, parameters.depth, system)
+                write_run(beside / f"{split}{suffix}.trec", run)
+            metrics |= {f"{split}_questions": float(len(asked)), f"{split}_served": float(len(served))}
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.name_search", NameSearchParameters)

@@ -1,0 +1,328 @@
+"""The engine of a cluster beside a stand-in for Ray that works when it is asked for a result, in this process.
+
+What Ray itself does, on machines of their own, is tested in test_ray_engine.py; here are order, losses, and what is kept.
+"""
+
+import inspect
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+import ray
+from ray.exceptions import RayTaskError, WorkerCrashedError
+
+from trivium.errors import BadInput
+from trivium.harness import ray_engine
+from trivium.harness.arithmetic import PORTABLE
+from trivium.harness.code.digest import module_digest
+from trivium.harness.engine import WORKER
+from trivium.harness.ray_engine import LOSSES, RayEngine, _starter
+from trivium.harness.ray_worker import OTHER_CODE, run_shard
+
+
+class Reference:
+    """Of Ray: to what a task gives, or to an object."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class StandIn:
+    """What the engine asks of Ray.
+
+    Attributes:
+        there: the resources of the cluster.
+        raises: what the next tasks end with.
+        backwards: whether the task that was sent last is done first.
+        tasks, cancelled, waiting: arguments of tasks; what was cancelled; how many were waited for at a time.
+        init, options: what Ray was told.
+    """
+
+    def __init__(self):
+        self.there = {"CPU": 2.0}
+        self.raises, self.tasks, self.cancelled, self.waiting = [], [], [], []
+        self.init, self.options, self.started, self.backwards = None, {}, True, True
+
+    def remote(self, _):
+        def options(**told):
+            self.options = told
+            return SimpleNamespace(remote=task)
+
+        def task(module, digest, function, parcel, storage):
+            self.tasks.append((module, digest, parcel, storage))
+            return Reference(lambda: run_shard(module, digest, function.value(), parcel, storage, "node"))
+
+        return SimpleNamespace(options=options)
+
+    def wait(self, references, *, num_returns):
+        assert num_returns == 1
+        self.waiting.append(len(references))
+        references = references[::-1] if self.backwards else references
+        return references[:1], references[1:]
+
+    def get(self, reference):
+        if self.raises and reference.value.__qualname__.startswith("StandIn.remote"):
+            raise self.raises.pop(0)
+        return reference.value()
+
+    def start(self, **told):
+        self.init = told
+
+    def cancel(self, reference, *, force):
+        assert force
+        self.cancelled.append(reference)
+
+
+@pytest.fixture
+def cluster(monkeypatch, tmp_path):
+    stand_in = StandIn()
+    for name in ("remote", "wait", "get", "cancel"):
+        monkeypatch.setattr(ray, name, getattr(stand_in, name))
+    monkeypatch.setattr(ray, "put", lambda value: Reference(lambda: value))
+    monkeypatch.setattr(ray, "is_initialized", lambda: stand_in.started)
+    monkeypatch.setattr(ray, "init", stand_in.start)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: stand_in.there)
+    monkeypatch.setenv("TRIVIUM_SCRATCH", str(tmp_path / "scratch"))
+    return stand_in
+
+
+@pytest.fixture
+def engine(cluster, tmp_path):
+    return RayEngine("x:1", None, workers=3, gpu_workers=2, work=tmp_path / "work")
+
+
+def square(number):
+    if number == 99:
+        raise ValueError("shard 99 is broken")
+    return number * number
+
+
+def power(number, *, by):
+    return number**by
+
+
+def test_results_come_in_the_order_of_the_shards_whichever_is_done_first(engine, cluster):
+    taken = []
+    results = engine.map(square, (taken.append(n) or n for n in range(9)), description="squares")
+    assert next(results) == 0
+    assert taken == [0, 1, 2, 3]  # two for each of two CPUs, also of those that are done and not handed out
+    assert list(results) == [n * n for n in range(1, 9)]
+    assert max(cluster.waiting) == 4
+    assert cluster.options == {"max_retries": 0, "num_cpus": 1, "num_gpus": 0.0}
+    assert [task[:2] for task in cluster.tasks] == [(__name__, module_digest(__name__))] * 9
+
+
+def test_a_partial_function_runs_as_one_of_its_module(engine, cluster):
+    assert list(engine.map(partial(partial(power), by=3), [2], description="powers")) == [8]
+    assert cluster.tasks[0][0] == __name__
+
+
+@pytest.mark.parametrize(
+    ("there", "on_gpu", "processes", "share", "most"),
+    [
+        ({}, False, None, 0.0, 2),
+        ({"CPU": 3.5}, False, None, 0.0, 6),
+        ({"CPU": 8.0, "GPU": 1.0}, True, None, 0.5, 4),
+        ({"CPU": 8.0, "GPU": 1.0}, True, 4, 1.0, 2),
+        ({"CPU": 1.0, "GPU": 4.0}, True, None, 0.5, 2),
+        ({"CPU": 8.0, "GPU": 1.0}, False, 4, 0.0, 16),
+        ({"CPU": 8.0}, True, None, 0.5, 2),
+    ],
+)
+def test_as_many_shards_wait_or_run_as_the_cluster_has_room_for(engine, cluster, there, on_gpu, processes, share, most):
+    cluster.there, taken = there, []
+    shards = (taken.append(n) or n for n in range(50))
+    next(engine.map(square, shards, description="squares", on_gpu=on_gpu, processes=processes))
+    assert len(taken) == most
+    assert cluster.options["num_gpus"] == share
+
+
+def test_three_workers_have_thirds_of_a_gpu_as_ray_counts_them(engine, cluster):
+    next(replace(engine, gpu_workers=3).map(square, [1], description="squares", on_gpu=True))
+    assert cluster.options["num_gpus"] == 0.3333
+
+
+def test_what_nobody_waits_for_is_cancelled(engine, cluster):
+    cluster.backwards = False
+    results = engine.map(square, range(50), description="squares")
+    next(results)
+    assert cluster.cancelled == []
+    results.close()
+    assert len(cluster.cancelled) == 3
+    list(engine.map(square, range(3), description="squares"))
+    assert len(cluster.cancelled) == 3
+
+
+def test_what_a_function_raises_comes_in_its_turn(engine):
+    results = engine.map(square, [1, 99, 2], description="squares")
+    assert next(results) == 1
+    with pytest.raises(ValueError, match="shard 99 is broken"):
+        next(results)
+
+
+def of_task(cause):
+    return RayTaskError("start", "Traceback", cause)
+
+
+@pytest.mark.parametrize("error", [WorkerCrashedError(), of_task(WorkerCrashedError())])
+def test_a_shard_is_sent_again_until_it_was_lost_three_times(engine, cluster, error):
+    cluster.raises = [error] * (LOSSES - 1)
+    assert list(engine.map(square, [3], description="squares")) == [9]
+    assert len(cluster.tasks) == LOSSES
+    cluster.raises = [error] * LOSSES
+    with pytest.raises(
+        BadInput, match=r"field 'shard 0': lost 3 times with its worker, at last so: .+; got 3$"
+    ) as told:
+        list(engine.map(square, [3], description="squares"))
+    assert "\n" not in str(told.value)
+    assert len(cluster.tasks) == 2 * LOSSES
+
+
+def test_a_worker_that_cannot_run_the_code_is_told_at_once(engine, cluster):
+    cluster.raises = [of_task(ModuleNotFoundError("no trivium"))]
+    with pytest.raises(
+        BadInput, match=r"a worker cannot run tests\.harness\.test_ray_runs\.square to None: .*no trivium"
+    ):
+        list(engine.map(square, [3], description="squares"))
+    assert len(cluster.tasks) == 1
+
+
+def test_other_code_names_both(engine, monkeypatch):
+    monkeypatch.setitem(globals(), "run_shard", lambda *_: (OTHER_CODE, b"theirs", []))
+    own = module_digest(__name__)
+    with pytest.raises(BadInput, match=rf"other code of {__name__}; got 'theirs'; expected {own}, as here"):
+        list(engine.map(square, [3], description="squares"))
+
+
+def test_no_result_is_handed_out_once_the_check_fails(engine):
+    looks = []
+
+    def check():
+        looks.append(1)
+        if len(looks) == 2:
+            raise BadInput("code changed")
+
+    results = replace(engine, check=check).map(square, range(9), description="squares")
+    assert next(results) == 0
+    with pytest.raises(BadInput, match="code changed"):
+        next(results)
+
+
+def write(shard, *, out):
+    """Write a file and a folder."""
+    (out / shard).mkdir()
+    (out / shard / "file").write_text(shard)
+    (out / f"{shard}.json").write_text("0")
+    return out / shard
+
+
+@pytest.mark.parametrize("storage", [None, "storage"])
+def test_a_stage_started_again_asks_for_what_is_missing(engine, cluster, tmp_path, monkeypatch, storage):
+    if storage is None:  # Ray's objects are not there for a message
+        monkeypatch.setattr("trivium.harness.ray_worker.InObjects", ray_engine.InMessage)
+    engine = replace(engine, storage=storage and str(tmp_path / storage))
+    out = tmp_path / "out"
+    out.mkdir()
+
+    def run():
+        cluster.tasks.clear()
+        return list(engine.map(partial(write, out=out), "ab", description="write", out=out)), len(cluster.tasks)
+
+    assert run() == ([out / "a", out / "b"], 2)
+    assert {path.relative_to(out).as_posix() for path in out.rglob("*")} == {
+        "a",
+        "a/file",
+        "a.json",
+        "b",
+        "b/file",
+        "b.json",
+    }
+    assert len(list((tmp_path / "work" / "ray").iterdir())) == 2
+    assert run() == ([out / "a", out / "b"], 0)
+    (out / "b" / "file").unlink()
+    assert run() == ([out / "a", out / "b"], 1)
+    assert (out / "b" / "file").read_text() == "b"
+    assert run()[1] == 0
+
+
+def test_results_without_files_are_asked_for_anew(engine, cluster, tmp_path):
+    for _ in range(2):
+        assert list(engine.map(square, [2], description="squares", out=tmp_path)) == [4]
+    assert len(cluster.tasks) == 2
+    assert list(engine.map(square, [2], description="squares")) == [4]
+    assert not (tmp_path / "work" / "ray").exists()
+
+
+def test_what_was_written_by_other_code_does_not_arrive(engine, tmp_path):
+    def check():
+        raise BadInput("code changed")
+
+    (tmp_path / "out").mkdir()
+    run = partial(write, out=tmp_path / "out")
+    with pytest.raises(BadInput, match="code changed"):
+        list(
+            replace(engine, storage=str(tmp_path / "s"), check=check).map(
+                run, "a", description="w", out=tmp_path / "out"
+            )
+        )
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_folders_are_merged_and_files_replaced(tmp_path):
+    for at in ("new/a/b/1", "new/a/2", "new/3", "old/a/b/4", "old/a/2"):
+        (tmp_path / at).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / at).write_text(at)
+    (tmp_path / "new" / "c").mkdir()
+    ray_engine._merge(tmp_path / "new", tmp_path / "old")
+    found = {path.relative_to(tmp_path / "old").as_posix() for path in (tmp_path / "old").rglob("*")}
+    assert found == {"a", "a/b", "a/b/1", "a/b/4", "a/2", "c", "3"}
+    assert (tmp_path / "old" / "a" / "2").read_text() == "new/a/2"
+
+
+def test_a_cluster_is_found_or_started_once(engine, cluster, monkeypatch, tmp_path):
+    assert not engine.has_gpu(lambda: True)
+    assert cluster.init is None
+    cluster.started, cluster.there = False, {"GPU": 1.0}
+    monkeypatch.setenv(PORTABLE, "intel")
+    monkeypatch.setenv("MKL_CBWR", "AVX2")
+    monkeypatch.setenv("UNRELATED", "1")
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    assert engine.has_gpu(lambda: False)
+    told = cluster.init.pop("runtime_env")["env_vars"]
+    assert cluster.init == {"address": "x:1", "logging_level": 30}
+    assert told[WORKER] == "1"
+    assert {PORTABLE, "MKL_CBWR"} <= told.keys()
+    assert "UNRELATED" not in told
+    assert "TRIVIUM_SCRATCH" not in told
+    assert "RAY_AUTH_TOKEN" not in os.environ
+    replace(engine, address=None).has_gpu(lambda: False)
+    told = cluster.init.pop("runtime_env")["env_vars"]
+    assert cluster.init == {"address": "local", "num_cpus": 3, "include_dashboard": False, "logging_level": 30}
+    assert told["TRIVIUM_SCRATCH"] == str(tmp_path / "work" / "scratch")
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+    assert [os.environ[name] for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ENABLE_UV_RUN_RUNTIME_ENV")] == ["0", "0"]
+
+
+def test_a_worker_imports_its_own_code_before_the_stages(monkeypatch, tmp_path):
+    start, told = _starter(str(tmp_path)), []
+    assert start.__code__.co_filename == "<ray_engine>"
+    monkeypatch.setattr("trivium.harness.ray_worker.run_shard", lambda *all_: told.append(all_))
+    monkeypatch.setattr(ray, "get_runtime_context", lambda: SimpleNamespace(get_node_id=lambda: "0123456789abcdef"))
+    monkeypatch.setattr("platform.node", lambda: "host")
+    paths = [str(tmp_path), *sys.path]
+    monkeypatch.setattr(sys, "path", list(paths))
+    start("m", "d", ("f", {}), ("s", {}), None)
+    assert told == [("m", "d", ("f", {}), ("s", {}), None, "host-0123456789ab")]
+    assert sys.path == paths[1:]  # it has code of its own
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    start("m", "d", ("f", {}), ("s", {}), None)
+    assert sys.path == [*paths[1:], str(tmp_path)]
+
+
+def test_the_stand_in_has_rays_names():
+    """Or it would hide that Ray has changed."""
+    assert {"num_returns"} <= inspect.signature(ray.wait).parameters.keys()
+    assert {"force"} <= inspect.signature(ray.cancel).parameters.keys()

@@ -1,0 +1,1 @@
+"""Questions to endpoints, against a server on loopback."""

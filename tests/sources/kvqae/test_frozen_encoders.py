@@ -1,0 +1,65 @@
+"""`trivium encoder`: every encoder of the pins has a class, and what is fetched is a folder that its class loads."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from tests.sources.loopback import Loopback
+from trivium.commands import encoder as command
+from trivium.errors import BadInput
+from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
+from trivium.nets.cards import licence_of
+from trivium.sources.download import Patience
+from trivium.sources.kvqae.frozen_encoders import FROZEN, fetch_encoder
+from trivium.sources.pins import PINS, Pins
+from trivium.vision.encoder_registry import ENCODERS
+
+QUICK = Patience(attempts=2, pause=0.01, silence=2)
+PAGE = Path(__file__).parents[3] / "docs/pins.md"
+
+
+def test_every_pin_is_of_an_encoder_and_has_a_row_in_the_docs() -> None:
+    pinned = Pins(FROZEN).sources
+    assert set(pinned) <= {*TEXT_ENCODERS, *ENCODERS}
+    assert not set(pinned) & set(Pins(PINS).sources)  # both record in one file
+    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
+    for name, source in pinned.items():
+        (row,) = [line for line in rows if line.startswith(f"| `{name}` |")]
+        assert all(f"`{file}`" in row for file in source.files or ())
+        assert source.revision or "no commit is pinned" in row.lower()
+
+
+@pytest.mark.parametrize("name", ["bge", "dinov2"])
+def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_path: Path) -> None:
+    kind = {**TEXT_ENCODERS, **ENCODERS}[name]
+    kind.write_tiny(tmp_path / "tiny")
+    files = {
+        path.relative_to(tmp_path / "tiny").as_posix(): path.read_bytes()
+        for path in (tmp_path / "tiny").rglob("*")
+        if path.is_file()
+    }
+    hub.repository("who/what", files, commits=("a" * 40,))
+    pin = yaml.safe_load(FROZEN.read_text())[name] | {"hub": "who/what", "bytes": 1000}
+    (tmp_path / "pins.yaml").write_text(yaml.safe_dump({name: pin}))
+    pins, out = Pins(tmp_path / "pins.yaml"), tmp_path / "out"
+    fetched = fetch_encoder(name, out, tmp_path / "downloads", pins, QUICK)
+    assert set(fetched) <= set(files)
+    assert "a" * 40 in (out / "provenance.json").read_text()
+    assert licence_of(out, without_card="none") == pin["licence"]
+    assert not (tmp_path / "downloads" / name).exists()
+    if name in TEXT_ENCODERS:
+        TEXT_ENCODERS[name](out, "question", torch.device("cpu"))
+    else:
+        ENCODERS[name].load(out, torch.device("cpu"))
+    with pytest.raises(BadInput, match="out: it is there already"):
+        fetch_encoder(name, out, tmp_path / "downloads", pins, QUICK)
+
+
+def test_the_command_lists_and_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    command.main([])
+    assert "BAAI/bge-base-en-v1.5; mit" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        command.main(["sight"])
+    assert "no such source (choices: bge, e5" in capsys.readouterr().err

@@ -1,0 +1,58 @@
+"""Public weights of encoders that may be listed beside the papers', fetched one at a time by an encoder's name."""
+
+import shutil
+from pathlib import Path
+
+from trivium.errors import BadInput
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import write_json
+from trivium.nets.cards import write_card
+from trivium.sources.disk import require_space
+from trivium.sources.download import PATIENT, Patience
+from trivium.sources.pins import PINS, Pins
+from trivium.sources.repositories import Hub
+
+FROZEN = PINS.with_name("frozen_encoders.yaml")
+
+
+def fetch_encoder(
+    name: str, out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> tuple[str, ...]:
+    """Download an encoder's weights and lay them out as its class reads them.
+
+    Args:
+        name: of the encoder, and of its pin.
+        out: the folder; complete or absent. `provenance.json` in it keeps revision, digests and licence.
+        downloads: where files lie until all are there, whatever interrupts the run.
+        pins: by default those of `frozen_encoders.yaml`.
+        patience: how long a download insists.
+
+    Returns:
+        The names of its files.
+
+    Raises:
+        BadInput: no such encoder, a folder that is there already, no room for it, or see `Hub.fetch`.
+    """
+    pins = pins or Pins(FROZEN)
+    source = pins.source(name)
+    if out.exists():
+        raise BadInput("it is there already", file=out, expected="a new folder")
+    with Hub(downloads, pins, patience) as hub:
+        require_space(downloads, 2 * source.bytes - hub.bytes_there(name), source.description)
+        files = hub.fetch(name)
+        with write_atomically(out) as beside:
+            for file, path in files.items():
+                (beside / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, beside / file)
+            write_json(beside / "provenance.json", pins.summary([name]))
+            write_card(
+                beside,
+                title=name,
+                description=f"{source.description}, as its publisher has released it.",
+                base=str(source.hub),
+                data="see its publisher's card",
+                metrics={},
+                licence=source.licence,
+            )
+        hub.drop(name)
+    return tuple(files)

@@ -1,0 +1,25 @@
+"""DINOv3 (Siméoni et al., 2025): `facebook/dinov3-vitb16-pretrain-lvd1689m`, its sizes and ConvNeXts (kvqae.md §3)."""
+
+from typing import ClassVar
+
+from trivium.vision.dino import Dino
+
+
+class Dinov3(Dino):
+    """DINOv2's successor; its weights are given after one has agreed to Meta's licence."""
+
+    name, label, symbol = "dinov3", "DINOv3", "N₃"
+    kinds: ClassVar = ("dinov3_vit", "dinov3_convnext")
+    tiny: ClassVar = (
+        "DINOv3ViTConfig",
+        "DINOv3ViTModel",
+        "DINOv3ViTImageProcessor",
+        {
+            "image_size": 32,
+            "patch_size": 16,
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+        },
+    )
