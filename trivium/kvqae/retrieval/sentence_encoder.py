@@ -46,7 +46,7 @@ class SentenceEncoder(TextEncoder):
         limit = min(max_tokens, self._loaded.longest)
         return tokenize(self.tokenizer, [text.lower() for text in read] if self._loaded.lower else read, limit)
 
-    def encode(self, ids: Sequence[list[int]], batch_size: int) -> NDArray[np.float32]:
+    def encode(self, ids: Sequence[list[int]], batch_size: int) -> NDArray[np.float32]:  # type: ignore[override]
         """Vectors (texts, width) as the folder's modules make them; see `TextEncoder.encode`."""
         from trivium.kvqae.retrieval.text_encoder import encode
 
