@@ -18,15 +18,18 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.landmarks import choose_photographs, draw_photographs
 from sample.scene_models.stand_ins import make_stand_ins
+from stages.complexity import finetune
 from stages.decorrelation import inpaint, phrases
 from stages.kvqae import encode_texts, image_features, local_features, passages
 from stages.kvqae.knowledge_base import SCHEMA
+from tests.complexity.tiny_readers import questions, write_camembert
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.harness.ray_machines import Machines, serve
 from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base
 from tests.kvqae.reader import test_answered_rows
 from tests.kvqae.tiny_reader import write_world as write_kb
 from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
+from tests.stages.complexity import test_finetune
 from tests.stages.decorrelation import test_inpaint
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
@@ -35,6 +38,7 @@ from trivium.decorrelation.captions.pairs import texts_of as write_texts
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_table
 from trivium.formats.questions import Question
+from trivium.formats.squad import write_squad
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.ray_engine import RayEngine
 from trivium.harness.stage import Context
@@ -61,6 +65,15 @@ Run = Callable[[Path, Context, Path], object]
 def machines(tmp_path_factory) -> Iterator[Machines]:
     with serve(tmp_path_factory.mktemp("machines"), 2) as found:
         yield found
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """As workers have: sums are split by threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 class Killing(RayEngine):
@@ -188,6 +201,19 @@ def encode_passages(inputs: Path, context: Context, out: Path) -> object:
     )  # fmt: skip
 
 
+def finetune_reader(inputs: Path, context: Context, out: Path) -> object:
+    write_camembert(inputs / "base" / "camembert")
+    for split, count in (("train", 40), ("validation", 12)):
+        write_squad(inputs / f"{split}.json", questions(count))
+    metrics = finetune.main(
+        test_finetune.parameters(), context, name="tiny", seed=0, base=inputs / "base", train=inputs / "train.json",
+        validation=inputs / "validation.json", out=out / "reader",
+    )  # fmt: skip
+    card = out / "reader" / "README.md"
+    card.write_text(card.read_text().replace(str(inputs), "inputs"))  # it names what the reader has learned from
+    return metrics
+
+
 def rewrite(inputs: Path, context: Context, out: Path) -> object:
     sources = [
         (test_inpaint.removal(n % 6), {"text": f"A dog and cat {n}.", "phrases": PHRASE, "caption": n})
@@ -202,6 +228,7 @@ STAGES: dict[str, Run] = {
     "rerank": rerank,
     "read": read,
     "encode_texts": encode_passages,
+    "complexity-finetune": finetune_reader,
     "pairs": rewrite,
     "passages": cut,
     "image_features-arcface": encode("arcface"),

@@ -109,7 +109,7 @@ def hours(stage: str, row: Row, cells: int, machines: Machines, *, shared: bool)
 
 
 def works_by_shards(definition: Mapping[str, Any], folder: Path) -> bool:
-    """Whether a stage hands work to the engine: its module names it.
+    """Whether a stage hands shards to the engine: its module names it; a training is one task, on one machine.
 
     Args:
         definition: of the stage, in `dvc.yaml`.
@@ -118,7 +118,8 @@ def works_by_shards(definition: Mapping[str, Any], folder: Path) -> bool:
     command = str((definition.get("do") or definition).get("cmd", ""))
     modules = re.findall(r"-m\s+(stages[\w.]+)", command)
     files = [folder.joinpath(*module.split(".")).with_suffix(".py") for module in modules]
-    return any(re.search(r"\bengine\b", file.read_text(encoding="utf-8")) for file in files if file.exists())
+    texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
+    return any(re.search(r"\bengine\b", text) and "run_task" not in text for text in texts)
 
 
 def show_machines(
