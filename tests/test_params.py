@@ -66,6 +66,8 @@ ARGUMENTS = {  # of a cell, where a value's place depends on them
     "kvqae.image_features": {"encoder": "clip"},
     "kvqae.encode_texts": {"encoder": "dpr_few_shot"},
     "kvqae.rerank": {"reranker": "text"},
+    "kvqae.name_search": {"encoder": "clip"},
+    "kvqae.read_prompted": {"reader": "tiny"},
 }
 # What a member of a family checks by itself, whose own tests go through all members.
 UNCHECKED = {"models", "image_encoders", "text_encoders", "rerankers", "settings", "readers", "prompted"}
@@ -78,7 +80,12 @@ def unchecked(section: str) -> set[str]:
 
 def told(section: str, scale: Path | None) -> dict[str, Any]:
     """What a stage is told at a scale, with what stands elsewhere."""
-    return values_of(parameters(scale), section, model_of(section), scale or PARAMS, ARGUMENTS.get(section, {}))
+    tree = parameters(scale)
+    kvqae = tree["kvqae"]
+    # Of two families that list nothing by default, a member each.
+    clip = {"clip": {"model": kvqae["image_encoders"]["clip"]["model"]}}
+    tree = {**tree, "kvqae": {**kvqae, "name_encoders": clip, "prompted_readers": {"tiny": {}}}}
+    return values_of(tree, section, model_of(section), scale or PARAMS, ARGUMENTS.get(section, {}))
 
 
 def check(section: str, values: dict[str, Any], file: Path) -> None:

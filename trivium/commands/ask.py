@@ -3,6 +3,7 @@
     trivium ask --image photo.jpg "Which constituency did this man represent?"
     trivium ask --kb museum --image photo.jpg "Who painted this?"
     trivium ask --kb museum --batch questions.csv --out answers.csv
+    trivium ask --kb birds --batch infoseek_val.jsonl --set infoseek --pictures oven --out answers.csv
 
 Prints the answer, then the passages it was read in and what each re-ranker and each system gave to their scores. Uses
 what the last `make repro` made, or with `--kb` a base of one's own (docs/own_pictures.md); exit code 1, with one clear
@@ -91,6 +92,7 @@ def prepare_arithmetic() -> None:
 
 def parser() -> argparse.ArgumentParser:
     """What the command takes."""
+    from trivium.commands.visual_sets import SETS
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
     made = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture.")
@@ -103,6 +105,9 @@ def parser() -> argparse.ArgumentParser:
     own.add_argument("--face", type=int, help="which face is meant, from 1, from left to right; 0: the whole picture")
     own.add_argument("--batch", type=Path, metavar="CSV", help="questions, with columns question and image")
     own.add_argument("--out", type=Path, metavar="CSV", help="for the answers of --batch")
+    own.add_argument("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
+    own.add_argument("--pictures", type=Path, metavar="FOLDER", help="with the pictures of --set, named by their ids")
+    own.add_argument("--bem", type=Path, metavar="FOLDER", help="a model that judges answers of Encyclopedic-VQA")
     add_reader(own)
     return made
 
@@ -131,6 +136,9 @@ def open_base(folder: Path, reader: str | None, model: str | None, key_variable:
 def _ask_base(arguments: argparse.Namespace, image: bytes | None) -> None:
     from trivium.commands.ask_batch import answer_all, read_questions
 
+    if arguments.set is not None:
+        _ask_set(arguments)
+        return
     if arguments.batch is not None:
         read_questions(arguments.batch)  # said before anything is loaded
     with open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable) as asker:
@@ -139,6 +147,17 @@ def _ask_base(arguments: argparse.Namespace, image: bytes | None) -> None:
             return
         asked, failed = answer_all(asker.ask, arguments.batch, arguments.out)
     print(f"{arguments.out}: {asked} questions, {failed} of them could not be answered")
+
+
+def _ask_set(arguments: argparse.Namespace) -> None:
+    from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
+
+    questions, rows = questions_of(arguments.set, arguments.batch, arguments.pictures)
+    judge = load_judge(arguments.set, arguments.bem)
+    with open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable) as asker:
+        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out)
+    print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure(judge)}")
+    print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
 
 def _ask_project(arguments: argparse.Namespace, image: bytes | None) -> None:
@@ -156,6 +175,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     batch = arguments.batch is not None
     if batch and (arguments.kb is None or arguments.out is None):
         read.error("--batch needs --kb and --out")
+    if (arguments.set is None) != (arguments.pictures is None) or (arguments.set is not None and not batch):
+        read.error("--set needs --batch and --pictures, and --pictures needs --set")
+    if arguments.bem is not None and arguments.set is None:
+        read.error("--bem needs --set")
     own = {"--face": arguments.face, "--reader": arguments.reader}
     if arguments.kb is None and (alone := [name for name, value in own.items() if value is not None]):
         read.error(f"{alone[0]} needs --kb")

@@ -1,6 +1,6 @@
 """`trivium ask --kb BASE --batch questions.csv`: many questions, and a table of answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def answer_all(ask: Ask, table: Path, out: Path) -> tuple[int, int]:
     """
     rows = read_questions(table)
     others = list(rows[0].others)
-    lines = [{**row.others, "question": row.question, "image": row.image, **_answered(ask, table, row)} for row in rows]
+    lines = answer_rows(ask, rows, table.parent)
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):
         raise BadInput(f"no question could be answered, the first: {problems[0]}", file=table)
@@ -91,10 +91,15 @@ def answer_all(ask: Ask, table: Path, out: Path) -> tuple[int, int]:
     return len(rows), len(problems)
 
 
-def _answered(ask: Ask, table: Path, row: AskedRow) -> dict[str, object]:
+def answer_rows(ask: Ask, rows: Sequence[AskedRow], folder: Path) -> list[dict[str, object]]:
+    """Lines of the table of answers; pictures are named as seen from a folder."""
+    return [{**row.others, "question": row.question, "image": row.image, **_answered(ask, folder, row)} for row in rows]
+
+
+def _answered(ask: Ask, folder: Path, row: AskedRow) -> dict[str, object]:
     blank: dict[str, object] = dict.fromkeys(COLUMNS[len(ASKED) :], "")
     try:
-        image = read_bytes(table.parent / row.image, LARGEST_IMAGE) if row.image else None
+        image = read_bytes(folder / row.image, LARGEST_IMAGE) if row.image else None
         answer = ask(row.question, image)
     except BadInput as error:
         return blank | {"problem": str(error)}

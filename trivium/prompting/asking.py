@@ -4,7 +4,7 @@ Every answer is kept as it comes, so that a run that breaks off goes on where it
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from typing import Any, Literal, TypeAlias
@@ -77,25 +77,27 @@ def ask_all(
 ) -> tuple[dict[str, Reply], Counter[str]]:
     """Replies to the chats (by key), from the cache or from the endpoint; and counts.
 
+    A chat is looked up when it is sent, so that a mapping may make it then.
+
     Only a reply that is final goes into the cache; what a filter withheld may be asked again.
 
     Raises:
         BadInput: no key, every question is refused, or the endpoint fails; what came before is in the cache.
     """
-    missing = {key: messages for key, messages in chats.items() if cache.get(key) is None}
+    missing = [key for key in chats if cache.get(key) is None]
     counts = Counter(cached=len(chats) - len(missing))
     replies: dict[str, Reply] = {}
     if missing:
-        replies, requests = _ask(model, missing, cache, before=counts["cached"])
+        replies, requests = _ask(model, chats, missing, cache, before=counts["cached"])
         counts.update(requests)
     known = ((key, replies.get(key) or cache.get(key)) for key in chats)
     return {key: reply for key, reply in known if reply is not None}, counts
 
 
 def _ask(
-    model: EndpointModel, chats: Mapping[str, Chat], cache: AnswerCache, *, before: int
+    model: EndpointModel, chats: Mapping[str, Chat], missing: Sequence[str], cache: AnswerCache, *, before: int
 ) -> tuple[dict[str, Reply], Counter[str]]:
-    """What the endpoint replies, by key, and its counts; `before`: how many were answered in an earlier run."""
+    """What the endpoint replies to the missing ones, by key, and its counts; `before`: answered in an earlier run."""
     # Its client is slow to import, and most runs ask nothing.
     from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 
@@ -118,15 +120,15 @@ def _ask(
                 cache.put(key, reply, model=model.model)
         except RefusedError as error:
             refused.append(key)
-            if not before and not replies and len(refused) >= min(_HOPELESS, len(chats)):
+            if not before and not replies and len(refused) >= min(_HOPELESS, len(missing)):
                 endpoint.stop()
                 raise BadInput(f"every question is refused: {error}", file=model.endpoint) from None
             print(f"{model.label}: a question is refused: {error}")
 
     pool = ThreadPoolExecutor(model.parallel)
-    futures = [pool.submit(ask, key) for key in chats]
+    futures = [pool.submit(ask, key) for key in missing]
     try:
-        for future in tqdm(as_completed(futures), total=len(chats), desc=model.label, unit="answer", mininterval=5):
+        for future in tqdm(as_completed(futures), total=len(missing), desc=model.label, unit="answer", mininterval=5):
             with suppress(StoppedError):  # another one says why
                 future.result()
     finally:

@@ -357,6 +357,11 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             * 1e-12,
         ),
         **dict.fromkeys((stage_of("kvqae", part) for part in ARTICLES["kvqae"].parts), Row(memory=1)),
+        "kvqae-read_prompted": Row(  # the endpoint computes elsewhere
+            memory=2 + world.viquae_questions * world.words * 6e-8,
+            disk=0.01,
+            core_hours=world.viquae_questions * 0.05 / 3600,
+        ),
         "kvqae-difficulty": Row(
             memory=2,
             core_hours=0.003,

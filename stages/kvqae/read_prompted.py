@@ -1,0 +1,83 @@
+"""Stage `kvqae-read_prompted`. What a model behind an endpoint answers, one cell a model."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from trivium.errors import BadInput
+from trivium.files.image_shards import Images
+from trivium.files.tables import write_json, write_table
+from trivium.formats.questions import read_questions
+from trivium.harness.parameters import Parameters, validate
+from trivium.harness.stage import Context, run_stage
+from trivium.harness.tracking import project_root
+from trivium.kvqae.reader.inputs import retrieved, texts_of
+from trivium.kvqae.reader.known_training import known_training
+from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questions, measure_words
+from trivium.measures.runs import PADDING
+from trivium.prompting.answer_cache import AnswerCache
+
+SECTION = "kvqae.prompted_readers"
+
+
+class ReadPromptedParameters(Parameters):
+    """Section `kvqae.read_prompted`."""
+
+    elsewhere: ClassVar = {"settings": f"{SECTION}.{{reader}}", "max_pixels": "kvqae.pictures.max_pixels"}
+    settings: dict[str, Any] = Field(description="Of the model: its entry in `kvqae.prompted_readers`")
+    instruction: str = Field(min_length=1, description="Opens every message")
+    max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")
+
+
+def main(
+    parameters: ReadPromptedParameters,
+    context: Context,
+    *,
+    reader: str,
+    questions: Path,
+    images: Path,
+    run: Path,
+    passages: Path,
+    articles: Path,
+    out_cache: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write `answers.parquet` (question, prediction, em, f1, contains) and `reader.json` (what it is) into `out`.
+
+    Answers in `out_cache` are taken into the journal first; in the end it holds all of the journal.
+    """
+    model = validate(PromptedReader, parameters.settings, f"{SECTION}.{reader}", Path("params.yaml"))
+    if model.endpoint is None:
+        raise BadInput("no endpoint", field=f"{SECTION}.{reader}.endpoint", got=None, expected="an address")
+    asked = read_questions(questions)
+    nothing = np.empty((len(asked), 0), np.int64)
+    documents = retrieved(run / "test.trec", asked, model.passages).documents if model.reads else nothing
+    cache = AnswerCache(project_root() / JOURNAL)
+    cache.merge(out_cache)
+    answers, counts = answer_questions(
+        model,
+        parameters.instruction,
+        asked,
+        [row[row != PADDING].tolist() for row in documents],
+        texts_of(passages, articles, documents),
+        Images(images) if model.looks else None,
+        cache,
+        max_pixels=parameters.max_pixels,
+    )
+    values = measure_words(asked, answers)
+    note = known_training(model.model, model.label)
+    columns = {"question": [each.id for each in asked], "prediction": answers, **values}
+    write_table(out / "answers.parquet", pa.table(columns))
+    told = {"label": model.label, "model": model.model, "sees": model.sees, "known_training": note}
+    write_json(out / "reader.json", told)
+    cache.copy_to(out_cache)
+    metrics = {name: float(measured.mean()) for name, measured in values.items()}
+    metrics |= {"questions": float(len(asked)), "known_to_have_trained_on_it": float(bool(note))}
+    return metrics | {name: float(count) for name, count in counts.items()}
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.read_prompted", ReadPromptedParameters)

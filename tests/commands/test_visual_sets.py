@@ -1,0 +1,116 @@
+"""`trivium ask --set`: public sets, answered by a base and scored as each of them does."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines, write_ok_vqa
+from trivium.commands import ask
+from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
+from trivium.errors import BadInput
+from trivium.files.tables import read_csv, read_json
+from trivium.kvqae.asking.answered_question import Answer
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    folder = tmp_path / "pictures/deep"
+    folder.mkdir(parents=True)
+    for name in ("oven_1.jpg", "a1.png", "7.jpg", "COCO_val2014_000000297147.jpg"):
+        (folder / name).write_bytes(name.encode())
+    return folder.parent
+
+
+def saying(answers: dict[str, str]):
+    """Answers by the question's text; unknown ones fail."""
+
+    def answered(question: str, image: bytes | None) -> Answer:
+        if question not in answers:
+            raise BadInput("nobody knows")
+        return Answer(answers[question], 0.5, [], None, [], {}, entries=[])
+
+    return answered
+
+
+def run(name: str, path: Path, pictures: Path, answers: dict[str, str], judge=None) -> tuple[dict[str, float], list]:
+    questions, rows = questions_of(name, path, pictures)
+    out = path.parent / "answers.csv"
+    scores = answer_set(saying(answers), name, questions, rows, judge, out)
+    header, *lines = [columns for _, columns in read_csv(out)]
+    return scores, [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path, pictures: Path) -> None:
+    records = [
+        SEEK | {"question": "Where?"},
+        TALL | {"question": "How tall?"},
+        TALL | {"data_id": "e1", "question": "How wide?", "data_split": "val_unseen_entity"},
+        SEEK | {"data_id": "e2", "question": "Unknown?", "data_split": "val_unseen_entity"},
+        SEEK | {"data_id": "e3", "question": "Where?", "data_split": "val_unseen_entity", "image_id": "oven_2"},
+    ]
+    path = write_lines(tmp_path / "infoseek_val.jsonl", records)
+    answers = {"Where?": "the city of Ur", "How tall?": "20 m", "How wide?": "10 m"}
+    scores, lines = run("infoseek", path, pictures, answers)
+    assert [line["right"] for line in lines] == ["1.0", "0.0", "1.0", "0.0", "0.0"]
+    assert "nobody knows" in lines[3]["problem"]
+    assert "oven_2" in lines[4]["problem"]
+    assert (scores["accuracy_unseen_question"], scores["accuracy_unseen_entity"]) == (1 / 2, 1 / 3)
+    assert scores["score"] == pytest.approx(2 / (2 + 3))
+    assert (scores["accuracy"], scores["accuracy_numerical"], scores["problems"]) == (2 / 5, 1 / 2, 2)
+    assert read_json(tmp_path / "answers.json")["measure"] == "InfoSeek accuracy"
+
+
+def test_encyclopedic_vqa_says_whether_bem_judged(tmp_path: Path, pictures: Path) -> None:
+    path = tmp_path / "val.csv"
+    path.write_text(ENCYCLOPEDIC + "What?,oak tree,l,a1,templated,\nWho?,owl&&fox,inat,7,multi_answer,\n")
+    answers = {"What?": "an oak", "Who?": "fox and owl"}
+    scores, _ = run("encyclopedic_vqa", path, pictures, answers)
+    assert (scores["accuracy_templated"], scores["accuracy_multi_answer"]) == (0, 1)
+    assert "no BEM" in read_json(tmp_path / "answers.json")["measure"]
+    asked = []
+
+    def judge(triples):
+        asked.extend(triples)
+        return [0.5 for _ in triples]
+
+    scores, _ = run("encyclopedic_vqa", path, pictures, answers, judge)
+    assert asked == [("What?", "oak tree", "an oak")]  # what matches exactly is not judged
+    assert scores["accuracy"] == 1
+    assert read_json(tmp_path / "answers.json")["measure"] == "exact match or BEM"
+
+
+def test_ok_vqa_is_scored_by_annotators(tmp_path: Path, pictures: Path) -> None:
+    scores, lines = run("ok_vqa", write_ok_vqa(tmp_path), pictures, {"What sport?": "race"})
+    assert scores["accuracy_Sports"] == 1
+    assert lines[0]["expected"] == "race"
+
+
+def test_what_cannot_be_asked_is_said_before(tmp_path: Path, pictures: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", [SEEK | {"image_id": "oven_9"}])
+    with pytest.raises(BadInput, match="no question's picture is there; expected such as oven_9.jpg"):
+        questions_of("infoseek", path, pictures)
+    with pytest.raises(BadInput, match="field '--bem': this set is not judged by BEM"):
+        load_judge("ok_vqa", tmp_path)
+    path = write_lines(tmp_path / "a.jsonl", [SEEK])
+    with pytest.raises(BadInput, match="no question could be answered, the first: nobody knows"):
+        run("infoseek", path, pictures, {})
+    assert not (tmp_path / "answers.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "infoseek", "--kb", "x", "--batch", "y", "--out", "z"], "--set needs --batch and --pictures"),
+        (["where?", "--set", "infoseek", "--pictures", "x"], "--set needs --batch and --pictures"),
+        (["where?", "--bem", "x"], "--bem needs --set"),
+        (["where?", "--set", "vqa"], "invalid choice: 'vqa'"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        ask.main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_every_set_has_a_label() -> None:
+    assert {each.label for each in SETS.values()} == {"InfoSeek", "Encyclopedic-VQA", "OK-VQA"}

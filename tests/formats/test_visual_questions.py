@@ -1,0 +1,133 @@
+"""Readers of InfoSeek, Encyclopedic-VQA and OK-VQA, and the pictures that they name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import BadInput
+from trivium.formats.encyclopedic_vqa import read_encyclopedic_vqa
+from trivium.formats.infoseek import read_infoseek
+from trivium.formats.ok_vqa import read_ok_vqa
+from trivium.formats.visual_questions import VisualQuestion, pictures_by_name
+
+SEEK = {"data_id": "infoseek_val_1", "image_id": "oven_1", "question": "Where?", "answer": ["Ur"],
+        "answer_eval": ["Ur", "City of Ur"], "data_split": "val_unseen_question"}  # fmt: skip
+TALL = SEEK | {"data_id": "infoseek_val_2", "answer_eval": [{"wikidata": 10.0, "range": [9.0, 11.0]}]}
+ENCYCLOPEDIC = "question,answer,dataset_name,dataset_image_ids,question_type,evidence\n"
+
+
+def write_lines(path: Path, records: list[object]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def write_ok_vqa(folder: Path, **changes: object) -> Path:
+    question = {"question_id": 5, "image_id": 297147, "question": "What sport?"}
+    questions = {"data_subtype": "val2014", "questions": [question]}
+    told = {"question_id": 5, "question_type": "four", "answers": [{"answer": "race", "raw_answer": "racing"}] * 10}
+    annotations = {"annotations": [told], "question_types": {"four": "Sports"}}
+    path = folder / "OpenEnded_mscoco_val2014_questions.json"
+    path.write_text(json.dumps(questions | changes))
+    (folder / "mscoco_val2014_annotations.json").write_text(json.dumps(annotations))
+    return path
+
+
+def test_infoseek_has_texts_and_ranges(tmp_path: Path) -> None:
+    other = TALL | {"data_id": "infoseek_val_3", "answer_eval": {"wikidata": 1, "range": [1, 2]}}
+    path = write_lines(tmp_path / "infoseek_val.jsonl", [SEEK, TALL, other])
+    first, second, third = read_infoseek(path)
+    assert first == VisualQuestion(
+        "infoseek_val_1", "Where?", "oven_1", "string", "val_unseen_question", ("Ur", "City of Ur")
+    )
+    assert (second.kind, second.range, second.answers) == ("numerical", (9.0, 11.0), ("9 to 11",))
+    assert third.range == (1, 2)
+    write_lines(tmp_path / "infoseek_val_qtype.jsonl", [{"data_id": "infoseek_val_1", "question_type": "Time"}])
+    assert [each.kind for each in read_infoseek(path)] == ["time", "numerical", "numerical"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"image_id": None}, r"jsonl:2: field 'image_id': missing"),
+        ({"answer_eval": []}, r"field 'answer_eval': no answer"),
+        ({"answer_eval": [{"range": [1]}]}, r"answer_eval\[0\].range': not a range"),
+        ({"answer_eval": [{"range": ["a", "b"]}]}, r"not a range"),
+        ({"answer_eval": ["a", 3]}, r"answer_eval\[1\]': not a text"),
+        ({"data_id": "infoseek_val_1"}, "question twice"),
+    ],
+)
+def test_bad_questions_of_infoseek(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        read_infoseek(write_lines(tmp_path / "a.jsonl", [SEEK, TALL | changes]))
+
+
+def test_bad_types_of_infoseek(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", [SEEK])
+    write_lines(tmp_path / "a_qtype.jsonl", [{"data_id": "infoseek_val_1", "question_type": "Colour"}])
+    with pytest.raises(BadInput, match="question_type': unknown; got 'Colour'.*choices: string, numerical, time"):
+        read_infoseek(path)
+    write_lines(tmp_path / "a_qtype.jsonl", [{"data_id": "infoseek_val_1", "question_type": "Numerical"}])
+    with pytest.raises(BadInput, match="does not fit the type numerical"):
+        read_infoseek(path)
+
+
+def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
+    path = tmp_path / "val.csv"
+    path.write_text(
+        ENCYCLOPEDIC + "What?,oak|the oak,landmarks,a1|b2,templated,x\nWho?,owl&&fox,inat,7,multi_answer,\n"
+    )
+    assert read_encyclopedic_vqa(path) == [
+        VisualQuestion("1:a1", "What?", "a1", "templated", "landmarks", ("oak", "the oak")),
+        VisualQuestion("1:b2", "What?", "b2", "templated", "landmarks", ("oak", "the oak")),
+        VisualQuestion("2:7", "Who?", "7", "multi_answer", "inat", ("owl&&fox",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("question,answer\n", r"csv:1: columns are missing; got \['dataset_name'"),
+        (ENCYCLOPEDIC, "no questions"),
+        (ENCYCLOPEDIC + "What?,oak,l,a\n", "csv:2: another number of cells"),
+        (ENCYCLOPEDIC + "What?,,l,a,templated,\n", "field 'answer': empty"),
+        (ENCYCLOPEDIC + "What?,|,l,a,templated,\n", "field 'answer': no answer"),
+        (ENCYCLOPEDIC + "What?,oak,l,a,hard,\n", "field 'question_type': unknown; got 'hard'.*choices: templated"),
+    ],
+)
+def test_bad_tables_of_encyclopedic_vqa(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "val.csv").write_text(content)
+    with pytest.raises(BadInput, match=message):
+        read_encyclopedic_vqa(tmp_path / "val.csv")
+
+
+def test_ok_vqa_joins_questions_and_annotators(tmp_path: Path) -> None:
+    (asked,) = read_ok_vqa(write_ok_vqa(tmp_path))
+    expected = VisualQuestion("5", "What sport?", "COCO_val2014_000000297147", "Sports", "", ("race",) * 10)
+    assert asked == expected
+
+
+def test_bad_files_of_ok_vqa(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no questions"):
+        read_ok_vqa(write_ok_vqa(tmp_path, questions=[]))
+    other = [{"question_id": 6, "image_id": 1, "question": "x"}]
+    with pytest.raises(BadInput, match=r"questions\[0\].question_id': no annotation of it in mscoco"):
+        read_ok_vqa(write_ok_vqa(tmp_path, questions=other))
+    with pytest.raises(BadInput, match="field 'data_subtype': missing"):
+        read_ok_vqa(write_ok_vqa(tmp_path, data_subtype=None))
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(BadInput, match="no file of questions by its name"):
+        read_ok_vqa(tmp_path / "x.json")
+
+
+def test_pictures_have_one_name_each(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such folder"):
+        pictures_by_name(tmp_path / "none")
+    with pytest.raises(BadInput, match="no pictures"):
+        pictures_by_name(tmp_path)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/x.JPG").touch()
+    assert pictures_by_name(tmp_path) == {"x": tmp_path / "a/x.JPG"}
+    (tmp_path / "x.png").touch()
+    with pytest.raises(BadInput, match="two pictures of one name"):
+        pictures_by_name(tmp_path)

@@ -1,0 +1,193 @@
+"""Readers behind an endpoint: a language model over passages, a model that sees pictures, or both (kvqae.md §5).
+
+What is scored are the model's words as they are: exact match, F1, and whether they contain an answer, since a model
+that talks is seldom exact. What decides an answer's place among those that were paid for is all that the model gets; a
+picture counts by the hash of its file and the size that it is sent in.
+"""
+
+import base64
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from trivium.files.image_shards import Images
+from trivium.formats.questions import Question
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.measures.answers import AnswerMatcher, exact_match, f1
+from trivium.prompting.answer_cache import AnswerCache, key_of
+from trivium.prompting.asking import Chat, EndpointModel, ask_all
+from trivium.vision.decoding import Unreadable, decode
+
+JOURNAL = Path("data") / "kvqae" / "prompted_answers"
+"""The folder of all answers, below the project's root; no output of a stage, which DVC would replace or delete."""
+QUALITY = 90  # of the JPEG that is sent
+MEASURES = ("em", "f1", "contains")
+
+
+class PromptedReader(EndpointModel):
+    """An entry of `kvqae.prompted_readers`."""
+
+    sees: Literal["passages", "picture", "both"] = Field(description="What the model gets beside the question")
+    run: str = Field(description="Folder of the run whose passages are read; only the picture seen: not used")
+    passages: int = Field(ge=1, description="Best passages read")
+    max_side: int = Field(default=768, ge=32, description="Longer side of the picture that is sent, in pixels")
+
+    @property
+    def reads(self) -> bool:
+        """Whether it gets passages."""
+        return self.sees != "picture"
+
+    @property
+    def looks(self) -> bool:
+        """Whether it gets the picture."""
+        return self.sees != "passages"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked about one question.
+
+    Attributes:
+        key: of the answer among those that were paid for.
+        text: instruction, passages and question.
+        image: the picture's name; None where none is sent.
+    """
+
+    key: str
+    text: str
+    image: str | None
+
+
+class Chats(Mapping[str, Chat]):
+    """The chats by key; a picture is read and encoded when its chat is asked for.
+
+    Args:
+        asked: what is asked.
+        pictures: of the questions.
+        max_side, max_pixels: see `decode`.
+    """
+
+    def __init__(self, asked: Sequence[Asked], pictures: Images | None, *, max_side: int, max_pixels: int) -> None:
+        self._asked, self._pictures = {each.key: each for each in asked}, pictures
+        self._limits = {"max_side": max_side, "max_pixels": max_pixels}
+        self._lock = Lock()  # several threads ask
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._asked)
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def __getitem__(self, key: str) -> Chat:
+        asked = self._asked[key]
+        if asked.image is None or self._pictures is None:
+            return [{"role": "user", "content": asked.text}]
+        out = io.BytesIO()
+        with self._lock:
+            decode(self._pictures.read(asked.image), **self._limits).save(out, "JPEG", quality=QUALITY)
+        address = f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
+        parts = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": asked.text}]
+        return [{"role": "user", "content": parts}]
+
+
+def ask_about(
+    reader: PromptedReader,
+    instruction: str,
+    question: Question,
+    passages: Sequence[tuple[str, str]],
+    pictures: Images | None,
+    max_pixels: int,
+) -> Asked:
+    """What a reader is asked about a question.
+
+    Args:
+        reader: how it is asked.
+        instruction: opens the message.
+        question: with the name of its picture.
+        passages: titles and texts, best first; none where it does not read.
+        pictures: of the questions; None where it does not look.
+        max_pixels: pictures with more count as unreadable.
+    """
+    told = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
+    text = "\n\n".join([instruction.strip(), *told, f"Question: {question.text}"])
+    image = None
+    content: Any = text
+    if pictures is not None and question.image is not None and question.image in pictures:
+        data = pictures.read(question.image)
+        if _readable(data, reader.max_side, max_pixels):
+            image = question.image
+            content = {"text": text, "picture": hashlib.sha256(data).hexdigest(), "max_side": reader.max_side}
+    return Asked(key_of(reader.model, [{"role": "user", "content": content}], reader.sampling), text, image)
+
+
+def _readable(data: bytes, max_side: int, max_pixels: int) -> bool:
+    try:
+        decode(data, max_side=max_side, max_pixels=max_pixels)
+    except Unreadable:
+        return False
+    return True
+
+
+def answer_questions(
+    reader: PromptedReader,
+    instruction: str,
+    questions: Sequence[Question],
+    passages: Sequence[Sequence[int]],
+    texts: PassageTexts,
+    pictures: Images | None,
+    cache: AnswerCache,
+    *,
+    max_pixels: int,
+) -> tuple[list[str], Counter[str]]:
+    """The words of a reader about each question, empty where there are none; and counts.
+
+    Args:
+        reader, instruction: how it is asked.
+        questions: to ask.
+        passages: best first, one list a question; empty where it does not read.
+        texts: of these.
+        pictures: of the questions; None where it does not look.
+        cache: of the answers that were paid for.
+        max_pixels: pictures with more count as unreadable.
+
+    Returns:
+        Answers, and `asked`, `cached`, `requests`, `refused`, `without_picture` (asked without it, or where only the
+        picture is seen not asked), `prompt_tokens`, `completion_tokens`, `cut`, and those of `Endpoint`.
+
+    Raises:
+        BadInput: see `ask_all`.
+    """
+    asked = [
+        ask_about(reader, instruction, question, [texts[each] for each in read], pictures, max_pixels)
+        for question, read in zip(questions, passages, strict=True)
+    ]
+    blind = [reader.looks and each.image is None for each in asked]
+    sent = [each for each, is_blind in zip(asked, blind, strict=True) if reader.reads or not is_blind]
+    chats = Chats(sent, pictures, max_side=reader.max_side, max_pixels=max_pixels)
+    replies, counts = ask_all(reader, chats, cache)
+    counts.update(asked=len(chats), without_picture=sum(blind), refused=sum(key not in replies for key in chats))
+    for reply in replies.values():
+        counts.update(
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            cut=int(reply.finish == "length"),
+        )
+    return [replies[each.key].content.strip() if each.key in replies else "" for each in asked], counts
+
+
+def measure_words(questions: Sequence[Question], answers: Sequence[str]) -> dict[str, np.ndarray]:
+    """Exact match, F1 and containment of each answer, (questions,) each; the best over a question's answers."""
+    pairs = [(said, question.answers) for question, said in zip(questions, answers, strict=True)]
+    return {
+        "em": np.array([float(exact_match(*pair)) for pair in pairs]),
+        "f1": np.array([f1(*pair) for pair in pairs]),
+        "contains": np.array([float(AnswerMatcher(right).matches(said)) for said, right in pairs]),
+    }
