@@ -7,7 +7,7 @@ import pydantic
 import pytest
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, used_values, validate, values_of
+from trivium.harness.parameters import Parameters, RunParameters, used_values, validate, values_of
 
 FILE = Path("params.yaml")
 
@@ -121,3 +121,10 @@ def test_without_arguments_a_value_is_named_by_its_section():
 def test_parameters_do_not_change():
     with pytest.raises(pydantic.ValidationError, match="frozen"):
         Optional().limit = 4
+
+
+@pytest.mark.parametrize("portable", ["intel", "x86", False])
+def test_arithmetic_is_one_of_three(portable):
+    assert RunParameters(portable=portable).portable == portable
+    with pytest.raises(pydantic.ValidationError):
+        RunParameters(portable=True)
