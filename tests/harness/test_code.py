@@ -7,15 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import FrozenInstanceError
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
+import psutil
 import pytest
 
 from trivium.errors import BadInput
 from trivium.harness.code.closure import unclaimed_files
-from trivium.harness.code.digest import Code, digest_of
-from trivium.harness.code.guard import Guard, stage_run_by_dvc
+from trivium.harness.code.digest import Code, Parts, digest_of
+from trivium.harness.code.guard import Guard, _process_started, stage_run_by_dvc
 from trivium.harness.code.normal import normal_form
 from trivium.harness.code.packages import locked_versions
 from trivium.harness.code.pipeline import Pipeline
@@ -474,3 +477,92 @@ def test_the_digest_of_a_function_is_its_modules() -> None:
 
 def test_every_file_beside_the_projects_code_is_named() -> None:
     assert unclaimed_files(Source(ROOT)) == []
+
+
+def test_parts_are_explained_by_their_kinds() -> None:
+    entries = {"a/m.py": "1", "a/words.yaml": "2", "package numpy": "2.4.0"}
+    parts = Parts(entries).with_setting("run.portable", "intel")
+    assert parts.explain().splitlines()[1:] == [
+        *("1 modules", "  a/m.py", "1 files", "  a/words.yaml"),
+        *("1 packages", "  numpy 2.4.0", "1 settings", "  run.portable intel"),
+    ]
+    assert Parts(entries).differences(Parts({"a/m.py": "2", "package numpy": "2.4.0", "b": "3"})) == [
+        *("a/m.py (changed)", "a/words.yaml (removed)", "b (added)")
+    ]
+    with pytest.raises(FrozenInstanceError):
+        parts.entries = {}  # type: ignore[misc]
+
+
+def test_a_module_that_is_not_there_is_named(root: Path) -> None:
+    with pytest.raises(BadInput, match="no such module; got 'stages.none'; expected a module of stages, trivium"):
+        Code(root).parts(["stages.train", "stages.none"])
+
+
+@pytest.mark.parametrize(
+    ("module", "statement"),
+    [
+        ("trivium/nets/__init__.py", "from ..measures import fusion"),
+        ("trivium/nets/__init__.py", "from .loss import loss\nfrom ..measures.fusion import add"),
+        ("trivium/nets/deep/__init__.py", "from ...measures import fusion"),
+        ("trivium/nets/deep/m.py", "from ...measures import fusion"),
+        ("trivium/nets/deep/m.py", "from .. import loss\nfrom ... import measures\nfrom ...measures import fusion"),
+    ],
+)
+def test_relative_imports_of_packages_and_modules(root: Path, module: str, statement: str) -> None:
+    write(root, {"trivium/nets/deep/__init__.py": "", "trivium/nets/deep/m.py": "", module: f"{statement}\n"})
+    assert "trivium/measures/fusion.py" in reached(
+        root, module.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".")
+    )
+
+
+def test_a_file_above_counts_only_where_the_module_says_file(root: Path) -> None:
+    write(root, {"trivium/top.csv": "a", "trivium/nets/loss.py": 'zeta = "top.csv"\n'})
+    assert "trivium/top.csv" not in reached(root)
+
+
+def test_the_module_is_the_first_that_a_call_tells(root: Path) -> None:
+    write(root, {"trivium/nets/loss.py": "import importlib\nimportlib.import_module('numpy', 'scipy')\n"})
+    assert {"package numpy", "package scipy"} & reached(root) == {"package numpy"}
+
+
+def test_guard_minds_when_a_file_came_not_what_it_says_of_its_age(root: Path) -> None:
+    for file in [*root.rglob("*.py"), root / "uv.lock"]:
+        os.utime(file, (1, 1))
+    came = max(file.stat().st_ctime for file in [*root.rglob("*.py"), root / "uv.lock"])
+    guard_of(root, started=came + 1).check()
+    with pytest.raises(BadInput, match="code changed while it was imported"):
+        guard_of(root, started=came - 1)
+
+
+def test_a_process_knows_when_it_started() -> None:
+    assert abs(_process_started() - psutil.Process().create_time()) < 5
+
+
+def test_without_a_lock_versions_are_those_installed(root: Path) -> None:
+    (root / "uv.lock").unlink()
+    assert locked_versions(root / "uv.lock") == {}
+    assert Code(root).parts(["stages.fuse"]).entries["package numpy"] == version("numpy")
+
+
+def test_what_is_installed_is_asked_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = reached(root, "stages.fuse")
+    cache = root / ".work" / "code" / "packages.json"
+    kept = json.loads(cache.read_text())
+    cache.write_text(json.dumps(kept | {"providers": {"numpy": ["other-name"]}}))
+    assert "package other-name" in reached(root, "stages.fuse")
+    cache.write_text(json.dumps({"environment": "another", "providers": {"numpy": ["other-name"]}}))
+    assert reached(root, "stages.fuse") == before
+
+
+@pytest.mark.parametrize(
+    ("reference", "names"),
+    [("a.0", ["x"]), ("a[1]", ["y"]), ("m.0", ["z"]), ("a[2]", None), ("a.b", None), ("m.1", None), ("s.0", None)],
+)
+def test_references_choose_from_lists_and_mappings(tmp_path: Path, reference: str, names: list[str] | None) -> None:
+    write(tmp_path, {"params.yaml": "a: [[x], [y]]\nm: {'0': [z]}\ns: text\n"})
+    write(tmp_path, {"dvc.yaml": f"stages:\n  s: {{foreach: '${{{reference}}}', do: {{cmd: x}}}}\n"})
+    if names is None:
+        with pytest.raises(BadInput, match=r"field 'stages\.s': cannot be read"):
+            Pipeline(tmp_path)
+    else:
+        assert list(Pipeline(tmp_path).cells) == [f"s@{name}" for name in names]

@@ -90,3 +90,25 @@ def test_workers_end_with_a_killed_stage(tmp_path):
     while any(psutil.pid_exists(worker) for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not [worker for worker in workers if psutil.pid_exists(worker)]
+
+
+def test_few_shards_are_taken_before_their_turn(monkeypatch):
+    class Pool:
+        def __init__(self, *_, **__):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def submit(self, function, shard):
+            done = Future()
+            done.set_result(function(shard))
+            return done
+
+    monkeypatch.setattr(engine, "ProcessPoolExecutor", Pool)
+    taken = []
+    results = LocalEngine(3).map(square, (taken.append(n) or n for n in range(50)), description="squares")
+    assert [next(results), len(taken), next(results), len(taken)] == [0, 6, 1, 7]

@@ -1,12 +1,13 @@
 """Parameters of stages: what stands elsewhere in `params.yaml`."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
+import pydantic
 import pytest
 
 from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, used_values, values_of
+from trivium.harness.parameters import Parameters, RunParameters, used_values, validate, values_of
 
 FILE = Path("params.yaml")
 
@@ -60,3 +61,70 @@ def test_what_nobody_used_is_refused(key, message, tmp_path):
     (tmp_path / "params.yaml").write_text("a: {b: 3}")
     with pytest.raises(BadInput, match=message):
         used_values(tmp_path / "params.yaml", key)
+
+
+class Optional(Parameters):
+    """The first of its fields that stand elsewhere may be absent, the second is there."""
+
+    limit: int = 3
+    model: str = ""
+
+    elsewhere: ClassVar = {"limit": "kvqae.texts.limit", "model": "kvqae.texts.model"}
+
+
+def test_a_field_with_a_default_may_be_absent_elsewhere():
+    tree = {"kvqae": {"read": {}, "texts": {"model": "clip"}}}
+    assert values_of(tree, "kvqae.read", Optional, FILE, {}) == {"model": "clip"}
+
+
+class One(Parameters):
+    kind: Literal["one"]
+    size: int = pydantic.Field(default=1, ge=1)
+    scale: float = 1.0
+
+
+class Two(Parameters):
+    kind: Literal["two"]
+    two: dict[str, int] = pydantic.Field(default={})
+
+
+class Nested(Parameters):
+    models: dict[str, Annotated[One | Two, pydantic.Field(discriminator="kind")]] = pydantic.Field(default={})
+    pairs: list[One] = pydantic.Field(default=[])
+    shared: int = 0
+
+    elsewhere: ClassVar = {"shared": "kvqae.{cell}.shared", "models": "kvqae.models"}
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"pairs": [{"kind": "one"}, {"kind": "one", "size": 0}]}, "kvqae.read.pairs.1.size"),
+        ({"pairs": [{"kind": "one", "scale": float("inf")}]}, "kvqae.read.pairs.0.scale"),
+        ({"models": {"a": {"kind": "one", "size": 0}}}, "kvqae.models.a.size"),
+        ({"models": {"one": {"kind": "one", "size": 0}}}, "kvqae.models.one.size"),
+        ({"models": {"a": {"kind": "two", "two": {"b": "x"}}}}, "kvqae.models.a.two.b"),
+        ({"shared": "x"}, "kvqae.c1.shared"),
+        ({"other": 1}, "kvqae.read.other"),
+    ],
+)
+def test_a_bad_value_is_named_by_its_place(values, name):
+    with pytest.raises(BadInput, match=rf"bad parameters\n  {name}: "):
+        validate(Nested, values, "kvqae.read", FILE, {"cell": "c1"})
+
+
+def test_without_arguments_a_value_is_named_by_its_section():
+    with pytest.raises(BadInput, match=r"\n  kvqae\.read\.shared: "):
+        validate(Nested, {"shared": "x"}, "kvqae.read", FILE)
+
+
+def test_parameters_do_not_change():
+    with pytest.raises(pydantic.ValidationError, match="frozen"):
+        Optional().limit = 4
+
+
+@pytest.mark.parametrize("portable", ["intel", "x86", False])
+def test_arithmetic_is_one_of_three(portable):
+    assert RunParameters(portable=portable).portable == portable
+    with pytest.raises(pydantic.ValidationError):
+        RunParameters(portable=True)

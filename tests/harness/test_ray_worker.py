@@ -186,3 +186,7 @@ def test_of_an_error_that_cannot_be_pickled_the_message_comes(work, kind, told):
 def test_a_lost_object_is_no_failure_of_the_function(work):
     with pytest.raises(RayError):
         work(fail, "lost")
+
+
+def test_a_path_that_is_not_there_is_told_as_it_is(work):
+    assert result(work(str, Path("/not/there")))[0] == "/not/there"

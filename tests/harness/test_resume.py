@@ -64,3 +64,12 @@ def test_checkpoint_of_another_shape(tmp_path):
 def test_no_checkpoint(tmp_path):
     model = torch.nn.Linear(2, 2)
     assert load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters())) is None
+
+
+def test_what_was_told_beside_the_weights_comes_back(tmp_path):
+    train(tmp_path, 6, interrupted_at=3)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+    optimizer = torch.optim.AdamW(model.parameters())
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (3, {"best": 0.5})
+    save_checkpoint(tmp_path, step=4, model=model, optimizer=optimizer)
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (4, {})

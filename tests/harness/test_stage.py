@@ -1,3 +1,4 @@
+import errno
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pydantic import Field
 from trivium.errors import BadInput
 from trivium.harness import stage
 from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, execute
+from trivium.harness.stage import Context, execute, run_stage
 from trivium.harness.tracking import Tracker
 
 
@@ -306,3 +307,50 @@ def test_the_harness_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True
     )
     assert done.stdout.strip() == ""
+
+
+class NoParameters(Parameters):
+    pass
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_full_disk_is_one_line_and_exit_code_1_in_this_process_too(folder, monkeypatch, capsys, named):
+    def fill(parameters: NoParameters, context: Context) -> None:
+        raise OSError(errno.ENOSPC, "full", *(["out/file"] if named else []))
+
+    (folder / "params.yaml").write_text("toy: {}")
+    monkeypatch.setattr("sys.argv", ["toy"])
+    monkeypatch.setattr(stage, "redact_output", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        run_stage(fill, "toy", NoParameters)
+    assert end.value.code == 1
+    place = "out/file: " if named else ""
+    assert capsys.readouterr().err.startswith(f"toy: {place}disk full while writing; nothing half-written is left")
+
+
+def test_another_error_of_the_system_keeps_its_traceback(folder, monkeypatch):
+    def fail(parameters: NoParameters, context: Context) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    (folder / "params.yaml").write_text("toy: {}")
+    monkeypatch.setattr("sys.argv", ["toy"])
+    monkeypatch.setattr(stage, "redact_output", lambda: None)
+    with pytest.raises(PermissionError):
+        run_stage(fail, "toy", NoParameters)
+
+
+@pytest.mark.parametrize(
+    ("missing", "error"),
+    [("ray", BadInput), ("a_need_of_ray", ModuleNotFoundError), ("trivium_x", ModuleNotFoundError)],
+)
+def test_without_ray_its_engine_says_how_to_get_it(folder, monkeypatch, missing, error):
+    class Absent:
+        def find_spec(self, name, *_):
+            if name == "trivium.harness.ray_engine":
+                raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+
+    monkeypatch.delitem(sys.modules, "trivium.harness.ray_engine", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
+    (folder / "params.yaml").write_text("toy: {}\nrun: {engine: ray}")
+    with pytest.raises(error, match="Ray is not installed|No module named"):
+        execute(lambda parameters, context: None, "toy", NoParameters, [])

@@ -422,3 +422,12 @@ def answers(address):
         return httpx.get(address).status_code == 200
     except httpx.TransportError:
         return False
+
+
+def test_events_bear_the_time_of_now_and_the_log_lies_in_the_spool(tmp_path):
+    before = time.time()
+    with (tmp_path / "events").open("w+") as events:
+        Tracker(events).log(1, loss=1.0)
+        events.seek(0)
+        assert before - 1 <= json.loads(events.read())["time"] / 1000 <= time.time()
+    assert tracking.writer_log(tmp_path) == tmp_path / SPOOL / "writer.log"
