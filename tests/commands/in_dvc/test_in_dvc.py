@@ -34,6 +34,7 @@ READ = {
     "diskcache.core:Cache._transact": "95001fdfc2ad",
     "dvc_data.hashfile.db.local:LocalHashFileDB.check": "7ac40064373e",
     "dvc_data.hashfile.db:HashFileDB.check": "8e517cc36615",
+    "dvc_data.index.collect:collect": "796df9ee4c39",
     "dulwich.file:_GitFile.abort": "134f8a355415",
 }
 
