@@ -70,7 +70,7 @@ def test_the_installed_package_is_this_one():
 def test_it_waits_for_dvc_and_is_all_there_after():
     code = (
         "import sys; assert 'trivium_in_dvc' in sys.modules; assert not any(n.startswith('dvc') for n in sys.modules);"
-        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace, dulwich.file;"
+        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace, dulwich.file, dvc_data.index.collect;"
         "watch = next(f for f in sys.meta_path if type(f).__name__ == 'Watch'); assert watch.waiting == {}, watch.waiting"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
