@@ -6,24 +6,31 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 KILLED = """
 import os, sys
-import dvc_data.index.collect as collect
+import dvc_data.index.collect, dvc.repo.index
 from dvc.cli import main
 
-of_an_output, seen = collect._collect_from_index, []
+module, name = sys.argv[1:]
+inherited, seen = getattr(sys.modules[module], name), []
 
 def once(*arguments, **options):
     if seen:
         os._exit(9)
-    seen.append(of_an_output(*arguments, **options))
+    seen.append(inherited(*arguments, **options))
+    return seen[0]
 
-collect._collect_from_index = once
+setattr(sys.modules[module], name, once)
 sys.exit(main(["pull", "-q"]))
 """
 
 
-def test_a_pull_after_a_killed_one_brings_everything(tmp_path: Path):
+@pytest.mark.parametrize(
+    "place", [("dvc_data.index.collect", "_collect_from_index"), ("dvc.repo.index", "_load_storage_from_out")]
+)
+def test_a_pull_after_a_killed_one_brings_everything(place: tuple[str, str], tmp_path: Path):
     folder = tmp_path / "project"
     folder.mkdir()
     environment = os.environ | {"DVC_SITE_CACHE_DIR": str(tmp_path / "site")}
@@ -40,6 +47,24 @@ def test_a_pull_after_a_killed_one_brings_everything(tmp_path: Path):
     shutil.rmtree(folder / ".dvc" / "cache")
     for place in (*"abc", "../site"):
         shutil.rmtree(folder / place)
-    assert run(sys.executable, "-c", KILLED) == 9
+    assert run(sys.executable, "-c", KILLED, *place) == 9
     assert run("dvc", "pull", "-q") == 0
     assert [(folder / name / "file").read_text() for name in "abc"] == ["a", "b", "c"]
+
+
+def test_what_the_remote_lacks_is_still_told(tmp_path: Path):
+    environment = os.environ | {"DVC_SITE_CACHE_DIR": str(tmp_path / "site")}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
+
+    run("git", "init", "-q")
+    run("dvc", "init", "-q")
+    run("dvc", "remote", "add", "-d", "remote", str(tmp_path / "remote"))
+    (tmp_path / "a").write_text("a")
+    run("dvc", "add", "a")
+    (tmp_path / "a").unlink()
+    shutil.rmtree(tmp_path / ".dvc" / "cache")
+    pulled = run("dvc", "pull")
+    assert pulled.returncode == 1
+    assert "missing-files" in pulled.stderr

@@ -16,13 +16,13 @@ REPLACED = {
     "dvc.utils.serialize._common": "atomic_files",
     "dvc.dvcfile": "lock_file",
     "dvc.rwlock": "rwlock",
+    "dvc.repo": "whole_index",
     "dvc.repo.experiments.queue.workspace": "one_experiment",
     "dvc.repo.reproduce": "named_stages",
     "dvc.stage.cache": "run_cache",
     "dvc.stage.run": "parent",
     "dvc_data.hashfile.cache": "full_disk",
     "dvc_data.hashfile.db.local": "linked_cache",
-    "dvc_data.index.collect": "whole_index",
     "dulwich.file": "git_lock",
 }
 INSTALLED_AS = "trivium_in_dvc"

@@ -1,22 +1,26 @@
 """`dvc push` and `dvc pull` look at all outputs, also after one that was killed.
 
-DVC keeps what it has collected for a push or a pull in a database, a part for each output, and takes the parts of an
-earlier run for all of them: after a kill between two parts `dvc pull` brought some outputs, called the others missing,
-and did so for ever. Now they are collected anew each time, in memory, which takes a fraction of a second.
+DVC keeps a database of what is to be pushed or pulled, and takes what it finds of an earlier run for the whole. Each
+look-up commits, so that a kill or a full disk leaves a part: `dvc pull` then brought some outputs, called the others
+missing or everything up to date, and did so for ever. Now that index lies in memory, and is made anew each time, which
+takes a fraction of a second.
 """
 
 from typing import Any
 
 
-def install(collect: Any) -> None:
-    """Replace how what is pushed or pulled is collected.
+def install(repo: Any) -> None:
+    """Replace where the index of outputs is kept.
 
     Args:
-        collect: the module `dvc_data.index.collect`.
+        repo: the module `dvc.repo`.
     """
-    inherited = collect.collect
 
-    def collect_anew(*indexes: Any, cache_index: Any = None, cache_key: Any = None, **options: Any) -> Any:
-        return inherited(*indexes, **options)
+    def data_index(self: Any) -> Any:
+        if self._data_index is None:
+            from dvc_data.index import DataIndex
 
-    collect.collect = collect_anew
+            self._data_index = DataIndex()
+        return self._data_index
+
+    repo.Repo.data_index = property(data_index)
