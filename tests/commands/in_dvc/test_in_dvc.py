@@ -35,6 +35,7 @@ READ = {
     "dvc_data.hashfile.db.local:LocalHashFileDB.check": "7ac40064373e",
     "dvc_data.hashfile.db:HashFileDB.check": "8e517cc36615",
     "dvc.repo:Repo.data_index": "311445f75221",
+    "dvc.repo:Repo.drop_data_index": "f3ba05495bf1",
     "dulwich.file:_GitFile.abort": "134f8a355415",
 }
 

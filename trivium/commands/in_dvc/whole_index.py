@@ -23,4 +23,8 @@ def install(repo: Any) -> None:
             self._data_index = DataIndex()
         return self._data_index
 
+    def drop_data_index(self: Any) -> None:
+        self._data_index = None
+
     repo.Repo.data_index = property(data_index)
+    repo.Repo.drop_data_index = drop_data_index
