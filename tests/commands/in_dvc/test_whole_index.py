@@ -10,10 +10,10 @@ import pytest
 
 KILLED = """
 import os, sys
+
 import dvc_data.index.collect, dvc.repo.index
 from dvc.cli import main
 
-module, name = sys.argv[1:]
 inherited, seen = getattr(sys.modules[module], name), []
 
 def once(*arguments, **options):
@@ -47,7 +47,7 @@ def test_a_pull_after_a_killed_one_brings_everything(place: tuple[str, str], tmp
     shutil.rmtree(folder / ".dvc" / "cache")
     for place in (*"abc", "../site"):
         shutil.rmtree(folder / place)
-    assert run(sys.executable, "-c", KILLED, *place) == 9
+    assert run(sys.executable, "-c", f"module, name = {place!r}\n{KILLED}") == 9
     assert run("dvc", "pull", "-q") == 0
     assert [(folder / name / "file").read_text() for name in "abc"] == ["a", "b", "c"]
 
