@@ -45,8 +45,8 @@ def test_a_pull_after_a_killed_one_brings_everything(place: tuple[str, str], tmp
         (folder / name / "file").write_text(name)
     assert run("dvc", "add", "-q", "a", "b", "c") == run("dvc", "push", "-q") == 0
     shutil.rmtree(folder / ".dvc" / "cache")
-    for place in (*"abc", "../site"):
-        shutil.rmtree(folder / place)
+    for removed in (*"abc", "../site"):
+        shutil.rmtree(folder / removed)
     assert run(sys.executable, "-c", f"module, name = {place!r}\n{KILLED}") == 9
     assert run("dvc", "pull", "-q") == 0
     assert [(folder / name / "file").read_text() for name in "abc"] == ["a", "b", "c"]
