@@ -9,10 +9,10 @@ from trivium.files.tables import write_json
 from trivium.nets.cards import write_card
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
-from trivium.sources.pins import PINS, Pins
+from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
-FROZEN = PINS.with_name("frozen_encoders.yaml")
+FROZEN = Path(__file__).parents[1] / "frozen_encoders.yaml"
 
 
 def fetch_encoder(
