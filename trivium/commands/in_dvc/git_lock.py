@@ -4,8 +4,8 @@
 file that cannot be written to cannot be closed: the lock stayed, and every later `dvc exp run` was refused.
 """
 
+import os
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 
@@ -21,7 +21,7 @@ def install(file: Any) -> None:
             with suppress(OSError):  # what it still holds is not wanted
                 self._file.close()
             with suppress(FileNotFoundError):
-                Path(self._lockfilename).unlink()
+                os.remove(self._lockfilename)  # noqa: PTH107 - dulwich names it in str or in bytes
             self._closed = True
 
     file._GitFile.abort = abort
