@@ -27,7 +27,7 @@ def parse(*argv: str) -> dict[str, object]:
 def test_options_have_types_defaults_and_several_values() -> None:
     required = ("--in-file", "x", "--several", "y", "z")
     told = {"in_file": Path("x"), "several": [Path("y"), Path("z")], "section": "a.b"}
-    unsaid = {"scale": 0.5, "words": None, "out": None, "params": Path("params.yaml"), "metrics": None}
+    unsaid = {"scale": 0.5, "words": None, "out": None, "params": Path("params.yaml"), "metrics": None, "curves": None}
     assert parse(*required) == told | unsaid
     assert parse(*required, "--words", "a", "b", "--scale", "2")["words"] == ["a", "b"]
     assert parse(*required, "--scale", "2", "--metrics", "m.json")["metrics"] == Path("m.json")
