@@ -39,8 +39,8 @@ def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: S
 
     Args:
         image_encoders: in use.
-        added: text encoders in use that the paper does not have, and searches by entities' names.
-        fused: rows of these encoders with images.
+        added: systems that the paper does not have: text encoders, searches by entities' names, brought runs.
+        fused: rows of these with images.
     """
     faces, whole = by_route(image_encoders).values()
     articles = ("bm25", "dpr_zero_shot", "image", "dpr_few_shot", *added)
@@ -63,6 +63,7 @@ def main(
     *,
     text_runs: Path,
     image_runs: Path,
+    brought: Path,
     fused: Path,
     passage_qrels: Path,
     article_qrels: Path,
@@ -71,16 +72,22 @@ def main(
     out_tables: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
-    """Measure every block; `text_runs`, `image_runs` and `fused` hold a folder a row."""
+    """Measure every block; `text_runs`, `image_runs`, `brought` and `fused` hold a folder a row.
+
+    A brought run without test questions has no row.
+    """
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     questions = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = questions["all"]
     texts = [name for name in parameters.text_encoders if name not in TEXT]
     names = [system_of(name) for name in parameters.name_encoders]
-    with_images = [f"{name}_image" for name in texts if (fused / f"{name}_image").is_dir()]
+    theirs = sorted(path.parent for path in brought.glob(f"*/{TEST}"))
+    added = [*texts, *names, *(path.name for path in theirs)]
+    with_images = [f"{name}_image" for name in added if (fused / f"{name}_image" / TEST).is_file()]
     folders = [
         *(text_runs / name for name in ("bm25", *parameters.text_encoders, *names)),
+        *theirs,
         *(fused / row for row in (*PASSAGE_ROWS, *with_images, RECIPROCAL_RANK_ROW)),
     ]
     known: dict[str, dict[str, Run]] = {
@@ -92,7 +99,7 @@ def main(
     } | {row: read_run_over(fused / row / TEST, everyone) for row in ARTICLE_ROWS}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
-    blocks = blocks_of(parameters.image_encoders, (*texts, *names), with_images)
+    blocks = blocks_of(parameters.image_encoders, added, with_images)
     measured, tables, per_query = measure_blocks(blocks, known, qrels, questions, parameters)
     metrics |= measured
     best_text = max((*TEXT, *texts), key=lambda row: metrics[f"passage_{row}_mrr"])

@@ -36,6 +36,7 @@ def main(
     text_image: Path,
     text_initial: Path,
     text_image_initial: Path,
+    brought: Path,
     passage_qrels: Path,
     article_qrels: Path,
     passages: Path,
@@ -48,8 +49,9 @@ def main(
 ) -> dict[str, float]:
     """Measure every block.
 
-    Runs are TREC files, `image` that of the fusion `image_alone`, but `reranked` holds a folder of them a re-ranker;
-    `identities` and `landmarks` are the folders of ArcFace and of RRT.
+    Runs are TREC files, `image` that of the fusion `image_alone`, but `reranked` holds a folder of them a re-ranker,
+    and `brought` one a brought run, which stands in the tables as it is; `identities` and `landmarks` are the folders
+    of ArcFace and of RRT.
     """
     subset = subsets(read_table(routing, ["question", "face", "human"]))
     of_initial = {
@@ -59,7 +61,8 @@ def main(
         "text_initial": text_initial,
         "text_image_initial": text_image_initial,
     }
-    paths = {"initial": initial, "bm25_image": bm25_image, **of_initial}
+    theirs = {path.parent.name: path for path in sorted(brought.glob("*/test.trec"))}
+    paths = {"initial": initial, "bm25_image": bm25_image, **of_initial, **theirs}
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
     for name, path in of_initial.items():
         check_pool(runs[name], runs["initial"], path)
@@ -70,7 +73,7 @@ def main(
     lists = {"identities": identities / IDENTITIES, "landmarks": landmarks / LANDMARKS}
     entity_of = {question.id: question.wikidata_id for question in read_questions(questions)}
     subset |= split_by_overlap(subset, entity_of, lists)
-    blocks = blocks_of(parameters.rerankers)
+    blocks = blocks_of(parameters.rerankers, tuple(theirs))
     for name, path in lists.items():
         blocks |= OVERLAP_BLOCKS[name] if path.is_file() else {}
     left_out = is_left_out(landmarks)

@@ -19,19 +19,20 @@ from trivium.kvqae.retrieval.fusion import (
 
 
 def main(
-    parameters: FuseParameters, context: Context, *, text_runs: Path, image_runs: Path, out: Path
+    parameters: FuseParameters, context: Context, *, text_runs: Path, image_runs: Path, brought: Path, out: Path
 ) -> dict[str, float]:
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
 
-    `text_runs` and `image_runs` hold a folder a system.
+    `text_runs`, `image_runs` and `brought` hold a folder a system.
     """
     metrics: dict[str, float] = {}
-    folders = [*sorted(text_runs.iterdir()), *sorted(image_runs.iterdir())]
+    folders = [system for root in (text_runs, image_runs, brought) for system in sorted(root.iterdir())]
     with write_atomically(out) as beside:
         for split in SPLITS:
-            passages = read_split(folders, split, parameters.systems(parameters.passage_rows), articles=False)
-            articles = read_split(folders, split, parameters.systems(ARTICLE_ROWS), articles=True)
-            for row, run in fuse_split(passages, articles, parameters).items():
+            fused = parameters.of_split(split, brought)
+            passages = read_split(folders, split, fused.systems(fused.passage_rows), articles=False)
+            articles = read_split(folders, split, fused.systems(ARTICLE_ROWS), articles=True)
+            for row, run in fuse_split(passages, articles, fused).items():
                 write_run(beside / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
                 metrics[f"{row}_{split}_questions"] = float(served)

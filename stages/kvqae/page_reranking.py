@@ -25,6 +25,7 @@ class RerankingPageParameters(Parameters):
         "image_encoders": "kvqae.image_encoders",
         "weights": "kvqae.fuse.weights",
         "rerankers": "kvqae.rerankers",
+        "initial": "kvqae.initial",
         "cross_encoder": "kvqae.cross_encoder",
         "rerank_finetune": "kvqae.rerank_finetune",
     }
@@ -35,6 +36,7 @@ class RerankingPageParameters(Parameters):
     image_encoders: dict[str, Any] = Field(description="Those in use")
     weights: dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems")
     rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
+    initial: dict[str, str] = Field(description="The run that they re-rank")
     cross_encoder: dict[str, Any] = Field(description="What its trainings share")
     rerank_finetune: dict[str, Any] = Field(description="What the second has of its own")
 
@@ -57,6 +59,7 @@ def main(
         "image_encoders": parameters.image_encoders,
         "fuse": {"weights": parameters.weights},
         "rerankers": parameters.rerankers,
+        "initial": parameters.initial,
     }
     sections = reranking_sections(
         read_json(reranking), read_json(reranking_choice), text_alone, used, printed,

@@ -27,17 +27,18 @@ def main(
     few_shot_max: Path,
     runs: Sequence[Path],
     validation_runs: Sequence[Path],
+    brought: Path,
     out: Path,
     out_curve: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
     """Choose numbers of passages on validation, then answer the test questions of every row.
 
-    `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder. The lists of BM25 that
-    rows about TriviaQA read are measured under the first such row's name.
+    `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder, and `brought` holds a
+    folder a brought run. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
     """
-    test_runs = {path.parent.name: path for path in runs}
-    tuning_runs = {path.parent.name: path for path in validation_runs}
+    test_runs = {path.parent.name: path for path in (*runs, *sorted(brought.glob("*/test.trec")))}
+    tuning_runs = {path.parent.name: path for path in (*validation_runs, *brought.glob("*/validation.trec"))}
     check_rows(parameters, test_runs, tuning_runs)
     folders: dict[str, dict[Seed, Path]] = {
         "zero_shot": {None: zero_shot},

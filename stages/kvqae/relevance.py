@@ -58,14 +58,16 @@ def main(
     questions: Path,
     text_runs: Path,
     image_runs: Path,
+    brought: Path,
     passages: Path,
     articles: Path,
     out: Path,
 ) -> dict[str, float]:
     """Pool the systems' results and judge them, passages and articles, for each split.
 
-    `text_runs` and `image_runs` hold a folder a system; `<split>.trec` in it ranks passages, `<split>_articles.trec`,
-    where there is one, articles. The articles of pooled passages are pooled too.
+    `text_runs`, `image_runs` and `brought` hold a folder a system; `<split>.trec` in it ranks passages, and
+    `<split>_articles.trec`, where there is one, articles. A brought run may lack splits. The articles of pooled
+    passages are pooled too.
     """
     folders = [
         *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
@@ -77,7 +79,8 @@ def main(
     with write_atomically(out) as beside:
         for split in SPLITS:
             asked = read_questions(questions / f"{split}.jsonl")
-            found = _read_runs([folder / f"{split}.trec" for folder in folders], asked, len(article_of))
+            given = filter(Path.exists, (folder / f"{split}.trec" for folder in sorted(brought.iterdir())))
+            found = _read_runs([*(folder / f"{split}.trec" for folder in folders), *given], asked, len(article_of))
             by_article = [folder / f"{split}_articles.trec" for folder in folders]
             found_articles = _read_runs(filter(Path.exists, by_article), asked, int(article_of[-1]) + 1)
             pool = pool_runs(asked, found, parameters.depth)

@@ -1,5 +1,6 @@
 """Stage `kvqae-tune_fusion`. Grid search of the fusion weights on validation."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ def main(
     *,
     text_runs: Path,
     image_runs: Path,
+    brought: Path,
     fused: Path,
     passage_qrels: Path,
     article_qrels: Path,
@@ -31,16 +33,19 @@ def main(
 ) -> dict[str, float]:
     """Write the best weights of every row (JSON) and the validation MRR of all weightings (CSV).
 
-    A row's systems are those that it was fused from: `text_runs` and `image_runs` hold a folder a system.
+    A row's systems are those that it was fused from: `text_runs`, `image_runs` and `brought` hold a folder a system. A
+    brought run's row without validation questions has nothing to be tuned on.
     """
     qrels = {False: read_qrels(passage_qrels), True: read_qrels(article_qrels)}
-    texts, images = (sorted(folder.iterdir()) for folder in (text_runs, image_runs))
-    names = {False: [path.name for path in (*texts, *images)], True: [path.name for path in images]}
-    others = {path.name for path in fused.iterdir()} - {*ROWS, RECIPROCAL_RANK_ROW}  # of further text encoders
+    *texts, images = (sorted(folder.iterdir()) for folder in (text_runs, brought, image_runs))
+    folders = [*chain.from_iterable(texts), *images]
+    names = {False: [path.name for path in folders], True: [path.name for path in images]}
+    tunable = {path.parent.name for path in fused.glob(f"*/{SPLIT}.trec")}
+    others = tunable - {*ROWS, RECIPROCAL_RANK_ROW}  # of further text encoders, and of brought runs
     used = {row: read_used(fused, row, names[row in ARTICLE_ROWS]) for row in (*ROWS, *sorted(others))}
     known = {
         articles: read_split(
-            [*texts, *images],
+            folders,
             SPLIT,
             dict.fromkeys(
                 name for row, (weights, _) in used.items() for name in weights if (row in ARTICLE_ROWS) == articles

@@ -46,4 +46,4 @@ def write_world(folder, questions=8, passages=PASSAGES, depth=DEPTH, seed=0):
 
 def weights(**rows):
     """Equal weights for every row, except those given."""
-    return {row: rows.get(row, dict.fromkeys(systems, 1.0)) for row, systems in ROWS.items()}
+    return {row: dict.fromkeys(systems, 1.0) for row, systems in ROWS.items()} | rows

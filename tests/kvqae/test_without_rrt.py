@@ -124,6 +124,7 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     assert counts["test_image_alone_kept_initial"] == 20
     # What is read: every question has a list, with and without a face.
     assert set(read_run(Path("runs/text_image/test.trec")).queries) == {f"test{number}" for number in range(40)}
+    Path("brought").mkdir()
     rows = {"initial", "text_image", "text_initial", "text_image_initial"}
     metrics = run(
         evaluate_reranking.main,
@@ -131,6 +132,7 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
         RerankingTablesParameters,
         **{row: f"runs/{row}/test.trec" for row in sorted(rows)},
         reranked="runs",
+        brought="brought",
         image="runs/image_alone/test.trec",
         bm25_image="runs/initial/test.trec",
         passage_qrels="runs/test_passage.qrels",

@@ -206,6 +206,7 @@ def write_world(folder: Path) -> dict[str, Any]:
         "read": {"seeds": [0, 1]},
         "rerank_finetune": {},
         "rerankers": {"text": {"depth": 5}, "arcface": {"depth": 10}, "rrt": {"depth": 15}},
+        "initial": {"folder": "fused", "run": "dpr_few_shot_image"},
         "rrt": {"use": True},
         "difficulty": {},
         "page": {part: {} for part in ARTICLES["kvqae"].parts} | {"gallery": PARAMETERS},

@@ -29,7 +29,7 @@ from trivium.page.thorough import Mean, Thorough, read_thorough
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
 
-RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()), ("text", "arcface", "rrt"))
+RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()), ("text", "arcface", "rrt"), "dpr_few_shot_image")
 
 
 def text(html):
@@ -309,6 +309,27 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     assert "Image alone: ArcFace, chosen PosFuse" in table_6
     assert not any("A + RRT" in sections[f"kvqae-table-{number}"] for number in (5, 6))
     assert "ArcFace + RRT" not in table_5 + table_6
+
+
+def test_brought_runs_have_the_name_of_their_file(tmp_path):
+    arguments = write_world(tmp_path)
+    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
+    used["world"]["kvqae"] = "hub"
+    used["kvqae"]["initial"] = {"folder": "brought", "run": "brought_my-run"}
+    used["kvqae"]["fuse"]["weights"]["brought_my-run_image"] = {"brought_my-run": 0.5, "arcface": 0.3, "clip": 0.2}
+    arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
+    rows = {"bm25": 0.2, "dpr_few_shot": 0.3, "brought_my-run": 0.5, "brought_my-run_image": 0.6}
+    tables = read_json(arguments["evaluation"])
+    write_json(arguments["evaluation"], tables | {"passage": block("Text", rows)})
+    found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
+    sections = {each["id"]: text(each["html"]) for each in found}
+    assert "my-run (brought) 50.0" in sections["kvqae-table-3"]
+    assert "my-run + F·A + (1−F)·C 60.0" in sections["kvqae-table-3"]
+    # What is re-ranked is another list than the paper's, whose numbers stand beside none of its rows.
+    assert "Initial: my-run (brought) 25.0" in sections["kvqae-table-6"]
+    html = {each["id"]: each["html"] for each in found}
+    assert verdicts(html["kvqae-table-3"])
+    assert not any(verdicts(html[f"kvqae-table-{number}"]) for number in (5, 6))
 
 
 def test_re_ranking_says_how_deep_it_goes(article):

@@ -46,6 +46,7 @@ def files(tmp_path):
             for number, question in enumerate(QUESTIONS)
         }
         write_run(tmp_path / row / "test.trec", Run.from_dict(lists, depth=2, name=row))
+    (tmp_path / "brought").mkdir()
     run = Run.from_dict({"q0": {0: 1.0}}, depth=1)
     write_run(tmp_path / "image" / "test.trec", run)
     for row in ("arcface", "imagenet", "clip"):
@@ -53,6 +54,7 @@ def files(tmp_path):
     return {
         "text_runs": tmp_path,
         "image_runs": tmp_path,
+        "brought": tmp_path / "brought",
         "fused": tmp_path,
         "passage_qrels": tmp_path / "passage.qrels",
         "article_qrels": tmp_path / "article.qrels",
@@ -79,6 +81,32 @@ def test_rows_subsets_and_letters(files):
     assert rows["dpr_few_shot_image"]["better_than"]["mrr"] == "abcdeghi"
     assert rows["dpr_few_shot_image"]["better_than"]["hits@20"] == ""
     assert rows["bm25"]["better_than"]["mrr"] == ""
+
+
+def test_a_brought_run_is_a_row_and_what_it_lacks_counts_0(files):
+    before = main(PARAMETERS, None, **files)
+    mine = Run.from_dict({"q0": {0: 2.0, 1: 1.0}, "q1": {7: 3.0, 2: 1.0}}, name="brought_mine")
+    write_run(files["brought"] / "brought_mine" / "test.trec", mine)
+    write_run(files["brought"] / "brought_other" / "validation.trec", mine)
+    write_run(files["fused"] / "brought_mine_image" / "test.trec", mine.select(["q0"]))
+    metrics = main(PARAMETERS, None, **files)
+    assert metrics.items() >= before.items()
+    # First for q0, second for q1, nothing for ten more; as articles 3 and 1 of q1 it is second, too.
+    assert metrics["passage_brought_mine_mrr"] == pytest.approx((1 + 1 / 2) / 12)
+    assert metrics["article_brought_mine_mrr"] == pytest.approx((1 + 1 / 2) / 12)
+    assert metrics["passage_brought_mine_image_mrr"] == pytest.approx(1 / 12)
+    assert not [name for name in metrics if "brought_other" in name]
+    tables = read_json(files["out_tables"])
+    assert [row["name"] for row in tables["passage"]["rows"]][6:8] == ["brought_mine", "brought_mine_image"]
+    assert tables["article_face"]["rows"][-1]["name"] == "brought_mine"
+
+
+def test_a_table_has_no_more_rows_than_letters(files):
+    run = Run.from_dict({"q0": {0: 1.0}})
+    for number in range(20):
+        write_run(files["brought"] / f"brought_{number}" / "test.trec", run)
+    with pytest.raises(BadInput, match="block 'passage'.*more rows than letters; got 29; expected at most 26"):
+        main(PARAMETERS, None, **files)
 
 
 def test_per_query_values_average_to_the_metrics(files):

@@ -61,6 +61,7 @@ def files(tmp_path):
             order.insert(rank - 1, 2 * number)
             lists[f"q{number}"] = {passage: 3.0 - place for place, passage in enumerate(order)}
         write_run(tmp_path / row / "test.trec", Run.from_dict(lists, name=row))
+    (tmp_path / "brought").mkdir()
     for folder, name, entities in (("base", "overlap/identities.txt", [1, 2, 3, 40]), ("rrt", "landmarks.txt", [9])):
         path = tmp_path / f"{folder}_model" / name
         path.parent.mkdir(parents=True)
@@ -69,6 +70,7 @@ def files(tmp_path):
     return {
         **{row: tmp_path / row / "test.trec" for row in RANKS if row not in PARAMETERS.rerankers},
         "reranked": tmp_path,
+        "brought": tmp_path / "brought",
         "passage_qrels": tmp_path / "passage.qrels",
         "article_qrels": tmp_path / "article.qrels",
         "passages": tmp_path / "passages.parquet",
@@ -110,6 +112,16 @@ def test_tables_5_and_6(files):
         "text_image_initial": "abd",
     }
     assert (tables["article_face"]["questions"], tables["article"]["questions"]) == (6, 12)
+
+
+def test_a_brought_run_stands_there_as_it_is(files):
+    before = main(PARAMETERS, None, **files)
+    mine = Run.from_dict({"q3": {6: 1.0}}, name="brought_mine")  # passages that the initial list need not have
+    write_run(files["brought"] / "brought_mine" / "test.trec", mine)
+    metrics = main(PARAMETERS, None, **files)
+    assert metrics.items() >= before.items()
+    assert metrics["passage_brought_mine_mrr"] == metrics["article_brought_mine_mrr"] == pytest.approx(1 / 12)
+    assert [rows_of(files)[block][-1] for block in ("article_face", "article", "passage")] == ["brought_mine"] * 3
 
 
 def test_blocks_and_rows(files):

@@ -13,6 +13,7 @@ from trivium.files.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
 from trivium.harness.stage import execute
+from trivium.kvqae.retrieval.brought_runs import is_brought
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.untie import untie
@@ -31,12 +32,14 @@ def parameters(depth=6, **rows):
 
 def given(folders):
     """Folders that hold those of the text systems and of the image encoders."""
-    roots = {"text_runs": folders[0].parent.parent / "text", "image_runs": folders[0].parent.parent / "image"}
+    roots = {f"{name}_runs": folders[0].parent.parent / name for name in ("text", "image")}
+    roots["brought"] = folders[0].parent.parent / "brought"
     for root in roots.values():
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir()
     for folder in folders:
-        (roots["image_runs" if folder.name in IMAGE else "text_runs"] / folder.name).symlink_to(folder)
+        root = "brought" if is_brought(folder.name) else "image_runs" if folder.name in IMAGE else "text_runs"
+        (roots[root] / folder.name).symlink_to(folder)
     return roots
 
 
@@ -125,7 +128,7 @@ def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, mes
     path.write_text(yaml.safe_dump(tree))
     roots = given(folders)
     argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--text-runs", str(roots["text_runs"])]
-    argv += ["--image-runs", str(roots["image_runs"])]
+    argv += ["--image-runs", str(roots["image_runs"]), "--brought", str(roots["brought"])]
     with pytest.raises(BadInput, match=message):
         execute(main, "kvqae.fuse", FuseParameters, argv)
     assert not (tmp_path / "fused").exists()
@@ -156,6 +159,35 @@ def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
         FuseParameters(**values, weights=weights(**rows))
     with pytest.raises(ValueError, match="unknown system of row 'image': clip_names"):
         FuseParameters(**values, **names, weights=weights(image={"clip": 1.0, "clip_names": 1.0}))
+
+
+def test_a_brought_run_is_fused_on_the_splits_that_it_has(tmp_path, folders):
+    mine = tmp_path / "runs" / "brought_mine"
+    alone = read_run(tmp_path / "runs" / "dpr_zero_shot" / "test.trec")
+    write_run(mine / "test.trec", alone)
+    row = {"brought_mine": 0.7, "clip": 0.3}
+    metrics = main(parameters(brought_mine_image=row), None, **given([*folders, mine]), out=tmp_path / "fused")
+    assert [path.name for path in (tmp_path / "fused/brought_mine_image").glob("*.trec")] == ["test.trec"]
+    assert metrics["brought_mine_image_test_questions"] == 8
+    runs = [alone.complete(alone.queries), read_run(tmp_path / "runs/clip/test.trec").complete(alone.queries)]
+    expected = linear_fusion(runs, [0.7, 0.3], depth=6)
+    fused = read_run(tmp_path / "fused/brought_mine_image/test.trec").select(alone.queries)
+    np.testing.assert_array_equal(fused.documents, expected.documents)
+
+
+def test_a_row_of_the_paper_needs_all_splits_of_a_brought_run(tmp_path, folders):
+    mine = tmp_path / "runs" / "brought_mine"
+    shutil.copytree(tmp_path / "runs/dpr_zero_shot", mine)
+    (mine / "train.trec").unlink()
+    rows = {"bm25_image": {"bm25": 0.5, "brought_mine": 0.3, "clip": 0.2}}
+    with pytest.raises(BadInput, match=r"brought_mine/train.trec: no run for this split.*test.trec"):
+        main(parameters(**rows), None, **given([*folders, mine]), out=tmp_path / "fused")
+    shutil.copy(mine / "test.trec", mine / "train.trec")
+    shutil.rmtree(mine)
+    with pytest.raises(BadInput, match=r"no runs of a system; got \['brought_mine'\]"):
+        main(parameters(**rows), None, **given(folders), out=tmp_path / "fused")
+    with pytest.raises(ValueError, match="unknown system of row 'image': brought_mine"):
+        parameters(image={"clip": 1.0, "brought_mine": 1.0})
 
 
 def test_results_of_both_routes_for_a_question_are_refused(tmp_path, folders):

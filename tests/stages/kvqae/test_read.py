@@ -35,6 +35,7 @@ PARAMETERS = {
         "few_shot_text": {**ROW, "run": "text"},
         "few_shot_semi_oracle": {**ROW, "run": "text", "oracle": "semi"},
         "few_shot_full_oracle": {**ROW, "run": "text", "oracle": "full"},
+        "mine": {**ROW, "run": "brought_mine", "passages": "validation"},
         "triviaqa": TRIVIAQA,
         "triviaqa_weighted": {**TRIVIAQA, "weighted": True},
     },
@@ -60,6 +61,8 @@ def world(tmp_path_factory):
     world = write_world(tmp_path_factory.mktemp("world"))
     torch.manual_seed(0)
     world.models = world.folder / "models"
+    world.brought = world.folder / "brought"  # a copy of `text`
+    shutil.copytree(world.runs / "text", world.brought / "brought_mine")
     model, tokenizer = load_reader(world.base, 32, new_heads=True)
     save_reader(world.models / "zero", model, tokenizer, base=world.base, data="nothing", metrics={})
     for seed in (0, 1):
@@ -90,6 +93,7 @@ def arguments(world, out):
         "few_shot_max": world.models / "max",
         "runs": [world.runs / name / "test.trec" for name in ("fused", "text", "bm25_triviaqa")],
         "validation_runs": [world.runs / name / "validation.trec" for name in ("fused", "text")],
+        "brought": world.brought,
         "out": out / "answers",
         "out_curve": out / "curve.csv",
         "out_per_query": out / "per_query.parquet",
@@ -100,6 +104,13 @@ def arguments(world, out):
 def done(world, tmp_path_factory):
     out = tmp_path_factory.mktemp("read")
     return main(ReadParameters(**PARAMETERS), context(out / "work"), **arguments(world, out)), out
+
+
+def test_a_brought_run_is_read_as_any_other(done):
+    metrics, _ = done
+    mine = {name.removeprefix("mine_"): value for name, value in metrics.items() if name.startswith("mine_")}
+    assert mine.keys() > {"em", "f1", "passages"}
+    assert mine == {name: metrics[f"few_shot_text_chosen_{name}"] for name in mine}
 
 
 def test_rows_differ_as_they_must(done):
@@ -137,8 +148,8 @@ def test_lists_are_measured_to_their_end_by_hand(world):
 def test_number_of_passages_comes_from_validation(done):
     metrics, out = done
     curve = list(csv.DictReader((out / "curve.csv").open()))
-    rows = ["few_shot_fused"] * 3 + ["few_shot_text_chosen"] * 3
-    assert [(point["row"], int(point["passages"])) for point in curve] == list(zip(rows, [1, 2, 4] * 2, strict=True))
+    rows = ["few_shot_fused"] * 3 + ["few_shot_text_chosen"] * 3 + ["mine"] * 3
+    assert [(point["row"], int(point["passages"])) for point in curve] == list(zip(rows, [1, 2, 4] * 3, strict=True))
     assert float(curve[0]["em"]) == metrics["few_shot_fused_validation_em@1"] == 1.0
     assert metrics["few_shot_fused_passages"] == 1  # all equal: the fewest
     assert metrics["few_shot_text_chosen_validation_em@4"] == 0.0

@@ -1,6 +1,7 @@
 """Stage kvqae-tune_fusion: the optimum is what fusing and measuring every weighting finds."""
 
 import csv
+import shutil
 from math import comb
 
 import numpy as np
@@ -52,6 +53,21 @@ def validation_mrr(folder, row):
     qrels = read_qrels(folder / f"runs/relevance/validation_{level}.qrels")
     run = read_run(folder / "fused" / row / "validation.trec").complete(qrels.queries)
     return evaluate(run, qrels, ["mrr"])["mrr"].mean()
+
+
+def test_a_brought_run_is_tuned_where_it_has_validation_questions(tmp_path, world):
+    folders = list(world)
+    for name, splits in (("brought_mine", ("validation", "test")), ("brought_late", ("test",))):
+        for split in splits:
+            copy = tmp_path / "runs" / name / f"{split}.trec"
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copy(tmp_path / "runs/dpr_zero_shot" / copy.name, copy)
+        folders.append(tmp_path / "runs" / name)
+    rows = {f"{name}_image": {name: 0.5, "clip": 0.5} for name in ("brought_mine", "brought_late")}
+    fuse_with(tmp_path, folders, weights(**rows))
+    metrics = tune(tmp_path, folders)
+    assert metrics["brought_mine_image_used_mrr"] == pytest.approx(validation_mrr(tmp_path, "brought_mine_image"))
+    assert not [name for name in metrics if "brought_late" in name]
 
 
 def test_found_weights_are_the_optimum_and_those_in_use_are_compared(tmp_path, world):
@@ -116,6 +132,8 @@ def test_bad_input(tmp_path, world):
     argv = [
         "--params",
         str(path),
+        "--brought",
+        str(given(world)["brought"]),
         "--text-runs",
         str(world[0]),
         "--image-runs",

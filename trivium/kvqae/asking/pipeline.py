@@ -22,13 +22,14 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.reranking import RERANKED_ROW, Rerankers
+from trivium.kvqae.asking.reranking import Rerankers
 from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen, as_written
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.reading import Answer as Span
 from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
+from trivium.kvqae.retrieval.brought_runs import is_brought
 from trivium.kvqae.retrieval.fusion import RECORD, read_split
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT
 from trivium.measures.fusion import gather, gather_blocks, scales, standardize, unit_sum, weighted_sum
@@ -38,7 +39,7 @@ from trivium.vision.decoding import Unreadable
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.isolated_decoding import Decoders
 
-ROW = RERANKED_ROW  # of kvqae.fuse.weights: the one that the report's gallery shows
+ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
 SPLIT = "test"  # whose lists the scales come from
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
@@ -126,11 +127,13 @@ class _Pipeline:
         self.dataset, self.picture_limits = project.dataset, project.picture_limits
         weights = project.fuse.weights[row]
         self._systems = tuple(weights)
+        if theirs := list(filter(is_brought, weights)):
+            raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
         if record != {"depth": project.fuse.depth, "weights": weights}:
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
         self._shares = unit_sum(list(weights.values()))
-        every = project.fuse.systems(every_row)
+        every = [name for name in project.fuse.systems(every_row) if not is_brought(name)]
         folders = [project.made(f"data/kvqae/runs/{'image' if name in ENCODERS else 'text'}/{name}") for name in every]
         lists = read_split(folders, SPLIT, every, articles=False)
         self._scales = scales(gather_blocks([lists[system] for system in self._systems]))
@@ -154,7 +157,7 @@ class _Pipeline:
             if system in TEXT
         }
         self._image_systems = ImageSystems(project) if set(self._systems) - set(TEXT) else None
-        self._rerankers = Rerankers(project) if row == RERANKED_ROW else None
+        self._rerankers = Rerankers(project) if row == project.reranked_row else None
 
     def ask(self, question: str, image: bytes | None, rerank: bool) -> Answer:
         self._project.artifacts.check()
@@ -171,7 +174,7 @@ class _Pipeline:
             ranked, contributions = self._fuse([found.get(system, empty) for system in self._systems])
         reranking: dict[int, dict[str, float]] = {}
         if rerank and self._rerankers is None:
-            notes.append(f"Only the row {RERANKED_ROW} is re-ranked.")
+            notes.append(f"Only the row {self._project.reranked_row} is re-ranked.")
         elif rerank and self._rerankers is not None:
             if seen.image is not None and self._rerankers.why_blind is not None:
                 notes.append(self._rerankers.why_blind)

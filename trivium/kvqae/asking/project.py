@@ -54,6 +54,7 @@ class Project:
     fuse: FuseParameters
     local_features: LocalFeaturesParameters
     rerankers: dict[str, Any]
+    reranked_row: str
     pairs: dict[str, int]
     read: ReadParameters
     dataset: str
@@ -88,6 +89,7 @@ class Project:
                 name: reranker_settings(name, entry)
                 for name, entry in section_of(tree, "kvqae.rerankers", path).items()
             },
+            reranked_row=str(used_values(path, "kvqae.initial.run")),
             pairs={name: int(used_values(path, f"kvqae.texts.pair_{name}")) for name in ("tokens", "batch")},
             read=section("read", ReadParameters),
             dataset=str(used_values(path, "kvqae.dataset")),

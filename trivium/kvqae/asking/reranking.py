@@ -33,7 +33,6 @@ from trivium.nets.device import pick_device
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
-RERANKED_ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the initial list of the re-rankers
 SPLIT = "test"  # whose lists the scales come from
 WHY_BLIND = {
     DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",

@@ -9,7 +9,7 @@ Persons are split by whether ArcFace was trained on them, the others by whether 
 lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,16 +22,18 @@ from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 from trivium.measures.runs import PADDING, Run
 
 
-def blocks_of(rerankers: Iterable[str]) -> dict[str, Block]:
-    """Tables 5 and 6: of images and of texts a row a re-ranker in use."""
+def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str, Block]:
+    """Tables 5 and 6: of images and of texts a row a re-ranker in use; brought runs as they are."""
     names = tuple(rerankers)
     texts, faces, whole = (that_see(names, what) for what in ("text", "face", "whole"))
-    passages = ("initial", *texts, "text_image", "text_initial", "text_image_initial")
+    passages = ("initial", *texts, "text_image", "text_initial", "text_image_initial", *brought)
     return {
         "article_face": Block(
-            "Image re-ranking, article level, face detected", "article", "face", (*whole, *faces, "image")
+            "Image re-ranking, article level, face detected", "article", "face", (*whole, *faces, "image", *brought)
         ),
-        "article": Block("Image re-ranking, article level, all questions", "article", "all", (*whole, "image")),
+        "article": Block(
+            "Image re-ranking, article level, all questions", "article", "all", (*whole, "image", *brought)
+        ),
         "passage": Block("Re-ranking, passage level, all questions", "passage", "all", passages),
     }
 

@@ -6,6 +6,7 @@ randomization test; a row's letters name the rows that it beats.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,7 +109,7 @@ def measure_blocks(
         Flat metrics `{block}_{row}_{measure}`, the tables {block: …}, and all values by question.
 
     Raises:
-        BadInput: no run for a row.
+        BadInput: no run for a row, or more rows than letters.
     """
     metrics: dict[str, float] = {}
     tables: dict[str, Any] = {}
@@ -117,6 +118,9 @@ def measure_blocks(
         missing = [row for row in block.rows if row not in known[block.level]]
         if missing:
             raise BadInput(f"no run for the rows of block {key!r}", got=missing, choices=sorted(known[block.level]))
+        if len(block.rows) > len(ascii_lowercase):
+            raise BadInput("more rows than letters", field=f"block {key!r}", got=len(block.rows),
+                           expected=f"at most {len(ascii_lowercase)} systems, brought runs included")  # fmt: skip
         ids = questions[block.subset]
         if not ids:
             continue

@@ -3,18 +3,19 @@
 `P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores; a row has the systems that its weights
 name: the row's texts and, in rows of images, any image encoders in use. The image search has applied the routing F
 already: it leaves out the questions that an encoder does not serve. Besides the paper's rows: BM25 and DPR together,
-and reciprocal-rank fusion. Any row of passages may also weigh the searches by entities' names.
+and reciprocal-rank fusion. Any row of passages may also weigh the searches by entities' names, and brought runs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from trivium.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.harness.parameters import Parameters
+from trivium.kvqae.retrieval.brought_runs import is_brought
 from trivium.kvqae.retrieval.name_search import SECTION as NAMES
 from trivium.kvqae.retrieval.name_search import NameEncoders, system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, TextEncoders
@@ -64,17 +65,33 @@ class FuseParameters(Parameters):
     ) -> dict[str, dict[str, float]]:
         encoders = tuple(others.data.get("image_encoders", ENCODERS))
         names = tuple(map(system_of, others.data.get("name_encoders", {})))
-        rows = ROWS | {f"{name}_image": (name,) for name in others.data.get("text_encoders", TEXT_ENCODERS)}
+        brought = tuple(dict.fromkeys(filter(is_brought, (name for row in weights.values() for name in row))))
+        further = (
+            *others.data.get("text_encoders", TEXT_ENCODERS),
+            *brought,
+        )  # the stage looks whether these are there
+        rows = ROWS | {f"{name}_image": (name,) for name in further}
         _same_names("row", weights, ROWS, rows)
         for row, texts in ((row, rows[row]) for row in weights):
             images = encoders if row.endswith("image") else ()
-            allowed = (*texts, *images, *(() if row in ARTICLE_ROWS else names))
+            allowed = (*texts, *images, *(() if row in ARTICLE_ROWS else (*names, *brought)))
             _same_names(f"system of row {row!r}", weights[row], texts, allowed)
             if images and not set(images) & set(weights[row]):
                 raise ValueError(f"missing system of row {row!r}: an image encoder (choices: {', '.join(images)})")
             if not any(weights[row].values()):
                 raise ValueError(f"all weights of row {row!r} are 0")
         return weights
+
+    def of_split(self, split: str, brought: Path) -> Self:
+        """These, but without the brought runs' own rows on a split that these have no run of.
+
+        Args:
+            split: `train`, `validation` or `test`.
+            brought: a folder a brought run.
+        """
+        lacking = {folder.name for folder in brought.iterdir() if not (folder / f"{split}.trec").is_file()}
+        kept = {row: each for row, each in self.weights.items() if row in ROWS or not lacking & each.keys()}
+        return self.model_copy(update={"weights": kept})
 
     @property
     def passage_rows(self) -> list[str]:

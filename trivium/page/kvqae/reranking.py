@@ -14,6 +14,7 @@ from trivium.page.kvqae.retrieval import (
     retrieval_html,
 )
 
+INITIAL = "dpr_few_shot_image"  # the row that the paper re-ranks
 FUSIONS = {
     "image": "Image, for text + image",
     "image_alone": "Image alone",
@@ -47,7 +48,7 @@ def reranking_sections(
         blocks: as stage `evaluate_reranking` writes them.
         choice: of stage `tune_reranking`.
         text_alone: HTML, what the cross-encoder did on validation.
-        kvqae: of the parameters used `image_encoders`, `fuse.weights` and `rerankers`.
+        kvqae: of the parameters used `image_encoders`, `fuse.weights`, `rerankers` and `initial`.
         printed: the paper's numbers.
         level: of the significance test.
         confidence: of the intervals.
@@ -56,12 +57,15 @@ def reranking_sections(
     with_rrt = rrt_re_ranks(blocks)
     other = {} if with_rrt else WITHOUT_RRT
     first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
-    labels = reranked_labels_of(first_stage, kvqae["rerankers"]) | other
+    initial = kvqae["initial"]["run"]
+    labels = reranked_labels_of(first_stage, kvqae["rerankers"], initial) | other
+    # Another list's rows are other systems than the paper's; all but BM25 with images are of the list.
+    unlike = other if initial == INITIAL else labels.keys() - {"bm25_image"}
     made = {}
     for name, wanted in RERANKED_TABLES.items():
         asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT
         found = retrieval_findings(blocks, asked, level)
-        tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=other)
+        tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=unlike)
         made[name] = findings_html(found, depths_note(kvqae["rerankers"], with_rrt)) + tables
     made["table-5"] += findings_html([], image_note(choice))
     made["table-6"] += tuning_html(choice) + text_alone

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
+from trivium.kvqae.retrieval.brought_runs import PREFIX, is_brought
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.name_search import system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
@@ -24,13 +25,23 @@ TEXT_LABELS = (
         for name, encoder in ENCODERS.items()
     }
 )
-ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}  # to the paper's
+_ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}
 # Rows that are other systems without RRT: none of them is the paper's.
 WITHOUT_RRT = {
     "image": "F·A, without a face the initial list",
     "text_image": "Text + F·A",
     "text_image_initial": "Text + F·A + initial list (beyond the paper)",
 }
+
+
+def beyond_paper(row: str) -> bool:
+    """Whether the paper has no such row: further encoders, their fusions, brought runs."""
+    return row in _ADDED or is_brought(row)
+
+
+def label_of(row: str, labels: Mapping[str, str]) -> str:
+    """What tables call a row; a brought run has the name of its file."""
+    return labels.get(row) or (f"{row.removeprefix(PREFIX)} (brought)" if is_brought(row) else row)
 
 
 def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
@@ -49,14 +60,20 @@ def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, 
     return labels | fused | {"rrf": "Reciprocal-rank fusion of all"}
 
 
-def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str]) -> dict[str, str]:
-    """What tables call the rows of the re-ranking, after those of the first stage as `labels_of` has them."""
+def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str], initial: str) -> dict[str, str]:
+    """What tables call the rows of the re-ranking, after those of the first stage as `labels_of` has them.
+
+    Args:
+        first_stage: of its rows.
+        rerankers: in use.
+        initial: the row that they re-rank.
+    """
     names = tuple(rerankers)
     texts, images = (
         " + ".join(RERANKERS[name].symbol for name in that_see(names, *what)) for what in (("text",), ("face", "whole"))
     )
     return {
-        "initial": f"Initial: {first_stage['dpr_few_shot_image']}",
+        "initial": f"Initial: {label_of(initial, first_stage)}",
         "bm25_image": f"{first_stage['bm25_image']}, not re-ranked",
         **{name: RERANKERS[name].row for name in names},
         "image": images,
@@ -69,8 +86,8 @@ def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str])
 def _formula(systems: Iterable[str]) -> str:
     """Such as `B + F·A + (1−F)(I + C)`."""
     names = list(systems)
-    terms = [TEXT_LABELS[name].split(" (")[0] for name in names if name in TEXT_LABELS]
-    routes = by_route(name for name in names if name not in TEXT_LABELS)
+    terms = [label_of(name, TEXT_LABELS).split(" (")[0] for name in names if name not in ENCODERS]
+    routes = by_route(name for name in names if name in ENCODERS)
     for encoders, factor in ((routes["face"], "F"), (routes["whole"], "(1−F)")):
         symbols = [ENCODERS[name].symbol for name in encoders]
         inside = " + ".join(symbols)
@@ -128,7 +145,8 @@ def retrieval_html(
                 verdicts=verdicts,
                 measures=MEASURES,
                 labels=labels,
-                beyond=ADDED,
+                label_of=label_of,
+                beyond=beyond_paper,
                 level=level,
                 confidence=confidence,
             )

@@ -1,0 +1,50 @@
+"""Stage `kvqae-brought_runs`. Runs of other systems, brought as TREC files, by split."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from trivium.files.atomic import write_atomically
+from trivium.files.tables import read_table
+from trivium.formats.questions import SPLITS, read_questions
+from trivium.formats.trec import write_run
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.kvqae.retrieval.brought_runs import brought_files, by_split
+from trivium.measures.runs import PADDING
+
+
+class BroughtRunsParameters(Parameters):
+    """Section `kvqae.brought_runs`."""
+
+    elsewhere: ClassVar = {"depth": "kvqae.depth"}
+    depth: int = Field(ge=1, description="Passages kept a question")
+
+
+def main(
+    parameters: BroughtRunsParameters,
+    context: Context,
+    *,
+    brought: Path,
+    questions: Path,
+    passages: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
+    split_of = {each.id: split for split in SPLITS for each in read_questions(questions / f"{split}.jsonl")}
+    known = read_table(passages, ["article"]).num_rows
+    metrics: dict[str, float] = {"runs": 0}
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        for name, path in brought_files(brought).items():
+            metrics["runs"] += 1
+            for split, run in by_split(path, name, split_of, known, parameters.depth).items():
+                write_run(beside / name / f"{split}.trec", run)
+                metrics[f"{name}_{split}_questions"] = len(run.queries)
+                metrics[f"{name}_{split}_passages"] = int((run.documents != PADDING).sum())
+    return metrics
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.brought_runs", BroughtRunsParameters)

@@ -1,0 +1,59 @@
+"""Runs that somebody brings: one TREC file a system, of the questions of any splits (docs/kvqae.md, section 3)."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from trivium.errors import BadInput
+from trivium.formats.trec import read_run
+from trivium.measures.runs import Run
+
+PREFIX = "brought_"  # of a system's name: in tables, metrics and weights it cannot be one of the graph's
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_ENDING = ".trec"
+
+
+def is_brought(system: str) -> bool:
+    """Whether a system's name is one of a brought run."""
+    return system.startswith(PREFIX)
+
+
+def brought_files(folder: Path) -> dict[str, Path]:
+    """{name of the system: its file}, in the order of the names; `brought/kvqae/runs` holds a README and folders, too.
+
+    Raises:
+        BadInput: another file, or a name that would not do as one of a metric.
+    """
+    found = {}
+    for path in sorted(each for each in folder.iterdir() if each.is_file() and each.name != "README.md"):
+        if path.suffix != _ENDING or not _NAME.fullmatch(path.stem):
+            expected = f"NAME{_ENDING}; a name has letters, digits, _ and -"
+            raise BadInput("not the name of a run", file=path, got=path.name, expected=expected)
+        found[f"{PREFIX}{path.stem}"] = path
+    return found
+
+
+def by_split(path: Path, name: str, split_of: Mapping[str, str], passages: int, depth: int) -> dict[str, Run]:
+    """{split: the run of its questions}, of the splits that a brought file has questions of.
+
+    Args:
+        path: a TREC run, whose documents are numbers of passages.
+        name: of the system.
+        split_of: the split of each known question.
+        passages: in the knowledge base.
+        depth: passages kept a question.
+
+    Raises:
+        BadInput: as `read_run`, or a question or passage that is not known.
+    """
+    run = read_run(path, name)
+    if unknown := sorted(set(run.queries) - split_of.keys()):
+        raise BadInput(f"{len(unknown)} unknown questions", file=path, field="query", got=unknown[0],
+                       expected="an id of the training, validation or test questions")  # fmt: skip
+    if (last := int(run.documents.max())) >= passages:
+        raise BadInput("no such passage", file=path, field="document", got=last, expected=f"below {passages}")
+    kept = Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], name)
+    asked: dict[str, list[str]] = {}
+    for query in kept.queries:
+        asked.setdefault(split_of[query], []).append(query)
+    return {split: kept.select(queries) for split, queries in asked.items()}
