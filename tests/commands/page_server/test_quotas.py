@@ -53,15 +53,16 @@ def test_what_is_on_its_way_counts(tmp_path):
     assert uploads.admit("a", half)
 
 
-def test_the_same_picture_again_counts_once_and_a_small_one_counts_for_more(tmp_path):
-    uploads = Uploads(tmp_path)
-    for _ in range(3 * STORED_A_CLIENT // SMALLEST):
+def test_the_same_picture_again_counts_once_and_a_small_one_counts_for_more(tmp_path, monkeypatch):
+    uploads, fit = Uploads(tmp_path), 50
+    monkeypatch.setattr(quotas, "STORED_A_CLIENT", fit * SMALLEST)
+    for _ in range(3 * fit):
         assert store(uploads, tmp_path, "a", 10, "same")
     stored = 1
     while store(uploads, tmp_path, "a", 10, str(stored)):
         stored += 1
-        assert stored <= STORED_A_CLIENT // SMALLEST
-    assert stored == STORED_A_CLIENT // SMALLEST
+        assert stored <= fit
+    assert stored == fit
 
 
 def test_what_a_broken_upload_left_goes(tmp_path):
