@@ -12,7 +12,7 @@ from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.findings import findings_html, reading_findings
-from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
+from trivium.page.kvqae.reading import reading_html, rows_of, sweep_html
 from trivium.page.kvqae.reranking import depths_note, rrt_re_ranks
 from trivium.page.kvqae.smaller_base import noted
 from trivium.page.thorough import read_thorough
@@ -29,6 +29,7 @@ class ReadingPageParameters(Parameters):
         "evaluate": "kvqae.evaluate",
         "rerankers": "kvqae.rerankers",
         "seeds": "kvqae.read.seeds",
+        "rows": "kvqae.read.rows",
     }
     world: str = Field(description="Where the data comes from")
     base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
@@ -37,6 +38,7 @@ class ReadingPageParameters(Parameters):
     evaluate: dict[str, Any] = Field(description="What Tables 2 to 4 have of their own, and this shares")
     rerankers: dict[str, dict[str, Any]] = Field(description="Those in use")
     seeds: list[int] = Field(description="Of the readers")
+    rows: dict[str, dict[str, Any]] = Field(description="What is read, and by which reader")
 
 
 def main(
@@ -49,7 +51,9 @@ def main(
     depths = depths_note(parameters.rerankers, rrt_re_ranks(read_json(reranking)))
     sample = parameters.world == "sample" or parameters.base is not None
     more = read_thorough(thorough, "read", parameters.sample_world, sample=parameters.world == "sample")
-    table = reading_html(metrics, printed, READING_ROWS, len(parameters.seeds), sample=sample, thorough=more)
+    table = reading_html(
+        metrics, printed, rows_of(parameters.rows), len(parameters.seeds), sample=sample, thorough=more
+    )
     found = findings_html(reading_findings(metrics, level), depths)
     sections = {"table-7": found + table + sweep_html(csv.read_csv(sweep))}
     write_part(out, parameters.world, noted(sections, parameters.base))

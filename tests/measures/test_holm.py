@@ -1,3 +1,6 @@
+import gc
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +8,14 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from trivium.measures.holm import holm
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _little_to_collect() -> Iterator[None]:
+    """`multipletests` collects garbage at each call, of all that the suite holds."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def test_by_hand() -> None:

@@ -203,7 +203,7 @@ def write_world(folder: Path) -> dict[str, Any]:
         "fuse": {"weights": weights()},
         "evaluate": {},
         "evaluate_reranking": {},
-        "read": {"seeds": [0, 1]},
+        "read": {"seeds": [0, 1], "rows": {}},
         "rerank_finetune": {},
         "rerankers": {"text": {"depth": 5}, "arcface": {"depth": 10}, "rrt": {"depth": 15}},
         "initial": {"folder": "fused", "run": "dpr_few_shot_image"},

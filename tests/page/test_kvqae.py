@@ -317,16 +317,23 @@ def test_brought_runs_have_the_name_of_their_file(tmp_path):
     used["world"]["kvqae"] = "hub"
     used["kvqae"]["initial"] = {"folder": "brought", "run": "brought_my-run"}
     used["kvqae"]["fuse"]["weights"]["brought_my-run_image"] = {"brought_my-run": 0.5, "arcface": 0.3, "clip": 0.2}
+    used["kvqae"]["read"]["rows"] = {
+        "mine": {"model": "few_shot", "run": "brought_my-run", "passages": 5, "oracle": "semi"},
+        "few_shot_fused": {"model": "few_shot", "run": "dpr_few_shot_image", "passages": 5},
+    }
     arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
     rows = {"bm25": 0.2, "dpr_few_shot": 0.3, "brought_my-run": 0.5, "brought_my-run_image": 0.6}
     tables = read_json(arguments["evaluation"])
     write_json(arguments["evaluation"], tables | {"passage": block("Text", rows)})
+    write_json(arguments["reading"], READ | {"mine_f1": 0.123, "mine_em": 0.111})
     found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
     sections = {each["id"]: text(each["html"]) for each in found}
     assert "my-run (brought) 50.0" in sections["kvqae-table-3"]
     assert "my-run + F·A + (1−F)·C 60.0" in sections["kvqae-table-3"]
     # What is re-ranked is another list than the paper's, whose numbers stand beside none of its rows.
     assert "Initial: my-run (brought) 25.0" in sections["kvqae-table-6"]
+    assert "mine: few shot reader on brought_my-run, top 5, semi oracle 12.3" in sections["kvqae-table-7"]
+    assert "reader on dpr_few_shot_image" not in sections["kvqae-table-7"]  # the row has a label already
     html = {each["id"]: each["html"] for each in found}
     assert verdicts(html["kvqae-table-3"])
     assert not any(verdicts(html[f"kvqae-table-{number}"]) for number in (5, 6))

@@ -47,6 +47,24 @@ READING_ROWS: dict[str, ReadingRow] = {
 }
 
 
+def rows_of(asked: Mapping[str, Mapping[str, Any]]) -> dict[str, ReadingRow]:
+    """Our rows and the paper's, then what else `kvqae.read.rows` asks for, said by its settings.
+
+    Args:
+        asked: {row: its settings}.
+    """
+    further = {}
+    for name, row in asked.items():
+        if name not in READING_ROWS:
+            number = row["passages"]
+            passages = "number of passages chosen on validation" if number == "validation" else f"top {number}"
+            oracle = f", {row['oracle']} oracle" if row.get("oracle", "none") != "none" else ""
+            weighted = ", weighted" if row.get("weighted") else ""
+            label = f"{name}: {row['model'].replace('_', ' ')} reader on {row['run']}, {passages}{oracle}{weighted}"
+            further[name] = ReadingRow(label=label)
+    return READING_ROWS | further
+
+
 def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> list[float]:
     """How far F1 and EM may be from a published row, in points: by its standard deviations where it has some."""
     if "deviations" in row:
