@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -22,8 +22,9 @@ from trivium.page.reproduction import read_cells, read_log
 class PageParameters(Parameters):
     """Section `report`: the page has nothing of its own to choose."""
 
-    elsewhere: ClassVar = {"portable": "run.portable"}
+    elsewhere: ClassVar = {"portable": "run.portable", "prompted_readers": "kvqae.prompted_readers"}
     portable: Portable = Field(description="How the numbers were computed")
+    prompted_readers: dict[str, dict[str, Any]] = Field(description="Models behind an endpoint, one part a model")
 
 
 def main(
@@ -42,7 +43,7 @@ def main(
 
     A section whose part is not there names the stage that makes it.
     """
-    articles = read_articles(parts)
+    articles = read_articles(parts, {"kvqae.prompted_readers": parameters.prompted_readers})
     for article in articles:
         name = article["pipeline"]
         judged = list(judge(name, kept(thorough, name)))

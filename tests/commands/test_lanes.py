@@ -315,6 +315,17 @@ def test_the_page_is_made_of_the_sections_that_there_are(project):
     assert page(project) == ["construction", "retrieval", "sizes"]
 
 
+def test_what_a_member_of_a_family_made_goes_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = [Path("metrics/report/parts/kvqae/prompted") / name for name in ("a.json", "b.json")]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    assert lanes.remove_parts({"kvqae-page_prompted@a", "kvqae-page_sizes"})
+    assert [file.exists() for file in files] == [False, True]
+    assert not lanes.remove_parts({"kvqae-page_prompted@a"})
+
+
 def test_the_construction_is_a_pipeline_that_others_do_not_need(project, capsys):
     sections(project)
     (project / "params.yaml").write_text("world: {kvqae: hub}\n")

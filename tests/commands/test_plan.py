@@ -300,3 +300,12 @@ def test_command_prints_a_table():
     assert done.returncode == 0, done.stderr
     assert "kvqae-passages" in done.stdout
     assert "total" in done.stdout
+
+
+def test_a_cell_that_a_scale_completes_must_be_there(tmp_path):
+    params = Path("params.yaml").read_text(encoding="utf-8")
+    line = next(each for each in params.splitlines() if each.startswith("    coco_clip_zero_shot_0:"))
+    (tmp_path / "params.yaml").write_text(params.replace(f"{line}\n", ""), encoding="utf-8")
+    said = r"'coco_clip_zero_shot_0': a cell lacks a setting; .*got \{'queries': 'lama'\}; expected dataset"
+    with pytest.raises(BadInput, match=said):
+        plan_files(tmp_path / "params.yaml", Path("dvc.yaml"), Path("scales/workstation.yaml"), 2)

@@ -62,7 +62,7 @@ def test_the_digests_have_dvcs_names(tmp_path):
 
 def test_it_can_be_read():
     lines = (ROOT / "dvc.yaml").read_text().splitlines()
-    assert len(lines) < 1340
+    assert len(lines) < 1350
     assert [number for number, line in enumerate(lines, 1) if len(line) > 120] == []
     lines = (ROOT / "params.yaml").read_text().splitlines()
     assert len(lines) < 400
@@ -168,7 +168,12 @@ def test_one_name_everywhere(name):
 def test_every_part_of_the_page_is_a_stage_that_names_all_it_reads():
     """But for metrics of cells, which the folder holds: what is listed comes after the stages that write them."""
     parts = {stage_of(name, part): (name, part) for name, article in ARTICLES.items() for part in article.parts}
-    assert {name for name in STAGES if "-page_" in name} == set(parts)
+    families = {stage_of(name, part): (name, part) for name, article in ARTICLES.items() for part in article.families}
+    assert {name for name in STAGES if "-page_" in name} == {*parts, *families}
+    for stage, (name, part) in families.items():
+        assert GRAPH[stage]["foreach"] == f"${{{ARTICLES[name].families[part]}}}"
+        assert STAGES[stage]["outs"] == [f"metrics/report/parts/{name}/{part}/${{key}}.json"]
+        assert ARTICLES[name].families[part] in STAGES["report"]["params"]
     for stage, (name, part) in parts.items():
         assert STAGES[stage]["outs"] == [f"metrics/report/parts/{name}/{part}.json"]
         assert set(undeclared(stage)) <= {f"metrics/{name}"}, stage

@@ -1,6 +1,7 @@
 """The commands of docs/tutorials/, as pasted, in a built project; `make` would build it again."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,9 @@ def test_what_tutorials_ask_of_make_is_there():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEAVES)
 def test_a_tutorial_runs_as_pasted(clone, name):
+    clone.run("python", "-m", "stages.code")  # as the `make` before it leaves it
+    if name == "real-data":
+        shutil.copy(ROOT / "params.yaml", clone.folder)
     said = {
         command.split("\n")[0]: clone.run("bash", "-ec", command)
         for command in commands((TUTORIALS / f"{name}.md").read_text("utf-8"))

@@ -85,7 +85,7 @@ def render(
     metrics: dict[str, float] = {}
     for part in ARTICLES[pipeline].parts:
         metrics |= render_part(pipeline, part, arguments, out, settings.get(part))
-    (article,) = (each for each in read_articles(out) if each["pipeline"] == pipeline)
+    (article,) = (each for each in read_articles(out, {}) if each["pipeline"] == pipeline)
     assert article["missing"] == []
     return metrics, article
 

@@ -267,6 +267,10 @@ def reasons(lane: Lane) -> dict[str, str]:
 def remove_parts(stages: Collection[str]) -> bool:
     """Take from the page what these stages made, an earlier run's; whether there was anything."""
     found = [file for file in PARTS.glob("*/*.json") if stage_of(file.parent.name, file.stem) in stages]
+    members = {
+        f"{stage_of(file.parents[1].name, file.parent.name)}@{file.stem}": file for file in PARTS.glob("*/*/*.json")
+    }
+    found += [file for stage, file in members.items() if stage in stages]
     for file in found:
         file.unlink()
     return bool(found)

@@ -219,6 +219,9 @@ def _path(entry: Any, cell: Mapping[str, Any], used: Used) -> str:
         else:
             node = cell[name]
         for place in places:
+            if isinstance(node, Mapping) and place not in node:
+                raise BadInput("a cell lacks a setting; a scale changes cells that the parameters have",
+                               field=str(cell.get("key", match[1])), got=dict(node), expected=place)  # fmt: skip
             node = node[int(place) if isinstance(node, list) else place]
         return str(node)
 

@@ -142,7 +142,7 @@ def write_result(
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
     """The page's sections `{id, title, html}` that show what was found; their HTML is escaped already."""
-    found = {article["pipeline"]: article for article in read_articles(copy / "metrics" / "report" / "parts")}
+    found = {article["pipeline"]: article for article in read_articles(copy / "metrics" / "report" / "parts", {})}
     if pipeline not in found:
         return []
     parts = {f"{pipeline}-{name}": ARTICLES[pipeline].sections[name][1] for name in SECTIONS[pipeline]}

@@ -1,11 +1,12 @@
 """What the page consists of: an article a pipeline, its sections in their order, and the part that makes each.
 
 A part is a stage of its own, `{article}-page_{part}`, for the sections that read the same files. It writes
-`{article}/{part}.json` by `write_part`; the shell, stage `report`, asks `read_articles` for those that exist.
+`{article}/{part}.json` by `write_part`; the shell, stage `report`, asks `read_articles` for those that exist. Of a part
+that is a family each member writes `{article}/{part}/{member}.json`.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ class Article:
         sections: id → title and part, in their order.
         folded: sections that are closed at first: what few readers look for.
         optional: sections that a part leaves out where there is nothing to show.
+        families: parts that any number of members make, or none: then their sections are not there. Part → where
+            `params.yaml` lists the members.
     """
 
     title: str
@@ -34,11 +37,12 @@ class Article:
     sections: Mapping[str, tuple[str, str]]
     folded: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
+    families: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> list[str]:
-        """Each once, in the order of the first section that it makes; on a GPU their stages run in this order."""
-        return list(dict.fromkeys(part for _, part in self.sections.values()))
+        """Each once but families, in the order of their first sections; on a GPU their stages run in this order."""
+        return list(dict.fromkeys(part for _, part in self.sections.values() if part not in self.families))
 
     def made_by(self, part: str) -> set[str]:
         """What a part makes: sections, and what stands first."""
@@ -59,6 +63,7 @@ ARTICLES = {
             "table-5": ("Table 5: re-ranking by the image, article level", "reranking"),
             "table-6": ("Table 6: re-ranking by text and image, passage level", "reranking"),
             "table-7": ("Table 7: reading", "reading"),
+            "prompted": ("Models behind an endpoint", "prompted"),
             "figure-4": ("Figure 4: lexical overlap", "lexical_overlap"),
             "gallery": ("Figure 5: questions and their first results", "gallery"),
             "difficulty": ("What makes questions hard", "difficulty"),
@@ -69,6 +74,7 @@ ARTICLES = {
         },
         frozenset({"table-2", "table-4", "table-5", "difficulty", "overlap", "table-1", "construction", "sizes"}),
         frozenset({"overlap"}),
+        {"prompted": "kvqae.prompted_readers"},
     ),
     "decorrelation": Article(
         "Decorrelation: does image-text retrieval look at the image, or say what usually stands together",
@@ -123,12 +129,16 @@ def stage_of(article: str, part: str) -> str:
     return f"{article}-page_{part}"
 
 
-def read_articles(folder: Path) -> list[dict[str, Any]]:
+def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
     """The articles as the page shows them: `{pipeline, title, question, world, claim, picture, sections, missing}`.
 
     A section, `{id, title, html, folded}`, whose part is not there says so, and what makes it; an article without any
     part is left out. `claim` and `picture` are HTML, None where their parts are not there; `missing` are the stages of
     the parts that are not there.
+
+    Args:
+        folder: of the parts.
+        members: where families are listed → the members in use; what others have left is not shown.
 
     Raises:
         BadInput: a part lacks a section, has one that the page does not know, or is none.
@@ -141,8 +151,13 @@ def read_articles(folder: Path) -> list[dict[str, Any]]:
             continue
         sections = []
         for section, (title, part) in article.sections.items():
-            made = parts[part]
-            html = _absent(name, part) if made is None else made["sections"].get(section)
+            if part in article.families:
+                html = _members_html(
+                    folder / name / part, article, part, section, members.get(article.families[part], ())
+                )
+            else:
+                made = parts[part]
+                html = _absent(name, part) if made is None else made["sections"].get(section)
             if html is not None:
                 folded = section in article.folded
                 sections.append({"id": f"{name}-{section}", "title": title, "html": html, "folded": folded})
@@ -168,6 +183,12 @@ def _absent(article: str, part: str) -> str:
     """What stands in place of a section that is not there."""
     template = environment().get_template("absent.html")
     return template.render(stage=stage_of(article, part), pipeline=OTHER_PIPELINES.get((article, part)))
+
+
+def _members_html(folder: Path, article: Article, part: str, section: str, members: Collection[str]) -> str | None:
+    """What the members of a family have made of a section, in their order; None where nobody has."""
+    made = [_read(folder / f"{member}.json", article, part) for member in members]
+    return "".join(each["sections"][section] for each in made if each is not None) or None
 
 
 def _read(file: Path, article: Article, part: str) -> dict[str, Any] | None:

@@ -88,7 +88,7 @@ def read_table_of_csv(path, column):
 
 
 def sections_of(world):
-    (article,) = read_articles(world / "parts")
+    (article,) = read_articles(world / "parts", {})
     return {each["id"]: each["html"] for each in article["sections"]}
 
 

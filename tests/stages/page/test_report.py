@@ -38,9 +38,9 @@ def whole(folder):
             written(folder, pipeline, part)
 
 
-def assembled(folder):
+def assembled(folder, *prompted_readers):
     main(
-        PageParameters(portable="intel"),
+        PageParameters(portable="intel", prompted_readers={reader: {} for reader in prompted_readers}),
         None,
         parts=folder / "parts",
         thorough=folder / "thorough",
@@ -56,7 +56,8 @@ def test_every_section_stands_in_its_place_and_titles_are_escaped(tmp_path, caps
     whole(tmp_path)
     found = assembled(tmp_path)
     for name, article in ARTICLES.items():
-        html, ids = found[name], [f"{name}-{section}" for section in article.sections]
+        made = [section for section, (_, part) in article.sections.items() if part not in article.families]
+        html, ids = found[name], [f"{name}-{section}" for section in made]
         assert re.findall(r'<section id="([^"]+)"', html) == ids
         for section in ids:
             assert html.count(f'href="#{section}"') == 1
@@ -96,7 +97,7 @@ def test_what_is_not_there_names_what_makes_it(tmp_path, capsys):
         (tmp_path / f"parts/kvqae/{part}.json").unlink()
     html = assembled(tmp_path)["kvqae"]
     sections = {each.split('"')[0]: each for each in html.split('<section id="')[1:]}
-    assert len(sections) == len(ARTICLES["kvqae"].sections)
+    assert len(sections) == len(ARTICLES["kvqae"].sections) - 1  # nobody is listed who makes `prompted`
     assert "<code>dvc repro kvqae-page_reading</code>" in sections["kvqae-table-7"]
     for section in ("kvqae-table-1", "kvqae-construction"):
         assert "<code>make repro P=construction</code>" in sections[section]
@@ -119,6 +120,19 @@ def test_a_section_that_may_be_left_out_is_not_missing(tmp_path):
     whole(tmp_path)
     written(tmp_path, "kvqae", "reranking", **{"table-5": "5", "table-6": "6"})
     assert 'id="kvqae-overlap"' not in assembled(tmp_path)["kvqae"]
+
+
+def test_the_members_of_a_family_that_are_listed_stand_below_each_other(tmp_path):
+    whole(tmp_path)
+    for member in ("a", "b", "gone"):
+        written(tmp_path, "kvqae", f"prompted/{member}", prompted=f"<p>{member}</p>")
+    html = assembled(tmp_path, "b", "to_come", "a")["kvqae"]
+    section = html.split('<section id="kvqae-prompted"')[1].split("</section>")[0]
+    assert re.findall("<p>(.*?)</p>", section) == ["b", "a"]
+    assert 'id="kvqae-prompted"' not in assembled(tmp_path)["kvqae"]
+    write_json(tmp_path / "parts/kvqae/prompted/a.json", {"world": "sample", "sections": {"other": ""}})
+    with pytest.raises(BadInput, match=r"prompted/a.json: a part of the page lacks sections; got \['prompted'\]"):
+        assembled(tmp_path, "a")
 
 
 @pytest.mark.parametrize(

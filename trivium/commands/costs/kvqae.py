@@ -63,6 +63,7 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
     compared = _compared(used, world)
     java = used("kvqae.lucene.heap_gib") + 2  # and Python beside it
     settings = len(grid(used("kvqae.bm25_search.k1_step"), used("kvqae.bm25_search.b_step")))
+    page = ARTICLES["kvqae"]
     return {
         "kvqae-world": world.raw,
         "kvqae-triviaqa": Row(
@@ -235,6 +236,7 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             teraflop=world.images * 12 * 2 * 38e6 * 1e-12,
             core_hours=0.01 + world.images * world.viquae_questions * 512 * 2e-11 / 3600,
         ),
+        "kvqae-brought_runs": Row(memory=2 + world.kb_passages * 8e-9, core_hours=0.01),
         "kvqae-tune_fusion": Row(
             memory=2,
             core_hours=0.02,
@@ -356,7 +358,7 @@ def kvqae_costs(used: Used, cores: int) -> dict[str, Row]:
             * world.text_parameters
             * 1e-12,
         ),
-        **dict.fromkeys((stage_of("kvqae", part) for part in ARTICLES["kvqae"].parts), Row(memory=1)),
+        **dict.fromkeys((stage_of("kvqae", part) for part in (*page.parts, *page.families)), Row(memory=1)),
         "kvqae-read_prompted": Row(  # the endpoint computes elsewhere
             memory=2 + world.viquae_questions * world.words * 6e-8,
             disk=0.01,

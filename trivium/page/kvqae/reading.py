@@ -118,6 +118,20 @@ def _lists_read(metrics: Mapping[str, float], published: Mapping[str, Any], *, s
     return {"ours": ours, "paper": paper["values"], "verdict": verdict}
 
 
+SEES = {"passages": "passages", "picture": "the picture", "both": "passages and the picture"}
+
+
+def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> str:
+    """What a model behind an endpoint answered: its words as they are, measured, and what they cost.
+
+    Args:
+        reader: what stage `read_prompted` says of the model.
+        metrics: of the stage.
+    """
+    template = environment().get_template("kvqae_prompted.html")
+    return template.render(reader=reader, sees=SEES[reader["sees"]], metrics=metrics)
+
+
 SWEPT = {"few_shot_fused_chosen": "initial list", "few_shot_reranked_chosen": "re-ranked list"}
 
 

@@ -1,0 +1,31 @@
+"""Stage `kvqae-page_prompted`. What a model behind an endpoint answers, on the page: one cell a model."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from trivium.files.tables import read_json
+from trivium.harness.parameters import Parameters
+from trivium.harness.stage import Context, run_stage
+from trivium.page.common import write_part
+from trivium.page.kvqae.reading import prompted_html
+from trivium.page.kvqae.smaller_base import noted
+
+
+class PromptedPageParameters(Parameters):
+    """Section `kvqae.page.prompted`."""
+
+    elsewhere: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
+    world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
+
+
+def main(parameters: PromptedPageParameters, context: Context, *, answered: Path, measured: Path, out: Path) -> None:
+    """Render what stage `read_prompted` found of a model; `answered` holds its `reader.json`."""
+    sections = {"prompted": prompted_html(read_json(answered / "reader.json"), read_json(measured))}
+    write_part(out, parameters.world, noted(sections, parameters.base))
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page.prompted", PromptedPageParameters)
