@@ -72,10 +72,7 @@ def main(
     out_tables: Path,
     out_per_query: Path,
 ) -> dict[str, float]:
-    """Measure every block; `text_runs`, `image_runs`, `brought` and `fused` hold a folder a row.
-
-    A brought run without test questions has no row.
-    """
+    """Measure every block; runs and `fused` hold a folder a row, as has a `brought` run with test questions."""
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     questions = subsets(read_table(routing, ["question", "face", "human"]))

@@ -19,6 +19,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from dvc.repo import Repo
 from PIL import Image
 from selenium.webdriver.common.by import By
@@ -254,6 +255,17 @@ def test_what_is_missing_is_named(built, tmp_path, monkeypatch):
         (tmp_path / name).symlink_to(built.folder / name)
     with pytest.raises(BadInput, match=r"models/kvqae/reader/few_shot/seed-0: not there: run `make repro` first"):
         Asker(tmp_path)
+
+
+def test_a_row_with_a_brought_run_cannot_be_asked(built, tmp_path, monkeypatch):
+    monkeypatch.setenv(PORTABLE, "intel")
+    tree = yaml.safe_load((built.folder / "params.yaml").read_text())
+    tree["kvqae"]["fuse"]["weights"]["brought_mine_image"] = {"brought_mine": 0.5, "clip": 0.5}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree))
+    shutil.copy(built.folder / "dvc.lock", tmp_path)
+    Repo.init(str(tmp_path), no_scm=True).close()
+    with pytest.raises(BadInput, match=r"a row with a brought run, .*got \['brought_mine'\]"):
+        Asker(tmp_path, "brought_mine_image")
 
 
 def test_passages_cut_anew_are_never_answered_from_against_old_vectors(built, clone, asked, monkeypatch):

@@ -66,10 +66,7 @@ class FuseParameters(Parameters):
         encoders = tuple(others.data.get("image_encoders", ENCODERS))
         names = tuple(map(system_of, others.data.get("name_encoders", {})))
         brought = tuple(dict.fromkeys(filter(is_brought, (name for row in weights.values() for name in row))))
-        further = (
-            *others.data.get("text_encoders", TEXT_ENCODERS),
-            *brought,
-        )  # the stage looks whether these are there
+        further = (*others.data.get("text_encoders", TEXT_ENCODERS), *brought)  # the stage looks for the brought ones
         rows = ROWS | {f"{name}_image": (name,) for name in further}
         _same_names("row", weights, ROWS, rows)
         for row, texts in ((row, rows[row]) for row in weights):
