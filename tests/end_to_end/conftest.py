@@ -96,13 +96,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.fixture
-def clone(built: Project, tmp_path: Path) -> Project:
+def clone_of(built: Project, folder: Path) -> Project:
     """A git clone of the built project that shares its DVC cache, with everything checked out."""
-    project = Project(tmp_path / "clone")
-    built.run("git", "clone", "-q", str(built.folder), str(project.folder))
+    project = Project(folder)
+    built.run("git", "clone", "-q", str(built.folder), str(folder))
     project.run("git", "config", "user.email", "test@example.org")
     project.run("git", "config", "user.name", "Test")
     project.run("dvc", "cache", "dir", "--local", str(built.folder / ".dvc" / "cache"))
     project.run("dvc", "checkout", "-q")
     return project
+
+
+@pytest.fixture
+def clone(built: Project, tmp_path: Path) -> Project:
+    """Such a clone for one test."""
+    return clone_of(built, tmp_path / "clone")

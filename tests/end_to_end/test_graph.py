@@ -10,7 +10,7 @@ import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
-from tests.end_to_end.conftest import Project
+from tests.end_to_end.conftest import Project, clone_of
 from tests.end_to_end.test_dvc_yaml import STAGES
 from tests.page.outline import PAGES
 
@@ -151,8 +151,15 @@ def test_s3_remote(clone, monkeypatch):
 WEIGHT = "kvqae.fuse.weights.dpr_few_shot_image.arcface"
 
 
-def test_a_weight_reruns_only_fusion_and_what_follows(clone):
-    output = clone.run("dvc", "exp", "run", "-n", "heavier-faces", "-S", f"{WEIGHT}=0.65")
+@pytest.fixture(scope="module")
+def heavier_faces(built, tmp_path_factory):
+    """A clone after an experiment with another weight, and what DVC said."""
+    project = clone_of(built, tmp_path_factory.mktemp("heavier_faces") / "clone")
+    return project, project.run("dvc", "exp", "run", "-n", "heavier-faces", "-S", f"{WEIGHT}=0.65")
+
+
+def test_a_weight_reruns_only_fusion_and_what_follows(heavier_faces):
+    _, output = heavier_faces
     ran = {name.split("@")[0] for name in stages_run(output)}
     assert "kvqae-fuse" in ran
     assert ran <= {
@@ -190,10 +197,10 @@ def test_what_only_sections_show_renders_these_sections_alone(clone):
     assert shown <= set(stages_run(output)) <= shown | {"report"}
 
 
-def test_nothing_writes_into_the_cache(clone):
+def test_nothing_writes_into_the_cache(heavier_faces):
     """Outputs may be hard links to it: what a stage wrote in place would change what was kept of another run."""
-    clone.run("dvc", "exp", "run", "-S", "kvqae.fuse.weights.bm25_image.arcface=0.45")
-    kept = list(Path(clone.run("dvc", "cache", "dir").strip(), "files", "md5").glob("??/*"))
+    project, _ = heavier_faces
+    kept = list(Path(project.run("dvc", "cache", "dir").strip(), "files", "md5").glob("??/*"))
     assert kept
     digests = {path: hashlib.md5(path.read_bytes()).hexdigest() for path in kept}
     assert [path for path in kept if path.parent.name + path.name.removesuffix(".dir") != digests[path]] == []

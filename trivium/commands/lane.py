@@ -5,19 +5,11 @@ until the pipe is closed. While it waits it holds no lock of DVC's. A stage that
 """
 
 import os
-import secrets
-import shutil
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
-
-from trivium.commands.in_dvc import INSTALLED_AS
-from trivium.commands.in_dvc.parent import WARM_START
 
 PIPE = "TRIVIUM_LANE"  # its number, in a lane's environment
 PATIENCE = 0.3  # seconds; DVC looks for its free lock each sixth of it, by itself only twice a second
@@ -80,40 +72,12 @@ def clocked() -> list[float]:
     return took
 
 
-def has_gpu() -> bool:
-    """Whether NVIDIA's driver answers."""
-    return (
-        shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0
-    )
-
-
-def start_warm() -> None:
-    """Open the process that this lane's stages are forked from, see `in_dvc/warm_start.py`.
-
-    On Linux only, and where there is no GPU: CUDA does not work in forks of a process in which a library has looked for
-    it.
-    """
-    if sys.platform != "linux" or find_spec(INSTALLED_AS) is None or has_gpu():
-        return
-    address = f"trivium-{secrets.token_hex(16)}"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(f"\0{address}")
-        listening.listen()
-        subprocess.Popen(
-            [sys.executable, "-m", f"{INSTALLED_AS}.warm_start", str(listening.fileno()), str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[listening.fileno()],
-        )
-    os.environ[WARM_START] = address
-
-
 def main() -> NoReturn:
     """DVC with the arguments of this command."""
     from importlib import import_module
 
     from dvc.cli import main as dvc
 
-    start_warm()
     import_module("dvc.repo.reproduce")._reproduce = reproduce_handed  # type: ignore[attr-defined]
     import_module("dvc.lock").DEFAULT_TIMEOUT = PATIENCE  # type: ignore[attr-defined]
     raise SystemExit(dvc(sys.argv[1:]))

@@ -37,7 +37,8 @@ from dvc.lock import LockError
 from dvc.repo import Repo
 
 from trivium.commands.in_dvc.parent import ENDS_WITH
-from trivium.commands.lane import PIPE, Went, has_gpu
+from trivium.commands.in_dvc.warm_stages import has_gpu
+from trivium.commands.lane import PIPE, Went
 from trivium.commands.stage_queue import SHELL, StageQueue, expected, keep_seconds, left_out, lengths, read_seconds
 from trivium.errors import BadInput
 from trivium.harness.code.command import OWN_STAGE, write_code

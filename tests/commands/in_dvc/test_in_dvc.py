@@ -24,6 +24,10 @@ READ = {
     "dvc.dvcfile:Lockfile": "f3be351658e7",
     "dvc.rwlock:_edit_rwlock": "a0139e850b63",
     "dvc.repo.reproduce:collect_stages": "b0e1483d82f2",
+    "dvc.repo.experiments.executor.base:BaseExecutor._repro_and_track": "59200b55cbe1",
+    "dvc.repo.experiments.executor.base:BaseExecutor._get_top_level_paths": "7eb428d0bd45",
+    "dvc.repo.experiments.executor.base:BaseExecutor.reproduce": "5cdfe813d126",
+    "dvc.stage.utils:_get_stage_files": "79dcd2971e40",
     "dvc.repo.experiments.queue.workspace:WorkspaceQueue": "6dbc1ac2907a",
     "dvc.repo.experiments.queue.tempdir:TempDirQueue.get": "3f8a590e3d6e",
     "dvc.stage.cache:StageCache._load_cache": "3fc4ccc10114",
@@ -58,7 +62,11 @@ def test_dvc_is_what_our_parts_were_written_for(place):
 
 
 def test_every_part_says_which_module_waits_for_it():
-    parts = {file.stem for file in Path(in_dvc.__file__).parent.glob("*.py")} - {"__init__", "warm_start"}
+    parts = {file.stem for file in Path(in_dvc.__file__).parent.glob("*.py")} - {
+        "__init__",
+        "warm_start",
+        "warm_stages",
+    }
     assert set(in_dvc.REPLACED.values()) == parts
     assert all(any(place.startswith(f"{module}:") for place in READ) for module in in_dvc.REPLACED)
 
@@ -71,7 +79,7 @@ def test_the_installed_package_is_this_one():
 def test_it_waits_for_dvc_and_is_all_there_after():
     code = (
         "import sys; assert 'trivium_in_dvc' in sys.modules; assert not any(n.startswith('dvc') for n in sys.modules);"
-        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace, dulwich.file;"
+        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace, dvc.repo.experiments.executor.base, dulwich.file;"
         "watch = next(f for f in sys.meta_path if type(f).__name__ == 'Watch'); assert watch.waiting == {}, watch.waiting"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,15 +3,17 @@
 import os
 from pathlib import Path
 
+import dpath
+import pytest
 from dvc.dependency import param
 from dvc.fs import LocalFileSystem
 
 from tests.tiny_project import run, start
-from trivium.commands.in_dvc.parameter_memory import remembered
+from trivium.commands.in_dvc.parameter_memory import by_keys, remembered
 
 
 def test_parameters_are_read_through_what_is_replaced():
-    assert "load_path" in param.read_param_file.__code__.co_names
+    assert {"load_path", "dpath", "get"} <= {*param.read_param_file.__code__.co_names}
     assert LocalFileSystem().protocol == "local"
 
 
@@ -48,3 +50,30 @@ def test_dvc_sees_changes_as_before(tmp_path, monkeypatch):
     (folder / "params.yaml").write_text("a: 2\n")
     assert "Running stage 's1'" in run("dvc", "repro", folder=folder)
     assert (folder / "out-2").read_text() == "a: 2\n"
+
+
+VALUES = {"a": {"b": {"c": 1, "d": [2, {"e": 3}]}, "none": None, "empty": {}}, "a.b": 4, "x": 5, "7": 6, 8: 7}
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "a.b", "a.b.c", "a.b.d", "a.none", "a.empty", "x", "7", "8", "a.b.d.0", "a.b.d.1.e", "a.*.c", "?"]
+)
+def test_a_parameter_is_found_as_by_dvc(name):
+    def asked(get):
+        try:
+            return get(VALUES, name, separator=".")
+        except (KeyError, ValueError) as error:
+            return type(error)
+
+    assert asked(by_keys(dpath.get)) == asked(dpath.get)
+
+
+@pytest.mark.parametrize("name", ["y", "a.y", "a.b.c.y", "a.b.d.2", ""])
+def test_a_parameter_that_is_not_there_is_an_error_or_all_as_by_dvc(name):
+    def asked(get):
+        try:
+            return get(VALUES, name, separator=".")
+        except (KeyError, IndexError) as error:
+            return type(error)
+
+    assert asked(by_keys(dpath.get)) == asked(dpath.get)

@@ -165,6 +165,39 @@ def test_a_kill_of_what_dvc_has_started_ends_the_fork(lane, number):
     assert lane.seen()[0], "the next stage is forked as ever"
 
 
+def test_an_interruption_ends_stages_and_not_what_they_are_forked_from(lane):
+    lane.run("tells", "0")
+    lane.server.send_signal(signal.SIGINT)  # as a terminal sends it to all
+    waiting = lane.start("sleeps")
+    fork_of(lane).send_signal(signal.SIGINT)
+    _, error = waiting.communicate(timeout=5)
+    assert waiting.returncode == 1
+    assert error.endswith("KeyboardInterrupt\n")
+    assert lane.run("tells", "0")[0] == 0
+    assert lane.seen()[0]
+
+
+def test_stages_of_any_dvc_are_forked_one_from_the_other(lane, monkeypatch):
+    folder = lane.folder
+    stages = {"code": "python -m stages.tells 0", "other": "python -m stages.other", "shell": "echo a > shell.txt"}
+    graph = "".join(
+        f"  {name}: {{cmd: '{command}', always_changed: true, outs: [{{{name}.txt: {{cache: false}}}}]}}\n"
+        for name, command in stages.items()
+    )
+    (folder / "dvc.yaml").write_text(f"stages:\n{graph}")
+    tells = "import os\nimport yaml\nopen('{0}.txt', 'w').write(str(os.getppid()))\n"
+    (folder / "stages" / "tells.py").write_text(tells.format("code"))
+    (folder / "stages" / "other.py").write_text(tells.format("other"))
+    (folder / "stages" / "__init__.py").touch()
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    subprocess.run(["dvc", "init", "-q"], cwd=folder, check=True)
+    subprocess.run(["dvc", "repro"], cwd=folder, check=True, capture_output=True)
+    parents = {(folder / f"{name}.txt").read_text() for name in ("code", "other")}
+    assert len(parents) == 1
+    wait_for(lambda: not psutil.pid_exists(int(*parents)), 5)
+
+
 def test_a_killed_fork_is_a_killed_stage(lane):
     waiting = lane.start("sleeps")
     fork_of(lane).kill()
@@ -185,9 +218,8 @@ def test_forks_are_killed_with_the_process_they_come_from(lane):
 
 def test_what_forks_ends_with_its_lane(tmp_path):
     code = (
-        f"import os, sys, time; sys.path.insert(0, {str(ROOT)!r}); from trivium.commands import lane; "
-        "lane.has_gpu = lambda: False; lane.start_warm();"
-        f"print(os.environ[{WARM_START!r}], flush=True); time.sleep(300)"
+        f"import time; from {INSTALLED_AS} import warm_stages; warm_stages.has_gpu = lambda: False;"
+        f"print(warm_stages.environment()[{WARM_START!r}], flush=True); time.sleep(300)"
     )
     with opened(tmp_path / "project", served=False) as found:
         mother = subprocess.Popen([sys.executable, "-c", code], cwd=found.folder, stdout=subprocess.PIPE, text=True)

@@ -12,7 +12,7 @@ WARM_START = "TRIVIUM_WARM_START"  # address of the process that a stage may be 
 
 
 def install(run: Any) -> None:
-    """Let every stage know its DVC.
+    """Let every stage know its DVC, and what it may be forked from.
 
     Args:
         run: the module `dvc.stage.run`.
@@ -22,6 +22,10 @@ def install(run: Any) -> None:
     def prepare_kwargs(stage: Any, run_env: Any = None) -> dict[str, Any]:
         kwargs: dict[str, Any] = prepare(stage, run_env=run_env)
         kwargs["env"][ENDS_WITH] = str(os.getpid())
+        if "-m stages." in str(stage.cmd):
+            from . import warm_stages
+
+            kwargs["env"] |= warm_stages.environment()
         return kwargs
 
     run.prepare_kwargs = prepare_kwargs

@@ -1,16 +1,16 @@
-"""Stages of a lane start as forks of a process that has loaded what the stages before them imported.
+"""Stages start as forks of a process that has loaded what the stages before them imported.
 
-torch and transformers take seconds to import, and a run of the graph starts more than a hundred stages. `trivium lanes`
-opens one such process a lane. DVC starts a stage as ever, `python -m stages.…`. Before that Python imports anything, it
-hands its command, environment and output over (`hand_over`), and waits: what DVC sees, and what a kill hits, is the
-process that DVC has started. When it ends first, its fork is killed; a fork is killed with the process it comes from,
-and that one with its lane.
+torch and transformers take seconds to import, and a run of the graph starts more than a hundred stages. Each DVC, also
+that of a lane, opens one such process with its first stage. DVC starts a stage as ever, `python -m stages.…`. Before
+that Python imports anything, it hands its command, environment and output over (`hand_over`), and waits: what DVC sees,
+and what a kill hits, is the process that DVC has started. When it ends first, its fork is killed; a fork is killed with
+the process it comes from, and that one with its DVC.
 
 Nothing of the project is imported before a fork, so that a stage runs the code that lies there when it starts. What
 libraries a stage has imported, the process imports after it, with the settings that the stage had made in the
 environment. A stage starts by itself, as ever, where it would not be the same: with another interpreter or another
 `params.yaml` (libraries read the settings of `run.portable` as they are loaded), or once a library has started a
-thread, which a fork would lose. Linux only.
+thread, which a fork would lose. `warm_stages.py` opens the process.
 """
 
 import atexit
@@ -97,6 +97,7 @@ class Fork:
 
     def run(self) -> int:
         """Be that process, `python -m module arguments`; the code that it ends with."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ.clear()
         os.environ.update(self.environment)
         os.chdir(self.folder)
@@ -128,6 +129,7 @@ def serve(listening: socket.socket, parameters: Path = Path("params.yaml")) -> F
         SystemExit: a fork would not be what the stage would be by itself.
     """
     status = _status(parameters)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal it reaches all; this process ends with its DVC
     while True:
         connection, _ = listening.accept()
         with connection:
