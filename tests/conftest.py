@@ -1,5 +1,6 @@
 """What tests share: the folder of real data, a stage run in a scratch folder."""
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,12 @@ def skipped_line(reports: Iterable[Any], markers: str) -> str:
     parts = [f"{count} × {reason}" for reason, count in reasons.most_common()]
     parts += [f"what is not '{markers}'"] if markers else []
     return f"not run: {'; '.join(parts)}" if parts else ""
+
+
+def pytest_collection_finish() -> None:
+    """What has been loaded stays until the end: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -75,11 +75,12 @@ def test_fresh_metrics_do_not_change_the_tree(built):
     assert built.run("git", "status", "--porcelain") == ""
 
 
-def cached_outputs(project: Project) -> list[Path]:
-    """What only DVC keeps: the outputs in dvc.lock that git does not track."""
+def cached_outputs(project: Project, pipeline: str = "") -> list[Path]:
+    """What only DVC keeps: the outputs in dvc.lock, of a pipeline or of all, that git does not track."""
     lock = yaml.safe_load((project.folder / "dvc.lock").read_text())
     tracked = set(project.run("git", "ls-files", "-z").split("\0"))
-    paths = [out["path"] for stage in lock["stages"].values() for out in stage.get("outs", [])]
+    stages = [stage for name, stage in lock["stages"].items() if name.startswith(pipeline)]
+    paths = [out["path"] for stage in stages for out in stage.get("outs", [])]
     return [project.folder / path for path in paths if path not in {*tracked, "code.yaml"}]  # made anew by each run
 
 
@@ -90,20 +91,22 @@ def remove(path: Path) -> None:
         path.unlink()
 
 
-def pushed_wiped_and_pulled(project, *remote_setup):
+def pushed_wiped_and_pulled(project, *remote_setup, pipeline=""):
     """Push, remove cache and outputs, pull; what is missing then, and the stages that run again."""
     for command in remote_setup:
         project.run("dvc", *command)
-    project.run("dvc", "push", "-q", "--run-cache")
+    names = sorted(yaml.safe_load((project.folder / "dvc.lock").read_text())["stages"])
+    targets = [name for name in names if pipeline and name.startswith(pipeline)]
+    project.run("dvc", "push", "-q", "--run-cache", *targets)
     project.run("dvc", "cache", "dir", "--local", str(project.folder / ".dvc" / "cache"))
     shutil.rmtree(project.folder / ".dvc" / "cache", ignore_errors=True)
-    outputs = cached_outputs(project)
+    outputs = cached_outputs(project, pipeline)
     assert {path.relative_to(project.folder).parts[0] for path in outputs} == {"data", "models", "metrics"}
     for path in outputs:
         remove(path)
-    project.run("dvc", "pull", "-q", "--run-cache")
+    project.run("dvc", "pull", "-q", "--run-cache", *targets)
     missing = [path for path in outputs if not path.exists()]  # before `dvc repro` restores what it can by itself
-    return missing, stages_run(project.run("dvc", "repro"))
+    return missing, stages_run(project.run("dvc", "repro", *targets))
 
 
 def test_cached_outputs_are_those_that_git_does_not_track(tmp_path):
@@ -130,6 +133,7 @@ def test_directory_remote(clone, tmp_path):
 
 
 def test_s3_remote(clone, monkeypatch):
+    """One pipeline by name: the server, a Python program, takes as long for each file as the rest does for ten."""
     server = ThreadedMotoServer(port=0)
     server.start()
     try:
@@ -143,24 +147,28 @@ def test_s3_remote(clone, monkeypatch):
             ("remote", "add", "--local", "-d", "s3", "s3://trivium/cache"),
             ("remote", "modify", "--local", "s3", "endpointurl", address),
         )
-        assert pushed_wiped_and_pulled(clone, *setup) == ([], [])
+        assert pushed_wiped_and_pulled(clone, *setup, pipeline="complexity-") == ([], [])
     finally:
         server.stop()
 
 
-WEIGHT = "kvqae.fuse.weights.dpr_few_shot_image.arcface"
-
-
 @pytest.fixture(scope="module")
-def heavier_faces(built, tmp_path_factory):
-    """A clone after an experiment with another weight, and what DVC said."""
-    project = clone_of(built, tmp_path_factory.mktemp("heavier_faces") / "clone")
-    return project, project.run("dvc", "exp", "run", "-n", "heavier-faces", "-S", f"{WEIGHT}=0.65")
+def experiment(built, tmp_path_factory):
+    """A clone after an experiment with a change in each pipeline, and the stages that it ran."""
+    project = clone_of(built, tmp_path_factory.mktemp("experiment") / "clone")
+    weight = "kvqae.fuse.weights.dpr_few_shot_image.arcface=0.65"
+    changes = (weight, "complexity.factors.f5.elements=3", "decorrelation.page.significance=0.01")
+    output = project.run("dvc", "exp", "run", "-n", "changed", *(word for each in changes for word in ("-S", each)))
+    return project, stages_run(output)
 
 
-def test_a_weight_reruns_only_fusion_and_what_follows(heavier_faces):
-    _, output = heavier_faces
-    ran = {name.split("@")[0] for name in stages_run(output)}
+def of_pipeline(stages, pipeline):
+    """Its stages, without the number of a cell, and those that show all pipelines."""
+    return {name.split("@")[0] for name in stages if name.startswith(f"{pipeline}-") or "-" not in name}
+
+
+def test_a_weight_reruns_only_fusion_and_what_follows(experiment):
+    ran = of_pipeline(experiment[1], "kvqae")
     assert "kvqae-fuse" in ran
     assert ran <= {
         "kvqae-fuse",
@@ -182,24 +190,22 @@ def test_a_weight_reruns_only_fusion_and_what_follows(heavier_faces):
     }
 
 
-def test_a_threshold_reruns_only_the_analysis(clone):
-    output = clone.run("dvc", "exp", "run", "-n", "more-elements", "-S", "complexity.factors.f5.elements=3")
-    ran = set(stages_run(output))
+def test_a_threshold_reruns_only_the_analysis(experiment):
+    ran = of_pipeline(experiment[1], "complexity")
     assert {"complexity-factors", "complexity-validate"} <= ran
     after = {f"complexity-{name}" for name in ("factors", "validate", "simulate", "partition")}
     shown = ("models", "factors", "instrument", "partitions", "examples", "sizes")
     assert ran <= after | {f"complexity-page_{part}" for part in shown} | {"headline", "report"}
 
 
-def test_what_only_sections_show_renders_these_sections_alone(clone):
-    output = clone.run("dvc", "exp", "run", "-n", "stricter", "-S", "decorrelation.page.significance=0.01")
+def test_what_only_sections_show_renders_these_sections_alone(experiment):
     shown = {f"decorrelation-page_{part}" for part in ("tables", "findings", "entities", "sizes")}
-    assert shown <= set(stages_run(output)) <= shown | {"report"}
+    assert shown <= of_pipeline(experiment[1], "decorrelation") <= shown | {"headline", "report"}
 
 
-def test_nothing_writes_into_the_cache(heavier_faces):
+def test_nothing_writes_into_the_cache(experiment):
     """Outputs may be hard links to it: what a stage wrote in place would change what was kept of another run."""
-    project, _ = heavier_faces
+    project, _ = experiment
     kept = list(Path(project.run("dvc", "cache", "dir").strip(), "files", "md5").glob("??/*"))
     assert kept
     digests = {path: hashlib.md5(path.read_bytes()).hexdigest() for path in kept}
