@@ -33,6 +33,23 @@ def test_every_command_has_a_main(command):
     assert callable(import_module(module_of(command)).main)
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_takes(command):
+    assert import_module(module_of(command)).parser().prog == f"trivium {command}"
+
+
+@pytest.mark.parametrize(("command", "extra"), [("kb", "kvqae"), ("odmap", "decorrelation"), ("plan", "all")])
+def test_a_package_that_is_not_installed_is_named_with_the_extra_that_has_it(command, extra, monkeypatch, capsys):
+    def missing(argv=None):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(import_module(module_of(command)), "main", missing)
+    with pytest.raises(SystemExit) as left:
+        main([command])
+    assert left.value.code == 1
+    assert capsys.readouterr().err == f"trivium {command}: torch is missing: pip install 'trivium[{extra}]'\n"
+
+
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_explains_itself_outside_a_project(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

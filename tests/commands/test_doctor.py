@@ -161,7 +161,10 @@ def test_a_pilot_wants_a_gpu_and_room(scale, findings, monkeypatch):
 
 
 def test_missing_program_and_package(findings, monkeypatch, project):
-    (project / "pyproject.toml").write_text('[project]\ndependencies = ["numpy>=2", "no-such-package[extra]>=1"]')
+    (project / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["numpy>=2"]\n[project.optional-dependencies]\n'
+        'kvqae = ["trivium[graph]", "no-such-package[extra]>=1"]\nmteb = ["another-one"]'
+    )
     monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
     monkeypatch.setattr(doctor, "find_uv", lambda: None)  # a checkout may have its own, in .uv
     found = findings(project)

@@ -288,24 +288,29 @@ def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, tok
         thread.join()
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Serve until Ctrl-C."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium ask-page", description="Open a page that answers questions about pictures."
     )
-    parser.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
-    parser.add_argument(
+    made.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
+    made.add_argument(
         "--host",
         default="127.0.0.1",
         help=f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}",
     )
-    parser.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
-    own = parser.add_argument_group("bases of your own, made by `trivium kb`")
+    made.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
+    own = made.add_argument_group("bases of your own, made by `trivium kb`")
     own.add_argument(
         "--kb", type=Path, action="append", metavar="FOLDER", help="a base that the page offers; may be repeated"
     )
     add_reader(own)
-    arguments = parser.parse_args(argv)
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serve until Ctrl-C."""
+    arguments = parser().parse_args(argv)
     prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
     host, port = arguments.host, arguments.port

@@ -35,8 +35,11 @@ COMMANDS = {
     "weaker-worlds": "measure decorrelation in worlds with weaker planted effects (make weaker)",
     "reproduced": "sign a run on real data: its numbers, commit and machine go into a log",
     "readme": "write the generated parts of README.md and docs/ again (make readme)",
+    "completion": "print what a shell needs to complete commands and options",
 }
-ANYWHERE = {"difficulty", "kb"}  # need no project
+ANYWHERE = {"completion", "difficulty", "kb"}  # need no project
+# What `pip install 'trivium[…]'` has to add for a command; `all` where it is not here.
+EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrelation"}
 OWN_BASE = "--kb"  # an option of some, with which they need none
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
@@ -95,4 +98,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"trivium: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     sys.argv = [f"trivium {command}", *rest]
-    import_module(module).main()
+    try:
+        import_module(module).main()
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get(command, "all")
+        print(f"trivium {command}: {error.name} is missing: pip install 'trivium[{extra}]'", file=sys.stderr)
+        raise SystemExit(1) from None

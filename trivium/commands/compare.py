@@ -76,11 +76,16 @@ def _fit(text: str, width: int) -> str:
     return text.ljust(width) if len(text) <= width else f"…{text[1 - width :]}"
 
 
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    return argparse.ArgumentParser(
+        prog="trivium compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the comparison."""
-    argparse.ArgumentParser(
-        prog="trivium compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args(argv)
+    parser().parse_args(argv)
     with Repo() as repo:
         folder = Path(repo.root_dir)
         made = repo.experiments.ls()

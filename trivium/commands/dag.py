@@ -104,14 +104,19 @@ def svg(drawn: nx.DiGraph, said: Mapping[str, str], pipeline: str) -> str:
     return FRAME.format(width=width, height=height, pipeline=pipeline, lines=lines, boxes=boxes)
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Write the picture."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium dag", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("pipeline", choices=ARTICLES, help="the pipeline to draw")
-    parser.add_argument("--out", type=Path, help="file of the picture (default: .work/dag/PIPELINE.svg)")
-    given = parser.parse_args(argv)
+    made.add_argument("pipeline", choices=list(ARTICLES), help="the pipeline to draw")
+    made.add_argument("--out", type=Path, help="file of the picture (default: .work/dag/PIPELINE.svg)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the picture."""
+    given = parser().parse_args(argv)
     out: Path = given.out or Path(".work") / "dag" / f"{given.pipeline}.svg"
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)

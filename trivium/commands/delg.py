@@ -95,11 +95,16 @@ def ask_for(root: Path, side: str) -> str:
     return "\n".join(told)
 
 
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    return argparse.ArgumentParser(
+        prog="trivium delg", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Write and tell."""
-    argparse.ArgumentParser(
-        prog="trivium delg", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args(argv)
+    parser().parse_args(argv)
     try:
         if not (Path.cwd() / LISTS).is_dir():
             raise BadInput(

@@ -43,6 +43,7 @@ MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK = 10  # GB
 SAMPLE_MEMORY = 6  # GiB
 PILOTS = ("pilot", "pilot_odmap")
+EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
 PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
 # `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
 SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
@@ -142,8 +143,10 @@ def _bits(processor: Path) -> Finding:
 def _packages(root: Path) -> Finding:
     """Whether the project's packages are there; looked for, not imported."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = (project.get("optional-dependencies", {}).get(name, []) for name in EXTRAS)
+    every = {each for some in (project["dependencies"], *extras) for each in some if not each.startswith("trivium[")}
     missing = []
-    for requirement in project["dependencies"]:
+    for requirement in sorted(every):
         name, _, marker = requirement.partition(";")
         name = re.split(r"[\[<>=! ]", name)[0]
         if "linux" in marker and sys.platform != "linux":
@@ -152,7 +155,7 @@ def _packages(root: Path) -> Finding:
             installed(name)
         except PackageNotFoundError:
             missing.append(name)
-    found = f"missing: {', '.join(missing)}" if missing else f"all {len(project['dependencies'])}"
+    found = f"missing: {', '.join(missing)}" if missing else f"all {len(every)}"
     return _need("packages", not missing, found, "run `make setup`")
 
 
@@ -357,11 +360,16 @@ def _answer(*command: str) -> str:
     return next(iter(done.stdout.splitlines()), "").strip()
 
 
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    return argparse.ArgumentParser(
+        prog="trivium doctor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the findings."""
-    argparse.ArgumentParser(
-        prog="trivium doctor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args(argv)
+    parser().parse_args(argv)
     try:
         findings = list(examine(Path.cwd()))
     except BadInput as error:

@@ -307,16 +307,21 @@ def needed(graph: nx.DiGraph, pipeline: str, *, without: set[str]) -> set[str]:
     return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", SHELL} & set(graph))
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Run one pipeline, or all; what fails is told at the end."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium lanes",
         description="Run the graph, or one pipeline and what it needs. Without a GPU several stages run at the same "
         "time. A stage that fails stops only the stages that need it; at the end you see what failed and why.",
         epilog="More about the order of stages: docs/using.md.",
     )
-    parser.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
-    pipeline = parser.parse_args(argv).pipeline
+    made.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one pipeline, or all; what fails is told at the end."""
+    pipeline = parser().parse_args(argv).pipeline
     for ending in ENDINGS[1:]:  # lanes are groups of their own: no terminal ends them
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with Repo() as repo:

@@ -269,25 +269,30 @@ def _hours(hours: float) -> str:
     return f"{hours * 60:.1f} min" if hours < 1 else f"{hours:.1f} h"
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Print the plan."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium plan", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
+    made.add_argument(
         "--scale",
         type=Path,
         help="a file of scales/ to merge over the parameters (default: the parameters as they are)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--machines",
         nargs="+",
         metavar="NxKIND",
         help="give the hours on these machines, such as 1xH200 8xA100 20x16cores",
     )
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file of parameters (%(default)s)")
-    parser.add_argument("--graph", type=Path, default=Path("dvc.yaml"), help="file of stages (%(default)s)")
-    arguments = parser.parse_args(argv)
+    made.add_argument("--params", type=Path, default=Path("params.yaml"), help="file of parameters (%(default)s)")
+    made.add_argument("--graph", type=Path, default=Path("dvc.yaml"), help="file of stages (%(default)s)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the plan."""
+    arguments = parser().parse_args(argv)
     cores = os.cpu_count() or 1
     try:
         if arguments.machines:

@@ -226,14 +226,19 @@ def filled(text: str, root: Path) -> str:
     return text
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium readme",
         description="Write the generated parts of README.md and docs/ again, from dvc.yaml and metrics/.",
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
-    check: bool = parser.parse_args(argv).check
+    made.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
+    check: bool = parser().parse_args(argv).check
     for page in map(Path, PAGES):
         old = page.read_text(encoding="utf-8")
         new = filled(old, Path.cwd())

@@ -110,17 +110,20 @@ def _git(root: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Write the entry."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium reproduced", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--scale", required=True, help="the scale that ran, the name of a file of scales/ without .yaml"
-    )
-    parser.add_argument("--by", required=True, help="the name of the person who signs")
-    parser.add_argument("--note", default="", help="what was unusual in this run")
-    given = parser.parse_args(argv)
+    made.add_argument("--scale", required=True, help="the scale that ran, the name of a file of scales/ without .yaml")
+    made.add_argument("--by", required=True, help="the name of the person who signs")
+    made.add_argument("--note", default="", help="what was unusual in this run")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the entry."""
+    given = parser().parse_args(argv)
     root = Path.cwd()
     try:
         require_scale(root, given.scale)

@@ -147,14 +147,19 @@ def _parse(yaml: YAML, text: str, path: Path) -> Any:
         raise BadInput(f"not YAML: {error}", file=path) from None
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Merge, and print each change."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--scale", type=Path, required=True, help="the file to merge, such as scales/paper.yaml")
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
-    arguments = parser.parse_args(argv)
+    made.add_argument("--scale", type=Path, required=True, help="the file to merge, such as scales/paper.yaml")
+    made.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Merge, and print each change."""
+    arguments = parser().parse_args(argv)
     try:
         changes = rescale(arguments.params, arguments.scale)
     except BadInput as error:

@@ -198,14 +198,19 @@ def in_world(root: Path, commit: str, runs: Sequence[ClaimRun]) -> None:
         with_claims(root, copy, each)
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Run what is out of date; each result is written when it is there, so that an interruption loses one at most."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
         prog="trivium thorough", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS), help="only these")
-    parser.add_argument("--list", action="store_true", help="only say what is out of date, and why")
-    arguments = parser.parse_args(argv)
+    made.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS), help="only these")
+    made.add_argument("--list", action="store_true", help="only say what is out of date, and why")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run what is out of date; each result is written when it is there, so that an interruption loses one at most."""
+    arguments = parser().parse_args(argv)
     root = Path.cwd()
     try:
         wanted, older = left(root, arguments.pipelines)

@@ -84,11 +84,16 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
     }
 
 
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    return argparse.ArgumentParser(
+        prog="trivium weaker-worlds", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run every world, as many side by side as there are cores, and write what was found."""
-    argparse.ArgumentParser(
-        prog="trivium weaker-worlds", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args(argv)
+    parser().parse_args(argv)
     root, started = Path.cwd(), time.perf_counter()
     commit = committed(root)
     copies = [root / ".work" / "thorough" / f"{commit[:12]}-weaker-{number}" for number in range(len(WORLDS))]

@@ -25,7 +25,8 @@ def install(run: Any) -> None:
         if "-m stages." in str(stage.cmd):
             from . import warm_stages
 
-            kwargs["env"] |= warm_stages.environment()
+            if address := warm_stages.address():
+                kwargs["env"][WARM_START] = address
         return kwargs
 
     run.prepare_kwargs = prepare_kwargs

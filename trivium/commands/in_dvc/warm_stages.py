@@ -12,30 +12,28 @@ import sys
 import threading
 from functools import cache
 
-from .parent import WARM_START
 
-
-def environment() -> dict[str, str]:
-    """What a stage needs in its environment to be forked; nothing where it starts by itself."""
+def address() -> str | None:
+    """Of the process that this DVC's stages are forked from; None where they start by themselves."""
     if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
-        return {}  # the process would end with another thread
+        return None  # the process would end with another thread
     return _opened()
 
 
 @cache
-def _opened() -> dict[str, str]:
+def _opened() -> str | None:
     if has_gpu():
-        return {}
-    address = f"trivium-{secrets.token_hex(16)}"
+        return None
+    name = f"trivium-{secrets.token_hex(16)}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(f"\0{address}")
+        listening.bind(f"\0{name}")
         listening.listen()
         subprocess.Popen(
             [sys.executable, "-m", f"{__package__}.warm_start", str(listening.fileno()), str(os.getpid())],
             stdin=subprocess.DEVNULL,
             pass_fds=[listening.fileno()],
         )
-    return {WARM_START: address}
+    return name
 
 
 def has_gpu() -> bool:

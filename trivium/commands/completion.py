@@ -1,0 +1,56 @@
+"""`trivium completion SHELL`: what a shell needs to complete commands, options and files.
+
+    trivium completion bash > ~/.local/share/bash-completion/completions/trivium
+
+The script knows the options of this version, and starts nothing: print it anew after an update.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import shtab
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
+        prog="trivium completion", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("shell", choices=SHELLS, help="the shell to print it for")
+    return made
+
+
+def script(commands: Mapping[str, str], shell: str) -> str:
+    """The script of a shell.
+
+    Args:
+        commands: name → its line, of every sub-command; its module's `parser` says what it takes.
+        shell: one of `SHELLS`.
+    """
+    root = argparse.ArgumentParser(prog="trivium")
+    added = root.add_subparsers()
+    for name, line in commands.items():
+        try:
+            takes: argparse.ArgumentParser = import_module(f"trivium.commands.{name.replace('-', '_')}").parser()
+        except ModuleNotFoundError:  # of an extra that is not installed
+            takes = argparse.ArgumentParser()
+        for action in takes._actions:
+            if action.type is Path:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        added.add_parser(name, parents=[takes], add_help=False, help=line, description=line)
+    return shtab.complete(root, shell)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the script."""
+    from trivium.commands.cli import COMMANDS
+
+    print(script(COMMANDS, parser().parse_args(argv).shell))
+
+
+if __name__ == "__main__":
+    main()
