@@ -1,0 +1,110 @@
+"""Measure what is missing of the parts, and write `metrics/bench/paper_size.json`."""
+
+import argparse
+import math
+import resource
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bench import harness
+from bench.paper_size.part import PARTS, Part, part_of
+from trivium.files.tables import read_json, write_json
+
+KEPT = Path(".work/bench/paper_size")
+TRIALS, LONG = 3, 600.0  # trials of each size; one where a trial takes so many seconds
+MOST_GIB, MOST_EXPONENT = 6.0, 1.1
+LOOKS = 0.05  # seconds between two looks at the memory
+
+
+def private_gib(process: psutil.Process) -> float:
+    """Anonymous memory of a process and its children now, GiB: what no file stands behind."""
+    kib = 0
+    for each in (process, *process.children(recursive=True)):
+        try:
+            status = Path(f"/proc/{each.pid}/status").read_text()
+        except OSError:  # it has ended
+            continue
+        if "RssAnon:" in status:
+            kib += int(status.split("RssAnon:")[1].split()[0])
+    return kib / 2**20
+
+
+def trial(part: Part, folder: Path) -> dict[str, float]:
+    """Processor seconds, seconds and the most private memory of one run over a folder's data.
+
+    Raises:
+        RuntimeError: it failed; its error is on stderr.
+    """
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started, most = time.perf_counter(), 0.0
+    process = psutil.Popen([sys.executable, "-m", "bench.paper_size.trial", part.name, str(folder)])
+    while process.poll() is None:
+        try:
+            most = max(most, private_gib(process))
+        except psutil.NoSuchProcess:
+            break
+        time.sleep(LOOKS)
+    if process.wait():
+        raise RuntimeError(f"{part.name} ended with {process.returncode}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"processor_seconds": spent, "seconds": time.perf_counter() - started, "private_gib": most}
+
+
+def measure(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, float]:
+    """Medians over the trials with so much data; from the file when it is there."""
+    file = kept / f"{part.name}-{size}.json"
+    if file.is_file():
+        return dict(read_json(file))
+    data = scratch / f"{part.name}-{size}"
+    shutil.rmtree(data, ignore_errors=True)  # of an interrupted rehearsal
+    try:
+        (data / "in").mkdir(parents=True)
+        print(f"{part.name}: making {size} {part.unit}", flush=True)
+        part.make(data / "in", size)
+        trials: list[dict[str, float]] = []
+        while len(trials) < TRIALS and not any(each["seconds"] > LONG for each in trials):
+            (data / "out").mkdir()
+            trials.append(trial(part, data))
+            shutil.rmtree(data / "out")
+            print(f"{part.name}, {size} {part.unit}: {trials[-1]}", flush=True)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+    found = {name: statistics.median(each[name] for each in trials) for name in trials[0]} | {"trials": len(trials)}
+    write_json(file, found)
+    return found
+
+
+def rehearse(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, Any]:
+    """Figures of a part, and how its processor seconds grow from a tenth of its data to all of it."""
+    tenth, whole = (measure(part, each, kept, scratch) for each in (size // 10, size))
+    exponent = math.log10(whole["processor_seconds"] / tenth["processor_seconds"])
+    holds = exponent <= MOST_EXPONENT and whole["private_gib"] <= MOST_GIB
+    print(f"{part.name}: n^{exponent:.2f}, {whole['private_gib']:.1f} GiB{'' if holds else ' TOO MUCH'}", flush=True)
+    return {"unit": part.unit, "size": size, "tenth": tenth, "whole": whole, "exponent": exponent, "holds": holds}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Rehearse the parts that are asked for, all by default."""
+    parser = argparse.ArgumentParser(prog="python -m bench.paper_size", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--scratch", type=Path, default=KEPT, help="folder for up to 40 GB of data (%(default)s)")
+    parser.add_argument("--share", type=float, default=1.0, help="of the papers' size (%(default)s)")
+    given = parser.parse_args(argv)
+    kept = KEPT if given.share == 1 else KEPT / str(given.share)
+    wanted = [part_of(name) for name in given.parts or PARTS]
+    found = {part.name: rehearse(part, round(part.size * given.share), kept, given.scratch) for part in wanted}
+    if given.share == 1 and set(found) == set(PARTS):
+        limits = {"private_gib": MOST_GIB, "exponent": MOST_EXPONENT}
+        harness.write("paper_size", {"parts": found, "limits": limits})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""What a part of the rehearsal is; one module of `parts/` each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+PARTS = ("fusion", "dense", "inverted", "images", "bm25", "instances", "captions")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part.
+
+    Attributes:
+        name: of its module.
+        size: how much there is at the papers' size.
+        unit: of what.
+        make: writes so much invented data into an empty folder.
+        run: does with a folder's data what the graph does, and may write into another folder.
+    """
+
+    name: str
+    size: int
+    unit: str
+    make: Callable[[Path, int], None]
+    run: Callable[[Path, Path], None]
+
+
+def part_of(name: str) -> Part:
+    """A part by its name.
+
+    Raises:
+        SystemExit: there is none of this name.
+    """
+    if name not in PARTS:
+        raise SystemExit(f"no part {name!r} (choices: {', '.join(PARTS)})")
+    module = import_module(f"bench.paper_size.parts.{name}")
+    return Part(name, module.SIZE, module.UNIT, module.make, module.run)

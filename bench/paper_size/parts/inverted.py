@@ -1,0 +1,16 @@
+"""The same passages through an inverted file with one byte a component: learned, filled, written, searched."""
+
+from pathlib import Path
+
+from bench.paper_size.parts import dense
+from trivium.files.matrices import read_matrix
+from trivium.harness.engine import LocalEngine
+from trivium.kvqae.retrieval.dense_search import search
+
+SIZE, UNIT = 12_000_000, "passages"
+make = dense.make
+
+
+def run(folder: Path, out: Path) -> None:
+    size = len(read_matrix(folder / "kb.npy"))
+    search(folder, dense.parameters("ivf_sq8", size), LocalEngine(1), out)
