@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-import faiss
 import numpy as np
 import pyarrow as pa
 import torch
@@ -23,6 +22,7 @@ from trivium.files.matrices import read_matrix, write_matrix
 from trivium.files.tables import write_table
 from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_shards, passage_parts
+from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import exact_search
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from bench import harness
 from trivium.files.matrices import read_matrix, write_matrix
 from trivium.kvqae.bases.picture_search import VECTORS, PictureSearch, write_codes
+from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import exact_search
 
 PICTURES, WIDTHS, QUESTIONS, K = 1_500_000, (2048, 1024, 512), 100, 20

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import BadInput
+from trivium.vision.faiss_library import faiss
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen
 GPU_MAX = 2048  # the longest list that faiss returns from a GPU

@@ -7,7 +7,6 @@ find is scored again with the vectors on disk, by `neighbours.ivf_search`. One q
 import math
 from pathlib import Path
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +14,7 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.matrices import read_matrix
 from trivium.kvqae.bases.vector_store import Vectors
+from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import ivf_search
 
 VECTORS, ROWS, CODES = "vectors.npy", "rows.npy", "codes.faiss"

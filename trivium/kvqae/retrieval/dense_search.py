@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
@@ -18,6 +17,7 @@ from trivium.files.atomic import write_atomically
 from trivium.files.matrices import read_matrix
 from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
+from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import (
     Ids,
     Scores,
