@@ -5,6 +5,7 @@ find is scored again with the vectors on disk, by `neighbours.ivf_search`. One q
 """
 
 import math
+import mmap
 from pathlib import Path
 
 import numpy as np
@@ -69,11 +70,14 @@ class PictureSearch:
     def __init__(self, folder: Path) -> None:
         matrix = read_matrix(folder / VECTORS)
         self._index: faiss.Index | None = None
+        self._map: mmap.mmap | None = getattr(matrix, "_mmap", None)
         if (folder / CODES).is_file():
             self._index = faiss.read_index(str(folder / CODES))
             inverted = faiss.extract_index_ivf(self._index)
             inverted.parallel_mode = 1  # threads share the lists of one question
             self._probes = max(1, round(PROBED * inverted.nlist))
+            if self._map is not None:
+                self._map.madvise(mmap.MADV_RANDOM)  # the few rows that are scored again lie far apart
         self.matrix: Vectors = matrix if self._index is not None else np.asarray(matrix, np.float32)
 
     def __len__(self) -> int:
@@ -86,5 +90,7 @@ class PictureSearch:
             rows = np.argsort(-cosines, kind="stable")
             return rows, cosines[rows]
         scores, found = ivf_search(vector[None], self._index, self.matrix, DEEP, probes=self._probes)
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)  # the system keeps them as long as it likes, this process does not
         there = found[0] >= 0
         return found[0][there], scores[0][there]
