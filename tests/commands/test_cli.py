@@ -38,16 +38,24 @@ def test_every_command_says_what_it_takes(command):
     assert import_module(module_of(command)).parser().prog == f"trivium {command}"
 
 
-@pytest.mark.parametrize(("command", "extra"), [("kb", "kvqae"), ("odmap", "decorrelation"), ("plan", "all")])
-def test_a_package_that_is_not_installed_is_named_with_the_extra_that_has_it(command, extra, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("command", "package", "wanted"),
+    [
+        ("kb", "torch", "'trivium[kvqae]'"),
+        ("kb", "facenet_pytorch", "--no-deps facenet-pytorch"),
+        ("odmap", "torch", "'trivium[decorrelation]'"),
+        ("plan", "torch", "'trivium[all]'"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_what_brings_it(command, package, wanted, monkeypatch, capsys):
     def missing(argv=None):
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
     monkeypatch.setattr(import_module(module_of(command)), "main", missing)
     with pytest.raises(SystemExit) as left:
         main([command])
     assert left.value.code == 1
-    assert capsys.readouterr().err == f"trivium {command}: torch is missing: pip install 'trivium[{extra}]'\n"
+    assert capsys.readouterr().err == f"trivium {command}: {package} is missing: pip install {wanted}\n"
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

@@ -40,6 +40,8 @@ COMMANDS = {
 ANYWHERE = {"completion", "difficulty", "kb"}  # need no project
 # What `pip install 'trivium[…]'` has to add for a command; `all` where it is not here.
 EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrelation"}
+# It finds faces; no extra can have it: it asks for an old torch, and does without.
+NO_EXTRA = {"facenet_pytorch": "--no-deps facenet-pytorch"}
 OWN_BASE = "--kb"  # an option of some, with which they need none
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
@@ -101,6 +103,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         import_module(module).main()
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get(command, "all")
-        print(f"trivium {command}: {error.name} is missing: pip install 'trivium[{extra}]'", file=sys.stderr)
+        wanted = NO_EXTRA.get(str(error.name)) or f"'trivium[{EXTRAS.get(command, 'all')}]'"
+        print(f"trivium {command}: {error.name} is missing: pip install {wanted}", file=sys.stderr)
         raise SystemExit(1) from None

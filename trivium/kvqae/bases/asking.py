@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,6 @@ from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
 from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, FaceFound
 from trivium.kvqae.bases.building import BM25, CALIBRATION, read_base, read_pictured
 from trivium.kvqae.bases.calibration import Calibration, Ranking
-from trivium.kvqae.bases.faces import EveryFace
 from trivium.kvqae.bases.gathering import ARTICLES, PASSAGES, SHOWN, hash_of
 from trivium.kvqae.bases.models import Foreign, models_of
 from trivium.kvqae.bases.readers import Read, Reader
@@ -41,6 +40,9 @@ from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable
 from trivium.vision.image_encoder import Route
 from trivium.vision.isolated_decoding import Decoders
+
+if TYPE_CHECKING:  # the library of the detector is needed where there are faces alone
+    from trivium.kvqae.bases.faces import EveryFace
 
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
@@ -155,7 +157,7 @@ class OpenBase:
 
     def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list[NDArray[np.float32]]]:
         """The faces from left to right, and their landmarks."""
-        detectors = [each.detector for each in self._encoders.values() if isinstance(each.detector, EveryFace)]
+        detectors = [cast("EveryFace", each.detector) for each in self._encoders.values() if each.detector is not None]
         every = detectors[0].every(pixels) if detectors else []
         height, width = pixels.shape[:2]
         found = []

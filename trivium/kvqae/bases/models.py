@@ -90,12 +90,14 @@ def picture_model(name: str, entry: NamedEncoder, settings: BaseSettings, foreig
     decisive = {"encoder": name, "settings": entry.settings, **limits}
 
     def load() -> "LoadedEncoder":
-        from trivium.kvqae.bases.faces import EveryFace
         from trivium.nets.device import pick_device
         from trivium.vision.image_encoding import LoadedEncoder
 
-        device = pick_device()
-        detector = EveryFace.of(parameters, device) if isinstance(parameters, FaceEncoderParameters) else None
+        device, detector = pick_device(), None
+        if isinstance(parameters, FaceEncoderParameters):
+            from trivium.kvqae.bases.faces import EveryFace  # whose detector a base without faces need not have
+
+            detector = EveryFace.of(parameters, device)
         return LoadedEncoder(encoder.load(folder, device), detector)
 
     return PictureModel(name, encoder.label, encoder.route, digest_of_folder(folder, decisive), load)
