@@ -58,6 +58,15 @@ def test_a_package_that_is_not_installed_is_named_with_what_brings_it(command, p
     assert capsys.readouterr().err == f"trivium {command}: {package} is missing: pip install {wanted}\n"
 
 
+def test_a_module_of_our_own_that_is_missing_is_no_package(monkeypatch):
+    def missing(argv=None):
+        raise ModuleNotFoundError("No module named 'trivium.gone'", name="trivium.gone")
+
+    monkeypatch.setattr(import_module(module_of("plan")), "main", missing)
+    with pytest.raises(ModuleNotFoundError, match="trivium.gone"):
+        main(["plan"])
+
+
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_explains_itself_outside_a_project(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -42,6 +42,7 @@ ANYWHERE = {"completion", "difficulty", "kb"}  # need no project
 EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrelation"}
 # It finds faces; no extra can have it: it asks for an old torch, and does without.
 NO_EXTRA = {"facenet_pytorch": "--no-deps facenet-pytorch"}
+OWN = {"trivium", "stages", "sample"}  # what of these is missing is no package
 OWN_BASE = "--kb"  # an option of some, with which they need none
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
@@ -103,6 +104,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         import_module(module).main()
     except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in OWN:
+            raise
         wanted = NO_EXTRA.get(str(error.name)) or f"'trivium[{EXTRAS.get(command, 'all')}]'"
         print(f"trivium {command}: {error.name} is missing: pip install {wanted}", file=sys.stderr)
         raise SystemExit(1) from None
