@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from trivium.commands.cli import COMMANDS, main, module_of, require_project
+from trivium.commands.cli import COMMANDS, main, module_of, parser_of, require_project
 from trivium.errors import BadInput
 
 
@@ -35,7 +35,7 @@ def test_every_command_has_a_main(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_says_what_it_takes(command):
-    assert import_module(module_of(command)).parser().prog == f"trivium {command}"
+    assert parser_of(command).prog == f"trivium {command}"
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,9 @@ def test_modules_run_the_command_too():
     for module in ("trivium", "trivium.commands"):
         done = subprocess.run([sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True)
         assert "doctor" in done.stdout
+
+
+def test_a_reader_who_has_seen_enough_gets_no_traceback():
+    script = f"set -o pipefail; {sys.executable} -m trivium completion bash | head -1"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")

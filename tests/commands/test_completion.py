@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from trivium.commands import completion
+from trivium.commands import cli, completion
 from trivium.commands.cli import COMMANDS
 
 
@@ -39,7 +39,7 @@ def test_a_command_whose_packages_are_not_there_is_completed_by_its_name(monkeyp
     def missing(name):
         raise ModuleNotFoundError(name="torch")
 
-    monkeypatch.setattr(completion, "import_module", missing)
+    monkeypatch.setattr(cli, "import_module", missing)
     assert "kb" in completion.script({"kb": "a base"}, "bash")
 
 

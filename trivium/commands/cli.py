@@ -6,6 +6,8 @@
 works on a project: a folder with `dvc.yaml`, `params.yaml` and what the graph has made, the one that Git cloned.
 """
 
+import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -70,6 +72,17 @@ def module_of(command: str) -> str:
     return f"trivium.commands.{command.replace('-', '_')}"
 
 
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """What a sub-command takes.
+
+    Raises:
+        BadInput: there is no such sub-command.
+        ModuleNotFoundError: it needs an extra that is not installed.
+    """
+    made: argparse.ArgumentParser = import_module(module_of(command)).parser()
+    return made
+
+
 def require_project(folder: Path) -> None:
     """Refuse a folder that is no project.
 
@@ -103,6 +116,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     sys.argv = [f"trivium {command}", *rest]
     try:
         import_module(module).main()
+    except BrokenPipeError:  # who reads has seen enough: `trivium … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] in OWN:
             raise

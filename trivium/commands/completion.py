@@ -7,10 +7,11 @@ The script knows the options of this version, and starts nothing: print it anew 
 
 import argparse
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 
 import shtab
+
+from trivium.commands import cli
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -28,14 +29,14 @@ def script(commands: Mapping[str, str], shell: str) -> str:
     """The script of a shell.
 
     Args:
-        commands: name → its line, of every sub-command; its module's `parser` says what it takes.
+        commands: name → its line, of every sub-command.
         shell: one of `SHELLS`.
     """
     root = argparse.ArgumentParser(prog="trivium")
     added = root.add_subparsers()
     for name, line in commands.items():
         try:
-            takes: argparse.ArgumentParser = import_module(f"trivium.commands.{name.replace('-', '_')}").parser()
+            takes = cli.parser_of(name)
         except ModuleNotFoundError:  # of an extra that is not installed
             takes = argparse.ArgumentParser()
         for action in takes._actions:
@@ -47,9 +48,7 @@ def script(commands: Mapping[str, str], shell: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the script."""
-    from trivium.commands.cli import COMMANDS
-
-    print(script(COMMANDS, parser().parse_args(argv).shell))
+    print(script(cli.COMMANDS, parser().parse_args(argv).shell))
 
 
 if __name__ == "__main__":
