@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -108,6 +109,9 @@ def test_modules_run_the_command_too():
 
 
 def test_a_reader_who_has_seen_enough_gets_no_traceback():
-    script = f"set -o pipefail; {sys.executable} -m trivium completion bash | head -1"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "-m", "trivium", "--help"]
+    done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writes)
     assert (done.returncode, done.stderr) == (1, "")

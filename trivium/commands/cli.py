@@ -99,8 +99,20 @@ def require_project(folder: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run a sub-command; its `main` finds its own arguments in `sys.argv`, as under `python -m`."""
+    """Run a sub-command; a reader who has seen enough (`trivium … | head`) ends it, without a traceback."""
     redact_output()
+    try:
+        try:
+            _run(argv)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def _run(argv: Sequence[str] | None) -> None:
+    """A sub-command's `main` finds its own arguments in `sys.argv`, as under `python -m`."""
     command, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
     if command in HELP:
         print(usage())
@@ -116,9 +128,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     sys.argv = [f"trivium {command}", *rest]
     try:
         import_module(module).main()
-    except BrokenPipeError:  # who reads has seen enough: `trivium … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] in OWN:
             raise
