@@ -73,7 +73,7 @@ compare: $(BIN)/.ready  ## show experiments side by side: the parameters that di
 	@python -m trivium compare
 
 test: $(BIN)/.ready  ## run the tests, without the slow ones
-	@pytest -q -n 2 --dist loadfile -m "not slow"
+	@pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-all: $(BIN)/.ready  ## run all tests, including the slow ones: kill tests over every stage, whole collections
 	@pytest -q

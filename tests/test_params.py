@@ -4,7 +4,7 @@ import copy
 import importlib
 import re
 from collections.abc import Iterator
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -42,11 +42,16 @@ def overrides(scale: Path) -> dict[str, Any]:
 HUB = [scale for scale in SCALES[1:] if scale and overrides(scale).get("world", {}).get("kvqae") == "hub"]
 
 
-def parameters(scale: Path | None) -> dict[str, Any]:
+@cache
+def merged(scale: Path | None) -> dict[str, Any]:
     tree = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
     if scale is not None:
         list(merge(tree, overrides(scale), scale))
     return tree
+
+
+def parameters(scale: Path | None) -> dict[str, Any]:
+    return copy.deepcopy(merged(scale))
 
 
 def models_in(annotation: Any) -> Iterator[type[Parameters]]:

@@ -1,9 +1,12 @@
 """A project of a few files with its own git and DVC, whose stages may import this one's modules."""
 
 import os
+import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -22,6 +25,18 @@ def commit(folder: Path) -> None:
     run("git", "commit", "-q", "-m", "More", folder=folder)
 
 
+@cache
+def _begun() -> TemporaryDirectory[str]:
+    """An empty project, the same for all: DVC takes longer to start than most of these tests do."""
+    begun = TemporaryDirectory(prefix="begun-")
+    folder = Path(begun.name)
+    run("git", "init", "-q", folder=folder)
+    run("git", "config", "user.email", "test@example.org", folder=folder)
+    run("git", "config", "user.name", "Test", folder=folder)
+    run("dvc", "init", "-q", folder=folder)
+    return begun
+
+
 def start(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Write and commit the files, and make the folder the current one."""
     for name, text in files.items():
@@ -31,10 +46,7 @@ def start(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv(name)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    run("git", "init", "-q", folder=folder)
-    run("git", "config", "user.email", "test@example.org", folder=folder)
-    run("git", "config", "user.name", "Test", folder=folder)
-    run("dvc", "init", "-q", folder=folder)
+    shutil.copytree(_begun().name, folder, dirs_exist_ok=True)
     commit(folder)
     monkeypatch.chdir(folder)
     return folder
