@@ -1,8 +1,9 @@
-"""Fisher's randomization test on every pair of systems against `ranx.compare`: `python -m bench.significance`.
+"""Fisher's randomization test on every pair of systems beside ranx and NumPy: `python -m bench.significance`.
 
-Both start from the same runs, measure MRR and test all pairs with the same number of permutations. The p-values of
-two draws differ by chance: the difference is given in its standard errors too, and again for many more permutations.
-ranx takes p = count / B; ours is (count + 1) / (B + 1).
+All start from the same reciprocal ranks; `ranx.compare`, which measures them itself, is given runs. The expert writes
+one matrix product of signs and differences, block by block. The p-values of two draws differ by chance: the difference
+is given in its standard errors too. ranx takes p = count / B; ours is (count + 1) / (B + 1), and so is the expert's.
+ranx would take minutes for as many permutations as we draw by default: it draws `PERMUTATIONS`.
 """
 
 from itertools import combinations
@@ -21,6 +22,10 @@ if TYPE_CHECKING:  # imported where it is used: what is ours is measured without
     import ranx
 
 QUERIES, SYSTEMS, PERMUTATIONS, MANY = 1250, 6, 1000, 100_000
+BLOCK = 4096  # sign vectors that the expert holds at once
+CHANCE = 5  # standard errors by which two draws of a p-value may differ
+DOUBLE = 2  # products in float64 take twice those that `harness.limits` measures
+WHY = "signs are drawn as bits that do not depend on the block's size, and sums within rounding count as ties"
 
 
 def reciprocal_ranks(runs: list[Run], qrels: Qrels) -> NDArray[np.float64]:
@@ -41,6 +46,20 @@ def ours(runs: list[Run], qrels: Qrels, permutations: int) -> NDArray[np.float64
     return fisher_randomization(reciprocal_ranks(runs, qrels), permutations=permutations)
 
 
+def by_numpy(values: NDArray[np.float64], permutations: int, seed: int = 1) -> NDArray[np.float64]:
+    """The same as an expert would write it."""
+    rng = np.random.default_rng(seed)
+    left, right = np.triu_indices(len(values), k=1)
+    differences = values[left] - values[right]
+    observed = np.abs(differences.sum(axis=1))
+    count = np.ones(len(left))
+    for start in range(0, permutations, BLOCK):
+        size = min(BLOCK, permutations - start)
+        signs = 2.0 * rng.integers(0, 2, (size, values.shape[1]), dtype=np.int8) - 1
+        count += (np.abs(signs @ differences.T) >= observed - 1e-9).sum(axis=0)
+    return count / (permutations + 1)
+
+
 def theirs(runs: "list[ranx.Run]", qrels: "ranx.Qrels", permutations: int) -> "ranx.data_structures.Report":
     """The same by ranx."""
     import ranx
@@ -53,23 +72,30 @@ def theirs_from_ours(runs: list[Run], qrels: Qrels, permutations: int) -> None:
     theirs([as_ranx_run(run) for run in runs], as_ranx_qrels(qrels), permutations)
 
 
+def in_standard_errors(p: NDArray[np.float64], precise: NDArray[np.float64], permutations: int) -> float:
+    """The largest difference of a pair's p-values, as a multiple of what chance alone makes."""
+    error = np.sqrt(precise * (1 - precise) / permutations) + 1 / permutations
+    return float((np.abs(p - precise) / error).max())
+
+
 def main() -> None:
-    """Time both, compare all p-values, and measure memory as the queries grow ten times."""
+    """Compare all p-values, race, and measure memory as the queries grow ten times."""
     runs, qrels = close_world(QUERIES)
     their_runs, their_qrels = [as_ranx_run(run) for run in runs], as_ranx_qrels(qrels)
-
-    report, p = theirs(their_runs, their_qrels, PERMUTATIONS), ours(runs, qrels, PERMUTATIONS)
-    their_seconds = harness.measure(lambda: theirs(their_runs, their_qrels, PERMUTATIONS), repeats=3)
-    our_seconds = harness.measure(lambda: ours(runs, qrels, PERMUTATIONS), repeats=5)
     values = reciprocal_ranks(runs, qrels)
-    many_seconds = harness.measure(lambda: fisher_randomization(values, permutations=MANY), repeats=3)
-    precise = fisher_randomization(values, permutations=MANY)
-
     pairs = list(combinations(range(len(runs)), 2))
-    their_p = [report.comparisons[frozenset((runs[a].name, runs[b].name))]["mrr"]["p_value"] for a, b in pairs]
-    our_p = [p[pair] for pair in pairs]
-    precise_p = np.array([precise[pair] for pair in pairs])
-    error = np.sqrt(precise_p * (1 - precise_p) / PERMUTATIONS) + 1 / PERMUTATIONS
+
+    def of_pairs(p: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([p[pair] for pair in pairs])
+
+    report = theirs(their_runs, their_qrels, PERMUTATIONS)
+    their_p = np.array(
+        [report.comparisons[frozenset(runs[each].name for each in pair)]["mrr"]["p_value"] for pair in pairs]
+    )
+    our_p, precise = (of_pairs(fisher_randomization(values, permutations=count)) for count in (PERMUTATIONS, MANY))
+    experts = in_standard_errors(by_numpy(values, MANY), precise, MANY)
+    if experts > CHANCE:
+        raise AssertionError(f"NumPy's p-values differ by {experts:.1f} standard errors")
     more = close_world(10 * QUERIES)
     harness.write(
         "significance",
@@ -77,16 +103,23 @@ def main() -> None:
             "queries": QUERIES,
             "systems": len(runs),
             "pairs": len(pairs),
-            "permutations": PERMUTATIONS,
-            "seconds": our_seconds,
-            "seconds_of_ranx": their_seconds,
-            "times_faster": their_seconds / our_seconds,
-            "largest_p_difference": float(np.abs(np.subtract(our_p, their_p)).max()),
-            "largest_p_difference_in_standard_errors": float((np.abs(their_p - precise_p) / error).max()),
-            "smallest_and_largest_p": [float(precise_p.min()), float(precise_p.max())],
-            "same_verdicts_at_0.01": [a <= 0.01 for a in our_p] == [b <= 0.01 for b in their_p],
-            "many_permutations": MANY,
-            "seconds_of_many_permutations": many_seconds,
+            "permutations": MANY,
+            "permutations_of_ranx": PERMUTATIONS,
+            "races": {
+                f"{len(pairs)} pairs of {QUERIES} questions, {MANY} permutations": harness.race(
+                    lambda: fisher_randomization(values, permutations=MANY),
+                    harness.Peer("ranx", lambda: theirs(their_runs, their_qrels, PERMUTATIONS), PERMUTATIONS / MANY),
+                    harness.Peer("NumPy, a product of signs", lambda: by_numpy(values, MANY)),
+                    gflop=2e-9 * MANY * len(runs) * QUERIES * DOUBLE,
+                    gigabytes=2e-9 * MANY * QUERIES * 8,
+                    why=WHY,
+                )
+            },
+            "largest_p_difference_to_ranx": float(np.abs(our_p - their_p).max()),
+            "largest_p_difference_to_ranx_in_standard_errors": in_standard_errors(their_p, precise, PERMUTATIONS),
+            "largest_p_difference_to_numpy_in_standard_errors": experts,
+            "smallest_and_largest_p": [float(precise.min()), float(precise.max())],
+            "same_verdicts_at_0.01": bool(((our_p <= 0.01) == (their_p <= 0.01)).all()),
             "peak_mib": harness.peak_memory(ours, runs, qrels, PERMUTATIONS),
             "peak_mib_ten_times_the_queries": harness.peak_memory(ours, *more, PERMUTATIONS),
             "ranx_mib": harness.peak_memory(theirs_from_ours, runs, qrels, PERMUTATIONS),

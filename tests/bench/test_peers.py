@@ -46,19 +46,26 @@ def test_other_results_end_the_bench():
 
 def test_posfuse_and_min_max_fusion_give_the_scores_that_ranx_gives(figures, monkeypatch):
     monkeypatch.setattr(posfuse, "QUERIES", 6)
+    monkeypatch.setattr(posfuse, "FEW_QUERIES", 3)
     monkeypatch.setattr(posfuse, "STEP", 0.25)
+    monkeypatch.setattr(harness, "TRIALS", 1)
     posfuse.main()
     found = figures("posfuse")
     assert found["largest_posfuse_score_difference"] < 1e-12
     assert found["largest_min_max_score_difference"] < 1e-12
-    assert found["weightings"] == 15
+    assert found["weightings"] == found["weightings_of_ranx"] == 15
+    (race,) = found["races"].values()
+    assert (race["popular"], race["expert"]) == ("ranx", "NumPy, 20 lines")
 
 
 def test_the_randomization_test_gives_the_p_values_that_ranx_gives(figures, monkeypatch):
     monkeypatch.setattr(significance, "QUERIES", 15)
     monkeypatch.setattr(significance, "PERMUTATIONS", 50)
     monkeypatch.setattr(significance, "MANY", 2000)
+    monkeypatch.setattr(harness, "TRIALS", 1)
     significance.main()
     found = figures("significance")
     assert found["pairs"] == 15
-    assert found["largest_p_difference_in_standard_errors"] < 5
+    assert found["largest_p_difference_to_ranx_in_standard_errors"] < 5
+    (race,) = found["races"].values()
+    assert (race["popular"], race["expert"]) == ("ranx", "NumPy, a product of signs")
