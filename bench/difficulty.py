@@ -80,8 +80,8 @@ def run(questions: Path, answers: list[Path], out: Path) -> dict[str, float]:
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         "from trivium.commands.cli import main\n"
         "main(sys.argv[1:])\n"
-        "from bench.harness import _peak_mib\n"
-        "print(time.process_time(), _peak_mib())\n"
+        "from bench.harness import peak_mib\n"
+        "print(time.process_time(), peak_mib())\n"
     )
     started = time.perf_counter()
     done = subprocess.run(

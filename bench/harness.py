@@ -175,10 +175,11 @@ def _seconds(function: Callable[[], object]) -> float:
 def _report_peak() -> None:
     module, name, arguments, options = pickle.load(sys.stdin.buffer)  # written by `peak_memory`
     getattr(importlib.import_module(module), name)(*arguments, **options)
-    print(_peak_mib())
+    print(peak_mib())
 
 
-def _peak_mib() -> float:
+def peak_mib() -> float:
+    """Most resident memory of this process so far, MiB."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage's peak outlives exec: it would count the parent's memory
         return int(status.read_text().split("VmHWM:")[1].split()[0]) / 2**10

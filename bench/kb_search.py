@@ -6,7 +6,6 @@ all three encoders for one question, one question at a time, in a fresh process 
 against exact search. On a machine that does other work, the processor's seconds tell more than the clock's.
 """
 
-import resource
 import sys
 import tempfile
 import time
@@ -88,7 +87,7 @@ def search_all(root: Path, threads: int) -> dict[str, Any]:
         "found": [[rows.tolist() for rows in several] for several in found],
         "clock": clock,
         "processor": processor,
-        "gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "gib": harness.peak_mib() / 2**10,
     }
 
 

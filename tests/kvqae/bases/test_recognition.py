@@ -13,7 +13,7 @@ from trivium.errors import BadInput
 from trivium.files.matrices import write_matrix
 from trivium.kvqae.bases.asking import BaseAsker
 from trivium.kvqae.bases.calibration import Calibration
-from trivium.kvqae.bases.picture_search import CODES, VECTORS, PictureSearch, lists_of, write_codes
+from trivium.kvqae.bases.picture_search import CODES, DEEP, VECTORS, PictureSearch, lists_of, write_codes
 from trivium.kvqae.bases.recognition import Pictured, Recogniser, calibrated
 from trivium.kvqae.bases.settings import NamedEncoder
 from trivium.vision.neighbours import exact_search
@@ -83,6 +83,11 @@ def test_many_pictures_are_found_by_codes(tmp_path):
     measured = kb_search.in_process(tmp_path)
     assert len(measured["clock"]) == kb_search.QUESTIONS
     assert min(kb_search.recall(tmp_path, measured["found"]).values()) >= 0.95
+    search = PictureSearch(tmp_path / "64")
+    [question] = kb_search.questions(search.matrix, 1)
+    rows, cosines = search.nearest(question)
+    assert cosines == pytest.approx(search.matrix[rows].astype(np.float32) @ question)
+    assert (len(set(rows.tolist())), sorted(cosines, reverse=True)) == (DEEP, cosines.tolist())
     assert lists_of(1_500_000) == 2048
 
 

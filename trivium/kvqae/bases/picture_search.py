@@ -1,7 +1,7 @@
 """Which pictures of a base are like a new one: exact while there are few, by 8-bit codes in memory when there are many.
 
 Codes are an inverted file (faiss) with one byte a component; the lists nearest to the picture are searched. What they
-find is scored again with the vectors on disk, by `neighbours.ivf_search`. One question uses all cores.
+find is scored again with the vectors on disk. One question uses all cores.
 """
 
 import math
@@ -16,7 +16,7 @@ from trivium.files.atomic import write_atomically
 from trivium.files.matrices import read_matrix
 from trivium.kvqae.bases.vector_store import Vectors
 from trivium.vision.faiss_library import faiss
-from trivium.vision.neighbours import ivf_search
+from trivium.vision.neighbours import MARGIN
 
 VECTORS, ROWS, CODES = "vectors.npy", "rows.npy", "codes.faiss"
 MANY = 50_000  # pictures from which on codes are searched
@@ -71,11 +71,12 @@ class PictureSearch:
         matrix = read_matrix(folder / VECTORS)
         self._index: faiss.Index | None = None
         self._map: mmap.mmap | None = getattr(matrix, "_mmap", None)
+        self._first: int = getattr(matrix, "offset", 0) % mmap.ALLOCATIONGRANULARITY  # where the map's first row is
         if (folder / CODES).is_file():
             self._index = faiss.read_index(str(folder / CODES))
             inverted = faiss.extract_index_ivf(self._index)
             inverted.parallel_mode = 1  # threads share the lists of one question
-            self._probes = max(1, round(PROBED * inverted.nlist))
+            inverted.nprobe = max(1, round(PROBED * inverted.nlist))
             if self._map is not None:
                 self._map.madvise(mmap.MADV_RANDOM)  # the few rows that are scored again lie far apart
         self.matrix: Vectors = matrix if self._index is not None else np.asarray(matrix, np.float32)
@@ -89,8 +90,21 @@ class PictureSearch:
             cosines = self.matrix @ vector
             rows = np.argsort(-cosines, kind="stable")
             return rows, cosines[rows]
-        scores, found = ivf_search(vector[None], self._index, self.matrix, DEEP, probes=self._probes)
+        # One question at a time, so that what faiss chooses cannot depend on what is asked beside it.
+        _, [found] = self._index.search(np.asarray(vector[None], np.float32), DEEP + MARGIN)
+        rows = np.sort(found[found >= 0])
+        self._fetch(rows)
+        cosines = np.asarray(self.matrix[rows], np.float32) @ vector
         if self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)  # the system keeps them as long as it likes, this process does not
-        there = found[0] >= 0
-        return found[0][there], scores[0][there]
+        best = np.argsort(-cosines, kind="stable")[:DEEP]
+        return rows[best], cosines[best]
+
+    def _fetch(self, rows: NDArray[np.int64]) -> None:
+        """Have the disk read the rows side by side, rather than each as it is looked at."""
+        if self._map is None:
+            return
+        size = self.matrix[:1].nbytes
+        for start in (self._first + rows * size).tolist():
+            page = start - start % mmap.PAGESIZE
+            self._map.madvise(mmap.MADV_WILLNEED, page, start + size - page)
