@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from trivium.commands.bench_tables import race_table
 from trivium.files.tables import write_json
 
 FOLDER = Path("metrics/bench")
@@ -152,13 +153,16 @@ def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any
 
 def write(name: str, values: dict[str, Any]) -> None:
     """Print the figures and write them, with the machine's, to `metrics/bench/{name}.json`; races as a table, too."""
-    from trivium.commands.readme import race_table  # with all of the page, which would count in `peak_memory`
-
     if table := race_table({name: values}):
         print(table)
-    figures = {**values, "machine": {"processor": platform.processor() or platform.machine(), "cores": cores()}}
+    figures = {**values, "machine": machine()}
     print(json.dumps(figures, indent=1, ensure_ascii=False))
     write_json(FOLDER / f"{name}.json", figures)
+
+
+def machine() -> dict[str, Any]:
+    """What it was measured on."""
+    return {"processor": platform.processor() or platform.machine(), "cores": cores()}
 
 
 def versions(*packages: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Measure what is missing of the parts, and write `metrics/bench/paper_size.json`."""
+"""Measure what is missing of the parts; `metrics/bench/paper_size.json` has each as soon as it is measured."""
 
 import argparse
 import math
@@ -15,6 +15,7 @@ import psutil
 
 from bench import harness
 from bench.paper_size.part import PARTS, Part, part_of
+from trivium.commands.bench_tables import PAPER_SIZE
 from trivium.files.tables import read_json, write_json
 
 KEPT = Path(".work/bench/paper_size")
@@ -99,11 +100,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the papers' size (%(default)s)")
     given = parser.parse_args(argv)
     kept = KEPT if given.share == 1 else KEPT / str(given.share)
-    wanted = [part_of(name) for name in given.parts or PARTS]
-    found = {part.name: rehearse(part, round(part.size * given.share), kept, given.scratch) for part in wanted}
-    if given.share == 1 and set(found) == set(PARTS):
-        limits = {"private_gib": MOST_GIB, "exponent": MOST_EXPONENT}
-        harness.write("paper_size", {"parts": found, "limits": limits})
+    for part in [part_of(name) for name in given.parts or PARTS]:
+        found = rehearse(part, round(part.size * given.share), kept, given.scratch)
+        if given.share == 1:
+            record(part.name, found)
+
+
+def record(name: str, found: dict[str, Any]) -> None:
+    """Put a part's figures beside those of the other parts, which may have been measured on another day."""
+    file = harness.FOLDER / f"{PAPER_SIZE}.json"
+    parts = dict(read_json(file)["parts"]) if file.is_file() else {}
+    parts[name] = {**found, "machine": harness.machine()}
+    limits = {"private_gib": MOST_GIB, "exponent": MOST_EXPONENT}
+    write_json(file, {"parts": {part: parts[part] for part in PARTS if part in parts}, "limits": limits})
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,18 @@ def test_an_interrupted_part_goes_on_with_what_is_missing(measured, tmp_path, mo
     monkeypatch.setattr(rehearsal, "trial", inherited)
     rehearsal.rehearse(part, 1000, tmp_path / "kept", tmp_path / "scratch")
     assert measured == [100, 1000, 1000]
+
+
+def test_parts_of_other_days_stay_recorded(measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(rehearsal.harness, "FOLDER", tmp_path / "bench")
+    monkeypatch.setattr(rehearsal, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(rehearsal, "part_of", lambda name: replace(part_like(measured), name=name))
+    for names in (["images"], ["fusion"], ["--share", "0.5", "dense"]):
+        rehearsal.main(names)
+    parts = read_json(tmp_path / "bench" / "paper_size.json")["parts"]
+    assert list(parts) == ["fusion", "images"], "in the rehearsal's order; a share of the size is no figure"
+    assert parts["images"]["whole"]["private_gib"] == 7.0
+    assert parts["images"]["machine"]["cores"] >= 1
 
 
 def test_a_trial_that_fails_ends_the_rehearsal(tmp_path):

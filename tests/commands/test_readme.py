@@ -9,7 +9,6 @@ from trivium.commands.readme import (
     PAGES,
     PARTS,
     SYSTEMS,
-    bench_table,
     claims_table,
     filled,
     findings_table,
@@ -58,17 +57,6 @@ def test_parts_are_renewed_and_the_rest_stays(tmp_path):
     assert text.startswith("a\n")
     assert text.endswith("c\n")
     assert filled(text, tmp_path) == text
-
-
-def test_races_stand_beside_their_peers_and_the_limit(tmp_path):
-    race = {"seconds": 0.5, "popular": "ranx", "popular_ratio": 0.01, "expert": "NumPy", "expert_ratio": 1.25}
-    race |= {"limit_seconds": 0.04, "limit": "arithmetic", "why": "ties cost"}
-    write_json(
-        tmp_path / "metrics/bench/fusion.json", {"races": {"9 questions": race, "1 question": race | {"why": ""}}}
-    )
-    lines = bench_table(tmp_path).splitlines()
-    assert "| fusion: 9 questions | 0.5 | ranx: 0.01 | NumPy: 1.25 | 0.04 (arithmetic) | ties cost |" in lines
-    assert "| fusion: 1 question | 0.5 | ranx: 0.01 | NumPy: 1.25 | 0.04 (arithmetic) | – |" in lines
 
 
 def test_what_real_questions_gave_is_dated(tmp_path):

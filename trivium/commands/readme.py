@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from trivium.claims.evidence import kept
 from trivium.claims.registry import TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge
+from trivium.commands.bench_tables import bench_table, rehearsal_table
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import read_parameters
@@ -87,51 +88,6 @@ def headline_table(root: Path) -> str:
     return "\n".join(rows)
 
 
-def race_table(benches: Mapping[str, Mapping[str, Any]]) -> str:
-    """Ours beside two peers and the limit of the machine, a row a race; nothing where no bench has one."""
-    rows = []
-    for bench, figures in benches.items():
-        for task, race in figures.get("races", {}).items():
-            cells = [
-                f"{bench.replace('_', ' ')}: {task}",
-                f"{race['seconds']:.3g}",
-                f"{race['popular']}: {race['popular_ratio']:.2f}",
-                f"{race['expert']}: {race['expert_ratio']:.2f}",
-                f"{race['limit_seconds']:.2g} ({race['limit']})",
-                race["why"] or "–",
-            ]
-            rows.append(f"| {' | '.join(cells)} |")
-    head = "| race | seconds | of the popular tool's time | of the expert's time | least seconds (limit) | why more |"
-    return "\n".join([head, "|---" * 6 + "|", *rows, ""]) if rows else ""
-
-
-def bench_table(root: Path) -> str:
-    """The races, ratios, rates and memory of `make bench`; all that it measured is in `metrics/bench/`."""
-    files = sorted((root / "metrics" / "bench").glob("*.json"))
-    rows = []
-    for file in files:
-        for name, value in sorted(read_json(file).items()):
-            if isinstance(value, (int, float)) and any(word in name for word in COMPARED):
-                rows.append(f"| {file.stem.replace('_', ' ')} | {name.replace('_', ' ')} | {value:.3g} |")
-    races = race_table({file.stem: read_json(file) for file in files})
-    return "\n".join(
-        [*([races] if races else []), "| bench | measure | value |", "|---|---|---|", *rows, "", memory_table(root)]
-    )
-
-
-def memory_table(root: Path) -> str:
-    """Peak memory of fresh processes, and the same with ten times the input."""
-    rows = []
-    for file in sorted((root / "metrics" / "bench").glob("*.json")):
-        figures: dict[str, Any] = read_json(file)
-        for name in sorted(name for name in figures if name.endswith(MIB)):
-            more = f"{name}_ten_times_the_"
-            grown = [f"{figures[key]:.0f} ({key.removeprefix(more)})" for key in figures if key.startswith(more)]
-            side = "ours" if name == f"peak{MIB}" else name.removesuffix(MIB).replace("_", " ")
-            rows.append(f"| {file.stem.replace('_', ' ')} | {side} | {figures[name]:.0f} | {', '.join(grown) or '–'} |")
-    return "\n".join(["| bench | memory of | MiB | MiB at ten times (what) |", "|---|---|---|---|", *rows])
-
-
 def real_table(root: Path) -> str:
     """What `make real` measured on PIAF: a reader beside trivial baselines, dated."""
     file = root / "metrics" / "real" / "piaf.json"
@@ -199,8 +155,6 @@ SYSTEMS = {
     "random_span": "random span",
 }
 MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
-COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question", "lost")
-MIB = "_mib"
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
 PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
 PARTS: dict[str, Callable[[Path], str]] = {
@@ -209,6 +163,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "headline": headline_table,
     "stages": stage_table,
     "bench": bench_table,
+    "paper_size": rehearsal_table,
     "real": real_table,
     "real_frames": frames_table,
     "signatures": lambda root: signatures(read_log(root / LOG)),
