@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from functools import cache
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.vision import onnx_session
 
 ROOT = Path(__file__).parents[2]
+PLANNED = cache(plan_files)  # three plans a look
 
 
 @pytest.fixture
@@ -27,6 +29,7 @@ def findings(monkeypatch):
         monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
     monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
     monkeypatch.setattr(doctor, "audit", lambda root, uv: (420, []))
+    monkeypatch.setattr(doctor, "plan_files", PLANNED)
 
     def look(root=ROOT):
         return {finding.name: finding for finding in doctor.examine(root)}

@@ -49,6 +49,9 @@ class Detection:
 class FaceDetector:
     """MTCNN (Zhang et al., 2016) with facenet-pytorch's weights, on batches of images of equal size.
 
+    Images of other sizes are not padded to one: that moves the samples of the image pyramid, and the most probable face
+    was another one, or gone, in 3 to 5 of 26 pictures of COCO, whatever the padding's colour.
+
     Args:
         min_side: images with a shorter side are not searched.
         min_face: smallest face, in pixels.
