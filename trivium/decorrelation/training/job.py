@@ -1,11 +1,13 @@
 """One cell's training, from files to a saved model: what every process of it does (decorrelation.md §4)."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.decorrelation.models.interface import RetrievalModel, start
 from trivium.decorrelation.models.settings import ModelSettings
@@ -92,9 +94,14 @@ def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) ->
     if job.threads is not None:
         torch.set_num_threads(job.threads)
     here = place()
-    if here.device.type == "cpu":
-        # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
-        torch.backends.cuda.enable_flash_sdp(False)
+    # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
+    with sdpa_kernel(SDPBackend.MATH) if here.device.type == "cpu" else nullcontext():
+        metrics = _trained(job, checkpoints, out, log, here)
+    here.wait()
+    return metrics
+
+
+def _trained(job: TrainJob, checkpoints: Path, out: Path, log: Callable[..., None], here: Place) -> Metrics:
     corpus = load_captions(job.raw)
     torch.manual_seed(job.seed)
     model = start(job.kind, job.base, job.settings, training_captions(corpus))
@@ -112,7 +119,6 @@ def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) ->
         torch.nn.Module.to(model.module.eval(), here.device)
         metrics |= validation_recall(model, corpus, raw, job.validation_pictures, job.validation_batch)
         log(max(1, job.steps), **{name: value for name, value in metrics.items() if name.startswith("validation_r")})
-    here.wait()
     return metrics
 
 
