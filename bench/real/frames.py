@@ -37,8 +37,6 @@ from trivium.files.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.harness.arithmetic import PORTABLE
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.measures.frames import SetScore, f1_interval, f1_randomization
 from trivium.nets.device import pick_device
@@ -106,7 +104,7 @@ class Tagger:
         self._batch = settings.batch
         self._parser: FrameParser = start_parser(base, collect_labels(taught), settings.max_tokens)
         self._parser.to(pick_device())
-        train_parser(self._parser, taught, [], settings, Context(Tracker(), work, LocalEngine(1)))
+        train_parser(self._parser, taught, [], settings, work=work, log=Tracker().log)
         self._parser.network.eval()
 
     def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:

@@ -1,17 +1,16 @@
 """Stage `complexity-finetune`. Readers fine-tuned on the adaptation corpus, one a model and seed."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from trivium.complexity.readers.finetuning import FinetuneJob, FinetuneParameters, finetune_job
 from trivium.complexity.readers.settings import ReaderSettings
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import made_in, run_task
+from trivium.harness.tasks import run_task
 from trivium.nets.cards import write_card
-from trivium.nets.device import pick_device
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
 _PROVENANCE = "provenance.json"
@@ -34,32 +33,21 @@ def main(
     if not folder.is_dir():
         raise BadInput("no such base model", file=folder, field=f"models.{name}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
-    job = FinetuneJob(parameters, seed, folder, train, validation, made_in(context.work) / "reader")
-    metrics = run_task(
-        context.engine,
-        partial(finetune_job, job=job),
-        context.work,
-        context.tracker.log,
-        on_gpu=context.engine.has_gpu(lambda: pick_device().type == "cuda"),
-        description=f"{name} {seed}",
-    )
-    with write_atomically(out) as beside:
-        job.trained.replace(beside)
-        _card(beside, settings, seed, folder, train, metrics)
-    return metrics
+    job = FinetuneJob(parameters, seed, folder, train, validation)
+    task = partial(finetune_job, job=job, card=_card(settings, seed, folder, train))
+    return run_task(context, task, out, description=f"{name} {seed}")
 
 
-def _card(out: Path, settings: ReaderSettings, seed: int, base: Path, train: Path, metrics: dict[str, float]) -> None:
+def _card(settings: ReaderSettings, seed: int, base: Path, train: Path) -> Callable[..., None]:
     path = base / _PROVENANCE
     origin = read_json(path) if path.exists() else {"from": settings.base, "licence": "other"}
     weak = " A small configuration that hardly reads: it shows that the path works, no more." if settings.weak else ""
-    write_card(
-        out,
+    return partial(
+        write_card,
         title=f"{settings.label}, reader of French questions, seed {seed}",
         description=f"Answers a question from a French context with words of that context.{weak}",
         base=origin["from"],
         data=f"{train}, from the world that `world.fquad` in params.yaml names (`sample`: generated sentences)",
-        metrics={f"validation_{name}": metrics[f"validation_{name}"] for name in ("rouge_l", "em", "f1")},
         licence=origin["licence"],
     )
 

@@ -1,16 +1,14 @@
 """Stage `complexity-frame_parser`. Trigger, frame and elements: a parser trained on annotated texts."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import torch
-
-from trivium.complexity.frames.frame_parser import FrameParserParameters, train_parser, write_frames
-from trivium.complexity.frames.labels import collect_labels
-from trivium.complexity.frames.parser_folder import describe_parser, load_parser, save_parser, start_parser
+from trivium.complexity.frames.frame_parser import LICENCE, FrameParserParameters, parser_job, write_frames
+from trivium.complexity.frames.parser_folder import describe_parser, load_parser
 from trivium.complexity.frames.scores import evaluate
 from trivium.formats.frame_corpora import read_texts
 from trivium.harness.stage import Context, run_stage
+from trivium.harness.tasks import run_task
 from trivium.nets.device import pick_device
 
 
@@ -27,28 +25,22 @@ def main(
 
     The parser is saved before it is measured, and what was saved is what is measured.
     """
-    split = {name: read_texts(texts / f"{name}.jsonl") for name in ("train", "validation", "test")}
-    torch.manual_seed(parameters.seed)
-    labels = collect_labels(split["train"])
-    parser = start_parser(base, labels, parameters.max_tokens)
-    parser.to(pick_device())
-    validation = split["validation"][: parameters.validation_texts]
-    metrics = train_parser(parser, split["train"], validation, parameters, context)
-    origin: dict[str, Any] = {"base": base, "data": str(texts), "licence": "mit"}
-    save_parser(out, parser, **origin)
+    tested = read_texts(texts / "test.jsonl")
+    task = partial(parser_job, parameters=parameters, base=base, texts=texts)
+    metrics = run_task(context, task, out, description="frame parser")
     saved = load_parser(out)
     saved.to(pick_device())
     scores = evaluate(
         saved,
-        split["test"],
+        tested,
         batch_size=parameters.batch,
         permutations=parameters.permutations,
         seed=parameters.seed,
     )
     metrics |= scores.metrics
-    metrics |= {"frames": float(len(labels.frames)), "lexical_units": float(len(labels.units))}
+    metrics |= {"frames": float(len(saved.labels.frames)), "lexical_units": float(len(saved.labels.units))}
     metrics |= {"steps": float(parameters.steps)}
-    describe_parser(out, **origin, metrics=scores.metrics)
+    describe_parser(out, base=base, data=str(texts), licence=LICENCE, metrics=scores.metrics)
     write_frames(out_frames, scores.frames)
     return metrics
 

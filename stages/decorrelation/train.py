@@ -1,5 +1,7 @@
 """Stage `decorrelation-train`. A retrieval model on D, D' or both, or left as it is (decorrelation.md §4)."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -8,13 +10,12 @@ from pydantic import Field
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.models.settings import ModelSettings
-from trivium.decorrelation.training.job import TrainJob, run_training
-from trivium.decorrelation.training.processes import processes_here, run_in_processes
+from trivium.decorrelation.training.job import TrainJob, train_job
 from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import Parameters, validate
 from trivium.harness.stage import Context, run_stage
+from trivium.harness.tasks import run_task
 from trivium.nets.cards import write_card
 
 # Of these families a cell loads its own members alone.
@@ -84,34 +85,27 @@ def main(
         pairs=pairs,
         painted=painted,
         base=folder,
-        work=context.work,
-        trained=context.work / "trained",
         checkpoint_every=parameters.checkpoint_every,
         memory=parameters.memory,
         workers=parameters.workers,
         threads=parameters.threads,
+        processes=parameters.processes,
         validation_pictures=parameters.validation_pictures,
         validation_batch=parameters.validation_batch,
     )
-    processes = (parameters.processes or processes_here()) if job.steps else 1
-    metrics = run_in_processes(run_training, job, context.tracker, processes)
-    with write_atomically(out) as beside:
-        job.trained.replace(beside)
-        _card(beside, job, said.variant, metrics)
-    return metrics
+    return run_task(context, partial(train_job, job=job, card=_card(job, said.variant)), out, description=cell)
 
 
-def _card(out: Path, job: TrainJob, variant: str, metrics: dict[str, float]) -> None:
+def _card(job: TrainJob, variant: str) -> Callable[..., None]:
     path = job.base / _PROVENANCE
     origin = read_json(path) if path.exists() else {"from": job.base.name, "licence": "other"}
     trained = f"{job.raw} and {job.pairs}, share {job.share:g} of the latter; original pictures: {job.original}"
-    write_card(
-        out,
+    return partial(
+        write_card,
         title=f"{job.kind}, {variant}, seed {job.seed}: image-text retrieval",
         description="Pictures and sentences in one space (decorrelation: objects painted out of training pictures).",
         base=origin["from"],
         data=f"{trained}; the world is what `world` in params.yaml says" if job.steps else "nothing besides",
-        metrics={name: value for name, value in metrics.items() if name.startswith("validation_")},
         licence=origin["licence"],
     )
 

@@ -1,11 +1,13 @@
 """DPR fine-tuning: from the zero-shot encoders, on ViQuAE's training questions (kvqae.md §3)."""
 
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
 
 from trivium.harness.stage import Context, run_stage
+from trivium.harness.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
 from trivium.nets.dual_encoder import TOWERS
 
@@ -28,15 +30,15 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Go on training the pretrained question and passage encoders."""
-    return train_dual_encoder(
-        parameters,
-        context,
+    task = partial(
+        train_dual_encoder,
+        # A worker does not know this script's class, and `start` would travel beside both its folders.
+        parameters=DprParameters(**parameters.model_dump(exclude={"start"})),
         starts={tower: parameters.start / tower for tower in TOWERS},
         train=train,
         validation=validation,
         passages=passages,
         articles=articles,
-        out=out,
         card={
             "title": "Trivium DPR, few-shot",
             "description": "Dense passage retrieval by inner product of [CLS] vectors, fine-tuned on ViQuAE.",
@@ -44,6 +46,7 @@ def main(
             "data": f"{train} (ViQuAE, or the sample world's counterpart)",
         },
     )
+    return run_task(context, task, out, description="DPR")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Stage `kvqae-dpr_pretrain`. DPR on TriviaQA: zero-shot."""
 
+from functools import partial
 from pathlib import Path
 
 from trivium.harness.stage import Context, run_stage
+from trivium.harness.tasks import run_task
 from trivium.kvqae.retrieval.dpr_pretraining import CARD, DprPretrainParameters, take_published
 from trivium.kvqae.retrieval.dpr_training import train_dual_encoder
 from trivium.nets.dual_encoder import TOWERS
@@ -28,21 +30,21 @@ def main(
         return take_published(
             parameters, published, validation=validation, passages=passages, articles=articles, out=out
         )
-    return train_dual_encoder(
-        parameters,
-        context,
+    task = partial(
+        train_dual_encoder,
+        parameters=parameters,
         starts=dict.fromkeys(TOWERS, base),
         train=train,
         validation=validation,
         passages=passages,
         articles=articles,
-        out=out,
         card=CARD
         | {
             "base": f"{base}",
             "data": f"{train} (TriviaQA without ViQuAE's questions, or the sample world's counterpart)",
         },
     )
+    return run_task(context, task, out, description="DPR")
 
 
 if __name__ == "__main__":

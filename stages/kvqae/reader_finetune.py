@@ -1,5 +1,6 @@
 """Fine-tune the reader on ViQuAE with a multimodal run: the few-shot readers, one a loss and seed (kvqae.md §5)."""
 
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
@@ -7,7 +8,8 @@ from pydantic import Field
 from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, run_training
+from trivium.harness.tasks import run_task
+from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, train_reader
 from trivium.kvqae.retrieval.training_pairs import own_passages
 from trivium.nets.reader import PassageReduction
 
@@ -38,25 +40,27 @@ def main(
     Where nothing relevant was retrieved, a question learns from the relevant passages of its own article.
 
     Raises:
-        BadInput: no loss is given for `reader`; see `run_training`.
+        BadInput: no loss is given for `reader`; see `train_reader`.
     """
     if reader not in parameters.losses:
         raise BadInput("no such reader", field="kvqae.reader_finetune.losses", got=reader, choices=parameters.losses)
-    return run_training(
-        parameters,
-        context,
+    task = partial(
+        train_reader,
+        # A worker does not know this script's class.
+        parameters=ReaderTrainingParameters(**parameters.model_dump(exclude={"losses"})),
         reduction=parameters.losses[reader],
         seed=seed,
         base=base,
+        base_name=str(base),
         new_heads=False,
         questions=questions,
         runs=runs,
         passages=passages,
         articles=articles,
-        out=out,
         data="ViQuAE",
         own=own_passages(read_questions(questions / "train.jsonl"), passages, articles),
     )
+    return run_task(context, task, out, description=f"{reader} {seed}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Stage `kvqae-reader_pretrain`. Reader on TriviaQA: zero-shot."""
 
+from functools import partial
 from pathlib import Path
 
 from trivium.harness.stage import Context, run_stage
+from trivium.harness.tasks import run_task
 from trivium.kvqae.reader.pretraining import DATA, ReaderPretrainParameters, take_published
-from trivium.kvqae.reader.reader_training import run_training
+from trivium.kvqae.reader.reader_training import train_reader
 
 
 def main(
@@ -28,20 +30,21 @@ def main(
             parameters, published / "reader", questions=questions, runs=runs, passages=passages, articles=articles,
             out=out,
         )  # fmt: skip
-    return run_training(
-        parameters,
-        context,
+    task = partial(
+        train_reader,
+        parameters=parameters,
         reduction=parameters.loss,
         seed=parameters.seed,
         base=base,
+        base_name=str(base),
         new_heads=True,
         questions=questions,
         runs=runs,
         passages=passages,
         articles=articles,
-        out=out,
         data=DATA,
     )
+    return run_task(context, task, out, description="reader")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """Fine-tune the cross-encoder on ViQuAE with a multimodal run: few-shot (kvqae.md §4)."""
 
+from functools import partial
 from pathlib import Path
 
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, run_training
-
-
-class RerankFinetuneParameters(CrossEncoderTrainingParameters):
-    """Section `kvqae.rerank_finetune`."""
+from trivium.harness.tasks import run_task
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
 
 
 def main(
-    parameters: RerankFinetuneParameters,
+    parameters: CrossEncoderTrainingParameters,
     context: Context,
     *,
     base: Path,
@@ -22,19 +20,20 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Go on from the zero-shot cross-encoder; folders hold one file a split, `train` and `validation`."""
-    return run_training(
-        parameters,
-        context,
+    task = partial(
+        train_cross_encoder,
+        parameters=parameters,
         base=base,
+        base_name=str(base),
         new_perceptron=False,
         questions=questions,
         runs=runs,
         passages=passages,
         articles=articles,
-        out=out,
         data="ViQuAE",
     )
+    return run_task(context, task, out, description="cross-encoder")
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_finetune", RerankFinetuneParameters)
+    run_stage(main, "kvqae.rerank_finetune", CrossEncoderTrainingParameters)

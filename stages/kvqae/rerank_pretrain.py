@@ -1,17 +1,15 @@
 """Pretrain the cross-encoder on TriviaQA with BM25's passages of all articles: zero-shot (kvqae.md §4)."""
 
+from functools import partial
 from pathlib import Path
 
 from trivium.harness.stage import Context, run_stage
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, run_training
-
-
-class RerankPretrainParameters(CrossEncoderTrainingParameters):
-    """Section `kvqae.rerank_pretrain`."""
+from trivium.harness.tasks import run_task
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
 
 
 def main(
-    parameters: RerankPretrainParameters,
+    parameters: CrossEncoderTrainingParameters,
     context: Context,
     *,
     base: Path,
@@ -22,19 +20,20 @@ def main(
     out: Path,
 ) -> dict[str, float]:
     """Train a cross-encoder from a plain encoder; folders hold one file a split, `train` and `validation`."""
-    return run_training(
-        parameters,
-        context,
+    task = partial(
+        train_cross_encoder,
+        parameters=parameters,
         base=base,
+        base_name=str(base),
         new_perceptron=True,
         questions=questions,
         runs=runs,
         passages=passages,
         articles=articles,
-        out=out,
         data="TriviaQA without the questions of ViQuAE",
     )
+    return run_task(context, task, out, description="cross-encoder")
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_pretrain", RerankPretrainParameters)
+    run_stage(main, "kvqae.rerank_pretrain", CrossEncoderTrainingParameters)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.commands.costs.machines import Hours, Machines, hours, read_machines, show_machines, works_by_shards
+from trivium.commands.costs.machines import SHARDS, TASKS, Hours, Machines, hours, mark_of, read_machines, show_machines
 from trivium.commands.costs.row import MACHINE, Row
 from trivium.errors import BadInput
 
@@ -25,13 +25,18 @@ def test_other_names_are_refused_with_the_choices(name):
         read_machines(name)
 
 
-def test_hours_of_a_stage_that_works_by_shards_and_of_one_that_does_not():
+def test_hours_of_a_stage_that_works_by_shards_of_one_that_trains_and_of_any_other():
     row = Row(downloads=MACHINE.network_mb_a_second * 3.6, teraflop=125.0 * 3600 * 4, core_hours=32, gpu_processes=2)
-    alone, shared = (hours("s", row, 2, GPUS, shared=shared) for shared in (False, True))
+    alone, tasks, shared = (hours("s", row, 2, GPUS, mark=mark) for mark in ("", TASKS, SHARDS))
     # Two cells: an hour of network each, 4 hours of one A100 each, 32 core hours each on 2 of its processes.
     assert (alone.network, alone.gpus, alone.cores) == (2, 8, 32)
+    assert (tasks.network, tasks.gpus, tasks.cores, tasks.at_once) == (2, 4, 16, 2)
     assert (shared.network, shared.gpus, shared.cores) == (2, 1, 4)
-    without = hours("s", row, 2, CORES, shared=True)
+    assert hours("s", row, 9, GPUS, mark=TASKS).at_once == 8
+    on_cores = hours("s", Row(core_hours=32), 2, CORES, mark=TASKS)  # one core each
+    assert (on_cores.cores, on_cores.limit(CORES)) == (32, "2 cores")
+    assert hours("s", Row(core_hours=32), 2, Machines("1x16cores", 1, 16), mark=TASKS).cores == 4
+    without = hours("s", row, 2, CORES, mark=SHARDS)
     flop = 2 * row.teraflop / (320 * MACHINE.core_teraflop_a_second) / 3600
     assert (without.gpus, without.cores) == (0, pytest.approx(64 / 320 + flop))
 
@@ -39,13 +44,15 @@ def test_hours_of_a_stage_that_works_by_shards_and_of_one_that_does_not():
 @pytest.mark.parametrize(
     ("stage", "machines", "said"),
     [
-        (Hours("s", True, 2, 1, 1), GPUS, "network"),
-        (Hours("s", True, 0, 2, 1), GPUS, "8 GPUs"),
-        (Hours("s", False, 0, 2, 1), GPUS, "1 GPU of one machine"),
-        (Hours("s", False, 0, 2, 1), Machines("1xH200", 1, 16, 400.0), "1 GPU"),
-        (Hours("s", True, 0, 0, 1), CORES, "320 cores"),
-        (Hours("s", False, 0, 0, 1), CORES, "16 cores of one machine"),
-        (Hours("s", False, 0, 0, 0.0005), CORES, ""),
+        (Hours("s", SHARDS, 8, 128, 2, 1, 1), GPUS, "network"),
+        (Hours("s", SHARDS, 8, 128, 0, 2, 1), GPUS, "8 GPUs"),
+        (Hours("s", TASKS, 3, 48, 0, 2, 1), GPUS, "3 GPUs"),
+        (Hours("s", TASKS, 1, 16, 0, 2, 1), GPUS, "1 GPU of one machine"),
+        (Hours("s", "", 1, 16, 0, 2, 1), GPUS, "1 GPU of one machine"),
+        (Hours("s", "", 1, 16, 0, 2, 1), Machines("1xH200", 1, 16, 400.0), "1 GPU"),
+        (Hours("s", SHARDS, 20, 320, 0, 0, 1), CORES, "320 cores"),
+        (Hours("s", "", 1, 16, 0, 0, 1), CORES, "16 cores of one machine"),
+        (Hours("s", "", 1, 16, 0, 0, 0.0005), CORES, ""),
     ],
 )
 def test_what_a_stage_waits_for(stage, machines, said):
@@ -54,8 +61,8 @@ def test_what_a_stage_waits_for(stage, machines, said):
 
 def test_the_slowest_stage_of_each_kind_of_machines_is_named():
     taken = [
-        [Hours("a", True, 0, 0, 3), Hours("b", False, 0, 0, 1)],
-        [Hours("a", True, 0, 0.5, 0), Hours("b", False, 0, 0, 1.5)],
+        [Hours("a", SHARDS, 20, 320, 0, 0, 3), Hours("b", "", 1, 16, 0, 0, 1)],
+        [Hours("a", SHARDS, 8, 128, 0, 0.5, 0), Hours("b", "", 1, 16, 0, 0, 1.5)],
     ]
     lines = list(show_machines([CORES, GPUS], taken, lambda value: f"{value:g} h"))
     assert lines[1].split() == ["a", "‖", "3", "h", "320", "cores", "0.5", "h", "8", "GPUs"]
@@ -66,9 +73,10 @@ def test_the_slowest_stage_of_each_kind_of_machines_is_named():
     ]
 
 
-def test_stages_of_the_graph_that_work_by_shards():
+def test_stages_of_the_graph_that_use_many_machines():
     stages = yaml.safe_load(Path("dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    found = {name for name, definition in stages.items() if works_by_shards(definition, Path())}
+    marks = {name: mark_of(definition, Path()) for name, definition in stages.items()}
+    found = {name for name, mark in marks.items() if mark == SHARDS}
     assert found >= {
         "kvqae-passages",
         "kvqae-kb_features",
@@ -77,7 +85,18 @@ def test_stages_of_the_graph_that_work_by_shards():
         "decorrelation-phrases",
         "decorrelation-inpaint",
     }
-    assert not found & {"kvqae-evaluate", "decorrelation-train", "complexity-finetune", "headline"}
+    assert not found & {"kvqae-evaluate", "headline"}
+    assert {name for name, mark in marks.items() if mark == TASKS} == {
+        "kvqae-dpr_pretrain",
+        "kvqae-dpr_finetune",
+        "kvqae-rerank_pretrain",
+        "kvqae-rerank_finetune",
+        "kvqae-reader_pretrain",
+        "kvqae-reader_finetune",
+        "decorrelation-train",
+        "complexity-frame_parser",
+        "complexity-finetune",
+    }
 
 
 def test_the_command_prints_hours_and_the_bottleneck():
@@ -94,6 +113,7 @@ def test_the_command_prints_hours_and_the_bottleneck():
     ]
     printed = subprocess.run(told, capture_output=True, text=True, check=True).stdout
     assert "kvqae-passages ‖" in printed
+    assert "decorrelation-train ¦" in printed
     assert "First bottleneck on 1xH200: " in printed
     wrong = subprocess.run([*told[:-1], "many"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, wrong.stdout) == (1, "")

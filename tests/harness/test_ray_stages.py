@@ -16,29 +16,49 @@ from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import entities_of, write_sources
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
-from sample.landmarks import choose_photographs, draw_photographs
 from sample.scene_models.stand_ins import make_stand_ins
-from stages.complexity import finetune
-from stages.decorrelation import inpaint, phrases
-from stages.kvqae import encode_texts, image_features, local_features, passages
+from stages.complexity import finetune, frame_parser
+from stages.decorrelation import inpaint, phrases, train
+from stages.kvqae import (
+    dpr_pretrain,
+    encode_texts,
+    image_features,
+    local_features,
+    passages,
+    reader_finetune,
+    rerank_pretrain,
+    rrt,
+)
 from stages.kvqae.knowledge_base import SCHEMA
+from stages.kvqae.reader_finetune import ReaderFinetuneParameters
+from stages.kvqae.rrt import RrtParameters
+from tests.complexity.frame_world import make_texts, write_encoder
 from tests.complexity.tiny_readers import questions, write_camembert
+from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_corpus import write_coco
+from tests.decorrelation.tiny_models import SETTINGS
+from tests.decorrelation.tiny_models import write_base as write_base_model
+from tests.decorrelation.tiny_retrieval import write_world as write_retrieval_world
 from tests.harness.ray_machines import Machines, serve
 from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base
 from tests.kvqae.reader import test_answered_rows
+from tests.kvqae.retrieval import test_dpr_training
 from tests.kvqae.tiny_reader import write_world as write_kb
+from tests.kvqae.tiny_training import CROSS_ENCODER, READER
+from tests.kvqae.tiny_training import inputs as training_inputs
 from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
-from tests.stages.complexity import test_finetune
-from tests.stages.decorrelation import test_inpaint
+from tests.stages.complexity import test_finetune, test_frame_parser
+from tests.stages.decorrelation import test_inpaint, test_train
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
-from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text
-from trivium.decorrelation.captions.pairs import texts_of as write_texts
+from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text, test_rrt
+from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_table
+from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
+from trivium.harness.curves import Curves
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.ray_engine import RayEngine
 from trivium.harness.stage import Context
@@ -48,8 +68,10 @@ from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader
 from trivium.kvqae.reader.rows import Selection
 from trivium.kvqae.rerankers.compared_images import write_list
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
+from trivium.kvqae.retrieval.dpr_pretraining import DprPretrainParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters
@@ -152,9 +174,9 @@ def draw_sources(inputs: Path, context: Context, out: Path) -> object:
     )  # fmt: skip
 
 
-def draw_landmarks(inputs: Path, context: Context, out: Path) -> object:
-    photographs = choose_photographs([], landmarks=60, persons=0.5, views=2)
-    return write_images(out, draw_photographs(photographs, context.engine, size=64, difficulty=DIFFICULTY))
+def train_image_reranker(inputs: Path, context: Context, out: Path) -> object:
+    own = RrtParameters.model_validate(test_rrt.SECTION | {"landmarks": 60, "local": ""})
+    return rrt.main(own, context, source="sample", world_seed=5, articles=60, imageless=10, out=out / "rrt")
 
 
 def draw_training(inputs: Path, context: Context, out: Path) -> object:
@@ -163,7 +185,7 @@ def draw_training(inputs: Path, context: Context, out: Path) -> object:
     return [(each.pixels.tobytes(), each.entities.tolist(), each.classes, each.captions) for each in drawn]
 
 
-def train(inputs: Path, context: Context, out: Path) -> object:
+def make_models(inputs: Path, context: Context, out: Path) -> object:
     return make_stand_ins(base_models_parameters(), context, out / "base")
 
 
@@ -205,13 +227,59 @@ def finetune_reader(inputs: Path, context: Context, out: Path) -> object:
     write_camembert(inputs / "base" / "camembert")
     for split, count in (("train", 40), ("validation", 12)):
         write_squad(inputs / f"{split}.json", questions(count))
-    metrics = finetune.main(
+    return finetune.main(
         test_finetune.parameters(), context, name="tiny", seed=0, base=inputs / "base", train=inputs / "train.json",
         validation=inputs / "validation.json", out=out / "reader",
     )  # fmt: skip
-    card = out / "reader" / "README.md"
-    card.write_text(card.read_text().replace(str(inputs), "inputs"))  # it names what the reader has learned from
-    return metrics
+
+
+def train_frame_parser(inputs: Path, context: Context, out: Path) -> object:
+    torch.manual_seed(0)
+    base = write_encoder(inputs / "encoder")
+    for seed, name in enumerate(("train", "validation", "test")):
+        write_texts(inputs / "texts" / f"{name}.jsonl", make_texts(10, seed=seed, prefix=name))
+    return frame_parser.main(
+        test_frame_parser.PARAMETERS.model_copy(update={"steps": 3}), context, base=base, texts=inputs / "texts",
+        out=out / "parser", out_frames=out / "frames.csv",
+    )  # fmt: skip
+
+
+def train_encoders(inputs: Path, context: Context, out: Path) -> object:
+    files = test_dpr_training.write_world(inputs)
+    own = DprPretrainParameters(**test_dpr_training.PARAMETERS | {"max_steps": 3})
+    return dpr_pretrain.main(
+        own, context, base=inputs / "bert", published=inputs / "published", **files, out=out / "dpr"
+    )
+
+
+def train_cross_encoder(inputs: Path, context: Context, out: Path) -> object:
+    own = CrossEncoderTrainingParameters.model_validate(CROSS_ENCODER | {"steps": 3})
+    return rerank_pretrain.main(own, context, **training_inputs(write_kb(inputs)), out=out / "cross_encoder")
+
+
+def train_reader(inputs: Path, context: Context, out: Path) -> object:
+    world = write_kb(inputs)
+    torch.manual_seed(0)
+    save_reader(inputs / "reader", *load_reader(world.base, 32, new_heads=True), base=world.base, data="", metrics={})
+    given = training_inputs(world) | {
+        "base": inputs / "reader",
+        "questions": world.viquae,
+        "runs": world.runs / "text",
+    }
+    own = ReaderFinetuneParameters.model_validate(READER | {"steps": 3, "losses": {"few_shot": "mean"}})
+    return reader_finetune.main(own, context, **given, reader="few_shot", seed=0, out=out / "reader")
+
+
+def train_retrieval_model(inputs: Path, context: Context, out: Path) -> object:
+    write_retrieval_world(inputs)
+    base = write_base_model("clip", inputs / "clip" / "tiny").parent
+    own = test_train.parameters(models={"clip": SETTINGS["clip"].model_dump()}).model_copy(
+        update={"cell": cell("coco", "clip", "ours")}
+    )
+    return train.main(
+        own, context, cell="coco_clip_ours_0", raw=inputs / "raw", pairs=inputs / "pairs.parquet",
+        painted=inputs / "painted", base=base, out=out / "model",
+    )  # fmt: skip
 
 
 def rewrite(inputs: Path, context: Context, out: Path) -> object:
@@ -220,7 +288,9 @@ def rewrite(inputs: Path, context: Context, out: Path) -> object:
         for n in range(40)
     ]
     shards = [sources[start : start + 5] for start in range(0, 40, 5)]
-    return list(context.engine.map(partial(write_texts, captions="grammatical", seed=0), shards, description="texts"))
+    return list(
+        context.engine.map(partial(write_captions, captions="grammatical", seed=0), shards, description="texts")
+    )
 
 
 STAGES: dict[str, Run] = {
@@ -228,7 +298,6 @@ STAGES: dict[str, Run] = {
     "rerank": rerank,
     "read": read,
     "encode_texts": encode_passages,
-    "complexity-finetune": finetune_reader,
     "pairs": rewrite,
     "passages": cut,
     "image_features-arcface": encode("arcface"),
@@ -238,20 +307,31 @@ STAGES: dict[str, Run] = {
     "inpaint": paint,
     "world": draw_world,
     "sources": draw_sources,
-    "rrt": draw_landmarks,
+    "rrt": train_image_reranker,
     "kvqae-base_models": draw_training,
-    "decorrelation-base_models": train,
+    "decorrelation-base_models": make_models,
+}
+TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
+    "dpr_pretrain": train_encoders,
+    "rerank_pretrain": train_cross_encoder,
+    "reader_finetune": train_reader,
+    "complexity-finetune": finetune_reader,
+    "frame_parser": train_frame_parser,
+    "decorrelation-train": train_retrieval_model,
 }
 
 
-def written(run: Run, folder: Path, engine: Callable[[Path], Engine]) -> tuple[object, dict[str, str]]:
-    """What a stage returns, and the digests of what it writes."""
+def written(run: Run, folder: Path, engine: Callable[[Path], Engine]) -> tuple[object, object, dict[str, str]]:
+    """What a stage returns, its curves, and the digests of what it writes, in which a card may name the inputs."""
     for name in ("inputs", "work", "out"):
         (folder / name).mkdir(parents=True)
-    context = Context(tracker=Tracker(), work=folder / "work", engine=engine(folder / "work"))
+    curves = Curves(folder / "curves")
+    context = Context(tracker=Tracker(curves=curves), work=folder / "work", engine=engine(folder / "work"))
     returned = run(folder / "inputs", context, folder / "out")
-    files = sorted(file for file in (folder / "out").rglob("*") if file.is_file())
-    return returned, {str(f.relative_to(folder / "out")): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+    files = {file: file.read_bytes() for file in sorted((folder / "out").rglob("*")) if file.is_file()}
+    read = {file: data.replace(bytes(folder / "inputs"), b"inputs") for file, data in files.items()}
+    digests = {str(f.relative_to(folder / "out")): hashlib.sha256(data).hexdigest() for f, data in read.items()}
+    return returned, curves.points(), digests
 
 
 def kill_one(machines: Machines) -> int | None:
@@ -272,17 +352,17 @@ def kill_one(machines: Machines) -> int | None:
 KILLED: list[int | None] = []
 
 
-@pytest.mark.parametrize("name", STAGES)
-def test_the_same_bytes_as_here(name, machines, tmp_path):
+@pytest.mark.parametrize("run", (STAGES | TRAININGS).values(), ids=STAGES | TRAININGS)
+def test_the_same_bytes_as_here(run, machines, tmp_path):
     def engine(work: Path) -> Engine:
         found = Killing(machines.cluster.address, None, workers=1, gpu_workers=1, work=work)
         vars(found).update(machines=machines, killed=KILLED)
         return found
 
-    here = written(STAGES[name], tmp_path / "here", lambda _: LocalEngine(1))
-    there = written(STAGES[name], tmp_path / "there", engine)
+    here = written(run, tmp_path / "here", lambda _: LocalEngine(1))
+    there = written(run, tmp_path / "there", engine)
     assert there == here
-    assert here[1] or here[0]
+    assert here[2] or here[0]
     assert machines.opened_of(tmp_path) == []
 
 

@@ -1,21 +1,30 @@
 """A task is handed over whole; its curve is tracked as it comes here, and with its result from elsewhere."""
 
+import io
+import json
 import pickle
 from functools import partial
 from pathlib import Path
 
+import pytest
+
+from trivium.harness.curves import Curves
 from trivium.harness.engine import LocalEngine
-from trivium.harness.tasks import Curve, made_in, run_task
+from trivium.harness.stage import Context
+from trivium.harness.tasks import Curve, run_task
+from trivium.harness.tracking import Tracker
 
 
-def count_up(checkpoints: Path, *, to: int, made: Path, log: Curve) -> tuple[dict[str, float], list]:
+def count_up(checkpoints: Path, *, to: int, out: Path, log: Curve) -> tuple[dict[str, float], list]:
     """Goes on from the number that it finds."""
     kept = checkpoints / "number"
     first = int(kept.read_text()) if kept.exists() else 0
     for number in range(first, to):
         log(number, value=float(number))
         kept.write_text(str(number + 1))
-    made.write_text(str(to))
+    if to > 9:
+        raise KeyboardInterrupt
+    out.write_text(str(to))
     return {"first": float(first)}, log.points
 
 
@@ -26,11 +35,13 @@ class Elsewhere(LocalEngine):
         return super().map(pickle.loads(pickle.dumps(function)), shards, **options)
 
 
-def run(work: Path, to: int, engine: LocalEngine, curve: list) -> dict[str, float]:
-    task = partial(count_up, to=to, made=made_in(work) / "out")
-    return run_task(
-        engine, task, work, lambda step, **values: curve.append((step, values)), on_gpu=False, description="count"
-    )
+def run(work: Path, to: int, out: Path, engine: LocalEngine) -> dict[str, float]:
+    context = Context(Tracker(curves=Curves(work / "curves")), work, engine)
+    return run_task(context, partial(count_up, to=to), out, description="count")
+
+
+def values(work: Path) -> list[tuple[int, float]]:
+    return Curves(work / "curves").points()["value"]
 
 
 def test_what_it_makes_and_logs_is_the_same_here_and_elsewhere(tmp_path: Path) -> None:
@@ -38,25 +49,36 @@ def test_what_it_makes_and_logs_is_the_same_here_and_elsewhere(tmp_path: Path) -
     for name, engine in (("here", LocalEngine(1)), ("elsewhere", Elsewhere(1))):
         work = tmp_path / name
         work.mkdir()
-        curve: list = []
-        assert run(work, 3, engine, curve) == {"first": 0.0}
-        found[name] = curve, (made_in(work) / "out").read_text()
+        assert run(work, 3, work / "out", engine) == {"first": 0.0}
+        found[name] = values(work), (work / "out").read_text()
     assert found["here"] == found["elsewhere"]
-    assert found["here"] == ([(0, {"value": 0.0}), (1, {"value": 1.0}), (2, {"value": 2.0})], "3")
+    assert found["here"] == ([(0, 0.0), (1, 1.0), (2, 2.0)], "3")
 
 
 def test_it_goes_on_from_the_checkpoint_of_the_stage_that_was_killed(tmp_path: Path) -> None:
-    run(tmp_path, 2, LocalEngine(1), [])
-    curve: list = []
-    assert run(tmp_path, 4, LocalEngine(1), curve) == {"first": 2.0}
-    assert [step for step, _ in curve] == [2, 3]
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, 10, tmp_path / "out", LocalEngine(1))
+    assert not (tmp_path / "out").exists()
+    assert len(values(tmp_path)) == 10  # tracked before the kill
+    (tmp_path / "checkpoints" / "number").write_text("2")
+    assert run(tmp_path, 4, tmp_path / "out", LocalEngine(1)) == {"first": 2.0}
+    assert (tmp_path / "out").read_text() == "4"
 
 
-def test_a_curve_is_tracked_at_once_here() -> None:
-    points: list = []
-    curve = Curve(lambda step, **values: points.append((step, values)))
+def test_a_curve_is_tracked_at_once_here(tmp_path: Path) -> None:
+    curves, events = Curves(tmp_path / "curves"), io.StringIO()
+    curve = Curve(Tracker(events, curves))
     curve(1, loss=0.5)
-    assert (points, curve.points) == ([(1, {"loss": 0.5})], [])
-    there = pickle.loads(pickle.dumps(curve))
+    assert (curve.curves, curve.points) == (curves, [])
+    assert curves.points() == {"loss": [(1, 0.5)]}
+    curve.pass_on(2, {"loss": 0.75})  # another process has kept it
+    assert curves.points() == {"loss": [(1, 0.5)]}
+    sent = [json.loads(line) for line in events.getvalue().splitlines()]
+    assert [(each["step"], each["values"]) for each in sent] == [(1, {"loss": 0.5}), (2, {"loss": 0.75})]
+
+
+def test_a_curve_is_kept_elsewhere(tmp_path: Path) -> None:
+    there = pickle.loads(pickle.dumps(Curve(Tracker(curves=Curves(tmp_path / "curves")))))
     there(2, loss=0.25)
-    assert (points, there.points) == ([(1, {"loss": 0.5})], [(2, {"loss": 0.25})])
+    there.pass_on(3, {"loss": 0.125})
+    assert (there.curves, there.points) == (None, [(2, {"loss": 0.25}), (3, {"loss": 0.125})])

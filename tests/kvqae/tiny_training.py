@@ -9,12 +9,12 @@ import torch
 from safetensors.torch import load_file
 
 from stages.kvqae.reader_pretrain import main as pretrain_reader
-from stages.kvqae.rerank_pretrain import RerankPretrainParameters
 from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 
 SHARED = {
     "max_tokens": 32,
@@ -106,4 +106,5 @@ def reader_training(world) -> Training:
 
 
 def cross_encoder_training(world) -> Training:
-    return Training(pretrain_cross_encoder, RerankPretrainParameters, CROSS_ENCODER, inputs(world), "validation_mrr")
+    own = CrossEncoderTrainingParameters
+    return Training(pretrain_cross_encoder, own, CROSS_ENCODER, inputs(world), "validation_mrr")

@@ -21,7 +21,7 @@ from typing import Any
 
 import networkx as nx
 
-from trivium.commands.costs.machines import Hours, hours, read_machines, show_machines, works_by_shards
+from trivium.commands.costs.machines import Hours, hours, mark_of, read_machines, show_machines
 from trivium.commands.costs.project import stage_costs
 from trivium.commands.costs.row import MACHINE, Machine, Row
 from trivium.commands.scale import merge
@@ -135,7 +135,7 @@ def machines_files(params: Path, graph: Path, scale: Path | None, names: Sequenc
             [
                 hours(
                     cost.stage, rows[cost.stage], cost.cells, kind,
-                    shared=works_by_shards(stages[cost.stage], graph.parent),
+                    mark=mark_of(stages[cost.stage], graph.parent),
                 )
                 for cost in costs
             ]

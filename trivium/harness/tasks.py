@@ -1,83 +1,100 @@
 """One long piece of work, a training, handed to the engine whole: on a cluster it has a GPU of its own there.
 
 Several stages that run at once, cells or seeds, so train on several GPUs. What a training logs is tracked as it comes
-where it runs in the stage's process, and with its result where it runs elsewhere. There it goes on from a checkpoint
+where it runs on the stage's machine, and with its result where it runs elsewhere. There it goes on from a checkpoint
 that lies here; its own stay there, so that a training whose worker is lost starts anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from trivium.harness.engine import Engine
+import torch
+
+from trivium.files.atomic import write_atomically
+from trivium.harness.curves import Curves
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 
 Metrics = dict[str, float]
 Point = tuple[int, dict[str, float]]
-Log = Callable[..., None]
 
 
 class Curve:
     """What a training logs: steps and named values.
 
     Args:
-        log: tracks a point; None in another process than the stage's.
+        tracker: takes a point; None on another machine than the stage's.
 
     Attributes:
         points: those that have not been tracked.
     """
 
-    def __init__(self, log: Log | None) -> None:
-        self._log = log
+    def __init__(self, tracker: Tracker | None) -> None:
+        self._tracker = tracker
         self.points: list[Point] = []
+
+    @property
+    def curves(self) -> Curves | None:
+        """Where points are kept for the stage's table, by whichever process has them first; None: nowhere here."""
+        return self._tracker.curves if self._tracker else None
 
     def __call__(self, step: int, **values: float) -> None:
         """Track a point, or keep it."""
-        if self._log is None:
+        if self._tracker is None:
             self.points.append((step, values))
         else:
-            self._log(step, **values)
+            self._tracker.log(step, **values)
+
+    def pass_on(self, step: int, values: Mapping[str, float]) -> None:
+        """Track a point that `curves` has, where there are any, or keep it."""
+        if self._tracker is None:
+            self.points.append((step, dict(values)))
+        else:
+            self._tracker.send(step, values)
 
     def __reduce__(self) -> tuple[type["Curve"], tuple[None]]:
         return Curve, (None,)
 
 
 class Task(Protocol):
-    """A training: a function of a module, or a `partial` of one, which names everything else that it reads."""
+    """A training: a function of a module of the library, as a `partial` that names everything else that it reads.
 
-    def __call__(self, checkpoints: Path, *, log: Curve) -> tuple[Metrics, list[Point]]:
+    What it reads is named by `Path`s. A name that it writes down, in a model's card, is told as a `str`: there its
+    inputs lie elsewhere. It seeds what it draws from: nobody else has done so there.
+    """
+
+    def __call__(self, checkpoints: Path, *, out: Path, log: Curve) -> tuple[Metrics, list[Point]]:
         """Do it; returns the metrics, and `log.points`.
 
         Args:
             checkpoints: folder to go on from, and to keep checkpoints in.
+            out: what it makes, a file or a folder.
             log: takes a step and values.
         """
         ...
 
 
-def made_in(work: Path) -> Path:
-    """The folder below a stage's own in which a task leaves what it makes."""
-    return work / "made"
-
-
-def run_task(engine: Engine, task: Task, work: Path, log: Log, *, on_gpu: bool, description: str) -> Metrics:
+def run_task(context: Context, task: Task, out: Path, *, description: str) -> Metrics:
     """Run a task where the engine says; returns its metrics.
 
     Args:
-        engine: the stage's.
-        task: writes into `made_in(work)`.
-        work: the stage's folder.
-        log: tracks a point of a curve.
-        on_gpu: whether it takes a GPU.
+        context: of the stage.
+        task: may take a GPU.
+        out: gets what it makes; complete or absent.
         description: for the bar of progress.
     """
-    checkpoints, made = work / "checkpoints", made_in(work)
+    checkpoints, made = context.work / "checkpoints", context.work / "made"
     for folder in (checkpoints, made):
         folder.mkdir(exist_ok=True)
-    trained = partial(task, log=Curve(log))
-    ((metrics, points),) = engine.map(
+    trained = partial(task, out=made / "out", log=Curve(context.tracker))
+    on_gpu = context.engine.has_gpu(torch.cuda.is_available)
+    ((metrics, points),) = context.engine.map(
         trained, [checkpoints], description=description, on_gpu=on_gpu, processes=1, out=made
     )
     for step, values in points:
-        log(step, **values)
+        context.tracker.log(step, **values)
+    with write_atomically(out) as beside:
+        (made / "out").replace(beside)
     return metrics

@@ -18,6 +18,7 @@ from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import read_corpus
 from trivium.harness import curves as harness
+from trivium.harness.tasks import Curve
 from trivium.harness.tracking import Tracker
 
 
@@ -234,8 +235,8 @@ def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path):
     (tmp_path / "one").mkdir()
     curves, alone = kept(tmp_path / "two"), kept(tmp_path / "one")
     events = io.StringIO()
-    metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), Tracker(events, curves), 2)
-    expected = run_in_processes(train_part, Job(world, tmp_path / "one"), Tracker(curves=alone), 1)
+    metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), Curve(Tracker(events, curves)), 2)
+    expected = run_in_processes(train_part, Job(world, tmp_path / "one"), Curve(Tracker(curves=alone)), 1)
     assert expected["kept"] == expected["steps"]
     assert metrics == pytest.approx(expected, rel=1e-5)
     assert alone.points().keys() == curves.points().keys()
@@ -253,4 +254,4 @@ def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path):
 @pytest.mark.slow  # imports torch twice more
 def test_bad_input_in_one_process_ends_all(tmp_path):
     with pytest.raises(BadInput, match="field 'job': not mine"):
-        run_in_processes(refuse_second, Job(tmp_path, tmp_path), Tracker(), 2)
+        run_in_processes(refuse_second, Job(tmp_path, tmp_path), Curve(Tracker()), 2)

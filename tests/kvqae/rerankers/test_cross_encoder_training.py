@@ -7,9 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 import trivium.kvqae.rerankers.cross_encoder_training as module
-from stages.kvqae.rerank_finetune import RerankFinetuneParameters
 from stages.kvqae.rerank_finetune import main as finetune
-from stages.kvqae.rerank_pretrain import RerankPretrainParameters
 from stages.kvqae.rerank_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
@@ -18,7 +16,7 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
-from trivium.kvqae.rerankers.cross_encoder_training import loss_of
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, loss_of
 from trivium.kvqae.rerankers.cross_encoder_validation import Validation
 from trivium.measures.runs import Run
 
@@ -42,7 +40,7 @@ def test_training_learns_to_rank(world, tmp_path):
     """Passages that say where somebody was born, last in the initial lists."""
     lists = {f"t{n}": {2 * n + 1: 3.0, (2 * n + 3) % 24: 2.0, 2 * n: 1.0} for n in range(12)}
     ran = context(tmp_path / "work")
-    parameters = RerankPretrainParameters(**CROSS_ENCODER | {"steps": 40, "validate_every": 20, "passages": 3})
+    parameters = CrossEncoderTrainingParameters(**CROSS_ENCODER | {"steps": 40, "validate_every": 20, "passages": 3})
     changed = inputs(world) | {"runs": write_runs(tmp_path / "runs", lists)}
     metrics = pretrain(parameters, ran, **changed, out=tmp_path / "model")
     losses = [loss for _, loss in ran.tracker.points["loss"]]
@@ -71,7 +69,7 @@ def test_fine_tuning_starts_from_the_pretrained_cross_encoder(world, tmp_path):
     _, pretrained = train(world, tmp_path / "pretrained")
     shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
     shared["base"] = tmp_path / "pretrained" / "model"
-    slow = RerankFinetuneParameters(**CROSS_ENCODER | {"learning_rate": 1e-12})
+    slow = CrossEncoderTrainingParameters(**CROSS_ENCODER | {"learning_rate": 1e-12})
     finetune(slow, context(tmp_path / "w"), **shared, out=tmp_path / "few_shot")
     tuned = load_file(tmp_path / "few_shot" / "model.safetensors")
     assert all(torch.allclose(tuned[name], pretrained[name], atol=1e-8) for name in pretrained)
@@ -122,12 +120,12 @@ def test_questions_that_cannot_fill_a_step_are_dropped_and_counted(world, tmp_pa
     lists["t1"] = {2: 2.0, 3: 1.0}  # one other passage, two are needed
     del lists["t2"]  # nothing retrieved
     changed = inputs(world) | {"runs": write_runs(tmp_path / "runs", lists)}
-    parameters = RerankPretrainParameters(**CROSS_ENCODER | {"passages": 3, "steps": 1})
+    parameters = CrossEncoderTrainingParameters(**CROSS_ENCODER | {"passages": 3, "steps": 1})
     metrics = pretrain(parameters, context(tmp_path / "w"), **changed, out=tmp_path / "m")
     assert (metrics["questions"], metrics["questions_without_relevant"]) == (12, 2)
     assert metrics["questions_with_few_irrelevant"] == 1
     assert metrics["answers_normalised_to_nothing"] == 12
-    whole = RerankPretrainParameters(**CROSS_ENCODER | {"passages": 5})
+    whole = CrossEncoderTrainingParameters(**CROSS_ENCODER | {"passages": 5})
     with pytest.raises(
         BadInput, match="no question to train on; got '10 with a relevant passage.*expected .* 4 others"
     ):

@@ -12,9 +12,7 @@ from stages.kvqae import dpr_finetune, dpr_pretrain
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.errors import BadInput
 from trivium.files.tables import write_table
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context, execute
-from trivium.harness.tracking import Tracker
+from trivium.harness.stage import execute
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval import dpr_training
 from trivium.kvqae.retrieval.dpr_training import (
@@ -258,13 +256,11 @@ def test_training_on_a_gpu_lowers_the_loss(model_and_pairs, tmp_path):
     model, tokenizer, texts, pairs = model_and_pairs
     losses = []
 
-    class Curve(Tracker):
-        def log(self, step, **values):
-            losses.append(values.get("loss", losses[-1] if losses else 0))
+    def log(step, **values):
+        losses.append(values.get("loss", losses[-1] if losses else 0))
 
-    context = Context(tracker=Curve(), work=tmp_path / "work", engine=LocalEngine(1))
     parameters = DprParameters(**PARAMETERS | {"batch_size": 4, "mini_batch_size": 2, "epochs": 30})
-    train_model(model.cuda(), tokenizer, pairs, pairs, texts, parameters, context)
+    train_model(model.cuda(), tokenizer, pairs, pairs, texts, parameters, work=tmp_path, log=log)
     assert losses[-1] < losses[0] / 2
 
 

@@ -1,7 +1,8 @@
 """How long each stage takes on several machines, and what keeps it from being faster: `make plan M=8xA100`.
 
-A stage that works by shards is spread over all machines (docs/cluster.md); any other runs on one of them. Stages are
-counted one after the other. What comes from the network comes no faster to several machines: one of them downloads.
+A stage that works by shards is spread over all machines (docs/cluster.md). The cells of a training run at once, each
+as a task that has a GPU, or one core where there is none. Any other stage runs on one machine. Stages are counted one
+after the other. What comes from the network comes no faster to several machines: one of them downloads.
 """
 
 import re
@@ -16,6 +17,7 @@ from trivium.errors import BadInput
 # Teraflop a second, sustained in bf16: two fifths of what their makers state.
 GPUS = {"A100": 125.0, "H100": 400.0, "H200": 400.0}
 CORES_BESIDE_GPU = 16
+SHARDS, TASKS = "‖", "¦"
 _NAME = re.compile(r"([1-9]\d*)x(?:([1-9]\d*)cores|(\w+))")
 
 
@@ -42,11 +44,15 @@ class Hours:
 
     Attributes:
         stage: its name.
-        shared: whether it works by shards.
+        mark: see `mark_of`.
+        at_once: how many of the machines it has at once.
+        cores_at_once: how many of their cores.
     """
 
     stage: str
-    shared: bool
+    mark: str
+    at_once: int
+    cores_at_once: int
     network: float
     gpus: float
     cores: float
@@ -62,11 +68,9 @@ class Hours:
             return ""
         if self.network >= max(self.gpus, self.cores):
             return "network"
-        what, many = ("GPU", machines.count) if self.gpus >= self.cores else ("core", machines.cores * machines.count)
-        if self.shared:
-            return f"{many} {what}s" if many > 1 else f"1 {what}"
-        one = 1 if what == "GPU" else machines.cores
-        return f"{one} {what}{'s' if one > 1 else ''}" + (" of one machine" if machines.count > 1 else "")
+        what, many = ("GPU", self.at_once) if self.gpus >= self.cores else ("core", self.cores_at_once)
+        one = machines.count > 1 and self.at_once == 1
+        return f"{many} {what}{'s' if many > 1 else ''}" + (" of one machine" if one else "")
 
 
 def read_machines(name: str) -> Machines:
@@ -84,7 +88,7 @@ def read_machines(name: str) -> Machines:
     return Machines(name, int(found[1]), CORES_BESIDE_GPU, GPUS[found[3]])
 
 
-def hours(stage: str, row: Row, cells: int, machines: Machines, *, shared: bool) -> Hours:
+def hours(stage: str, row: Row, cells: int, machines: Machines, *, mark: str) -> Hours:
     """What a stage takes.
 
     Args:
@@ -92,24 +96,30 @@ def hours(stage: str, row: Row, cells: int, machines: Machines, *, shared: bool)
         row: what one of its cells takes.
         cells: how many it has.
         machines: where.
-        shared: whether it works by shards.
+        mark: of the stage, see `mark_of`.
     """
-    count = machines.count if shared else 1
+    count = min(machines.count, {SHARDS: machines.count, TASKS: cells}.get(mark, 1))
     cores = machines.cores * count
+    if mark == TASKS and machines.count > 1 and not machines.gpu:
+        cores = min(cells, machines.cores * machines.count)
     beside_gpu = min(cores, (row.gpu_processes or cores) * count) if machines.gpu else cores
     rate = machines.gpu * count if machines.gpu else cores * MACHINE.core_teraflop_a_second
     computed = cells * row.teraflop / rate / 3600
     return Hours(
         stage,
-        shared,
+        mark,
+        count,
+        cores,
         network=cells * (row.downloads / (MACHINE.network_mb_a_second * 3.6) + row.waiting),
         gpus=computed if machines.gpu else 0.0,
         cores=cells * row.core_hours / beside_gpu + (0.0 if machines.gpu else computed),
     )
 
 
-def works_by_shards(definition: Mapping[str, Any], folder: Path) -> bool:
-    """Whether a stage hands shards to the engine: its module names it; a training is one task, on one machine.
+def mark_of(definition: Mapping[str, Any], folder: Path) -> str:
+    """How a stage uses many machines: `SHARDS`, `TASKS` where each of its cells is a training, or nothing.
+
+    Its module names the engine, or `run_task`.
 
     Args:
         definition: of the stage, in `dvc.yaml`.
@@ -119,7 +129,9 @@ def works_by_shards(definition: Mapping[str, Any], folder: Path) -> bool:
     modules = re.findall(r"-m\s+(stages[\w.]+)", command)
     files = [folder.joinpath(*module.split(".")).with_suffix(".py") for module in modules]
     texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
-    return any(re.search(r"\bengine\b", text) and "run_task" not in text for text in texts)
+    if any(re.search(r"\bengine\b", text) for text in texts):
+        return SHARDS
+    return TASKS if any("run_task" in text for text in texts) else ""
 
 
 def show_machines(
@@ -134,11 +146,12 @@ def show_machines(
     """
     yield "{:32}".format("stage") + "".join(f"{kind.name:>14}  {'limited by':26}" for kind in kinds)
     for stages in zip(*taken, strict=True):
-        name = stages[0].stage + (" ‖" if stages[0].shared else "")
+        name = f"{stages[0].stage} {stages[0].mark}"
         cells = (f"{shown(each.total):>14}  {each.limit(kind):26}" for each, kind in zip(stages, kinds, strict=True))
         yield f"{name:32}" + "".join(cells)
     yield "{:32}".format("total") + "".join(f"{shown(sum(each.total for each in own)):>14}  {'':26}" for own in taken)
-    yield "‖: works by shards, on all machines at once; any other stage runs on one of them."
+    yield f"{SHARDS}: works by shards, on all machines at once; any other stage runs on one of them."
+    yield f"{TASKS}: trains, its cells at once, each on a GPU, or on a core where there is none."
     for kind, own in zip(kinds, taken, strict=True):
         first = max(own, key=lambda each: each.total)
         share = 100 * first.total / (sum(each.total for each in own) or 1)

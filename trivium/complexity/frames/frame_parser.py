@@ -1,12 +1,14 @@
 """Train the frame parser on frame-annotated texts and measure it on held-out ones (complexity.md §1)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from pydantic import Field
 
-from trivium.complexity.frames.parser_folder import FrameParser
+from trivium.complexity.frames.labels import collect_labels
+from trivium.complexity.frames.parser_folder import FrameParser, save_parser, start_parser
 from trivium.complexity.frames.parser_training import FrameTrainingParameters, train
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
@@ -14,8 +16,12 @@ from trivium.complexity.frames.training_readings import place_frames, teach
 from trivium.complexity.frames.windows import windows_of
 from trivium.errors import BadInput
 from trivium.files.csv_tables import write_csv
+from trivium.formats.frame_corpora import read_texts
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.harness.stage import Context
+from trivium.harness.tasks import Curve, Metrics, Point
+from trivium.nets.device import pick_device
+
+LICENCE = "mit"
 
 
 class FrameParserParameters(FrameTrainingParameters):
@@ -28,13 +34,32 @@ class FrameParserParameters(FrameTrainingParameters):
     permutations: int = Field(default=10_000, ge=1, description="Of the paired randomization test against the baseline")
 
 
+def parser_job(
+    checkpoints: Path, *, parameters: FrameParserParameters, base: Path, texts: Path, out: Path, log: Curve
+) -> tuple[Metrics, list[Point]]:
+    """Train on `texts`/train.jsonl, follow on validation.jsonl, save the parser, as a task of the engine.
+
+    Its card is written once more where it is measured.
+    """
+    training, validation = (read_texts(texts / f"{name}.jsonl") for name in ("train", "validation"))
+    torch.manual_seed(parameters.seed)
+    parser = start_parser(base, collect_labels(training), parameters.max_tokens)
+    parser.to(pick_device())
+    followed = validation[: parameters.validation_texts]
+    metrics = train_parser(parser, training, followed, parameters, work=checkpoints, log=log)
+    save_parser(out, parser, base=base, data=str(texts), licence=LICENCE)
+    return metrics, log.points
+
+
 def train_parser(
     parser: FrameParser,
     texts: Sequence[AnnotatedText],
     validation: Sequence[AnnotatedText],
     parameters: FrameParserParameters,
-    context: Context,
-) -> dict[str, float]:
+    *,
+    work: Path,
+    log: Callable[..., None],
+) -> Metrics:
     """Train on annotated texts; returns the last loss and what could not be taught.
 
     Raises:
@@ -61,9 +86,9 @@ def train_parser(
         elements,
         parameters,
         seed=parameters.seed,
-        work=context.work,
+        work=work,
         validate=validate,
-        log=context.tracker.log,
+        log=log,
     )
     metrics |= {"train_texts": float(len(texts)), "train_sentences": float(len(windows))}
     metrics |= {"train_frames": float(len(placed)), "train_sentences_cut": float(cut)}

@@ -14,9 +14,11 @@ from trivium.complexity.readers.reader_training import mean_loss, train
 from trivium.files.atomic import write_atomically
 from trivium.formats.squad import SquadQuestion, read_squad
 from trivium.harness.parameters import Parameters
-from trivium.harness.tasks import Curve, Point
+from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
+
+SCORES = ("rouge_l", "em", "f1")  # that stand in the card
 
 
 class FinetuneParameters(Parameters):
@@ -70,7 +72,6 @@ class FinetuneJob:
         seed: of new weights, order and dropout.
         base: folder of the base model.
         train, validation: question sets in SQuAD's format.
-        trained: where the reader is saved.
     """
 
     parameters: FinetuneParameters
@@ -78,11 +79,15 @@ class FinetuneJob:
     base: Path
     train: Path
     validation: Path
-    trained: Path
 
 
-def finetune_job(checkpoints: Path, *, job: FinetuneJob, log: Curve) -> tuple[dict[str, float], list[Point]]:
-    """From a base model to a trained reader in a folder, as a task of the engine; its metrics."""
+def finetune_job(
+    checkpoints: Path, *, job: FinetuneJob, card: Callable[..., None], out: Path, log: Curve
+) -> tuple[Metrics, list[Point]]:
+    """From a base model to a trained reader in a folder, as a task of the engine; its metrics.
+
+    `card` writes the reader's card, given its folder and `metrics`.
+    """
     sets = {"train": read_squad(job.train), "validation": read_squad(job.validation)}
     reader, metrics = finetune(
         job.parameters,
@@ -93,9 +98,10 @@ def finetune_job(checkpoints: Path, *, job: FinetuneJob, log: Curve) -> tuple[di
         work=checkpoints,
         log=log,
     )
-    with write_atomically(job.trained) as beside:
+    with write_atomically(out) as beside:
         beside.mkdir(parents=True)
         reader.save(beside)
+        card(beside, metrics={f"validation_{name}": metrics[f"validation_{name}"] for name in SCORES})
     dropped = {f"{split}_dropped": float(sum(each.dropped.values())) for split, each in sets.items()}
     return metrics | dropped, log.points
 

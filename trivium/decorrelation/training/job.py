@@ -1,30 +1,33 @@
 """One cell's training, from files to a saved model: what every process of it does (decorrelation.md §4)."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.decorrelation.models.interface import RetrievalModel, start
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train
-from trivium.decorrelation.training.processes import Place, place
+from trivium.decorrelation.training.processes import Place, place, processes_here, run_in_processes
 from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
+from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.measures.recall import ranks_of_embeddings
 
 
 @dataclass(frozen=True)
 class TrainJob:
-    """What a training is told; picklable, so that every process gets it.
+    """What a training is told; picklable, so that every process gets it, and a worker elsewhere.
 
     Attributes:
         kind: of model.
@@ -33,12 +36,11 @@ class TrainJob:
         original, share, captions: see `training_pairs`.
         seed: of everything that is drawn.
         raw, pairs, painted, base: inputs of the stage; `base` is the model's own folder.
-        work: folder for checkpoints.
-        trained: where the model is saved.
         checkpoint_every: steps between checkpoints.
         memory: bytes of pictures that each process keeps.
         workers: processes that decode pictures ahead, for each training process.
         threads: CPU threads of each training process; None: all.
+        processes: training processes; None: one a GPU of the machine that trains, one without any.
         validation_pictures, validation_batch: how many are asked at the end, and how many at a time.
     """
 
@@ -53,18 +55,34 @@ class TrainJob:
     pairs: Path
     painted: Path
     base: Path
-    work: Path
-    trained: Path
     checkpoint_every: int
     memory: int
     workers: int
     threads: int | None
+    processes: int | None
     validation_pictures: int
     validation_batch: int
 
 
-def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
+def train_job(
+    checkpoints: Path, *, job: TrainJob, card: Callable[..., None], out: Path, log: Curve
+) -> tuple[Metrics, list[Point]]:
+    """`run_training` in as many processes as the job says, as a task of the engine: on a cluster it has one GPU.
+
+    `card` writes the model's card, given its folder and `metrics`.
+    """
+    processes = (job.processes or processes_here()) if job.steps else 1
+    metrics = run_in_processes(run_training, (job, checkpoints, out), log, processes)
+    card(out, metrics={name: value for name, value in metrics.items() if name.startswith("validation_")})
+    return metrics, log.points
+
+
+def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) -> Metrics:
     """Train as this process's part of the job; the first process validates and saves.
+
+    Args:
+        told: the job, the folder for checkpoints, and the folder that gets the model.
+        log: takes a step and values.
 
     Returns:
         The stage's metrics.
@@ -72,41 +90,47 @@ def run_training(job: TrainJob, log: Callable[..., None]) -> dict[str, float]:
     Raises:
         BadInput: see `training_pairs`, `start`, `train`.
     """
+    job, checkpoints, out = told
     if job.threads is not None:
         torch.set_num_threads(job.threads)
     here = place()
-    if here.device.type == "cpu":
-        # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
-        torch.backends.cuda.enable_flash_sdp(False)
+    # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
+    with sdpa_kernel(SDPBackend.MATH) if here.device.type == "cpu" else nullcontext():
+        metrics = _trained(job, checkpoints, out, log, here)
+    here.wait()
+    return metrics
+
+
+def _trained(job: TrainJob, checkpoints: Path, out: Path, log: Callable[..., None], here: Place) -> Metrics:
     corpus = load_captions(job.raw)
     torch.manual_seed(job.seed)
     model = start(job.kind, job.base, job.settings, training_captions(corpus))
-    metrics: dict[str, float] = {"steps": 0.0}
+    metrics: Metrics = {"steps": 0.0}
     raw = Images(job.raw / IMAGES)
     if job.steps:
         torch.nn.Module.to(model.module, here.device)
         pairs = training_pairs(
             corpus, job.pairs, original=job.original, share=job.share, captions=job.captions, seed=job.seed
         )
-        metrics |= _train(job, model, pairs, raw, log, here)
+        metrics |= _train(job, checkpoints, model, pairs, raw, log, here)
     if here.first:
-        with write_atomically(job.trained) as beside:
+        with write_atomically(out) as beside:
             model.save(beside)
         torch.nn.Module.to(model.module.eval(), here.device)
         metrics |= validation_recall(model, corpus, raw, job.validation_pictures, job.validation_batch)
         log(max(1, job.steps), **{name: value for name, value in metrics.items() if name.startswith("validation_r")})
-    here.wait()
     return metrics
 
 
 def _train(
     job: TrainJob,
+    checkpoints: Path,
     model: RetrievalModel,
     pairs: TrainingPairs,
     raw: Images,
     log: Callable[..., None],
     here: Place,
-) -> dict[str, float]:
+) -> Metrics:
     settings = job.settings
     # Of a part of D' a batch holds so much less: figure 4's axis is then what the training sees.
     share = None if settings.synthetic_share is None else settings.synthetic_share * job.share
@@ -120,7 +144,7 @@ def _train(
         settings,
         steps=job.steps,
         seed=job.seed,
-        work=job.work,
+        work=checkpoints,
         checkpoint_every=job.checkpoint_every,
         workers=job.workers,
         log=log,

@@ -14,12 +14,11 @@ from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedExc
 
 from trivium.errors import BadInput
 from trivium.harness.curves import Curves
-from trivium.harness.tracking import Tracker
+from trivium.harness.tasks import Curve, Metrics
 from trivium.nets.device import pick_device
 
 Job = TypeVar("Job")
 Log = Callable[..., None]
-Metrics = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -64,14 +63,15 @@ def processes_here() -> int:
     return max(1, torch.cuda.device_count())
 
 
-def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, tracker: Tracker, processes: int) -> Metrics:
+def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Curve, processes: int) -> Metrics:
     """`function(job, log)` in so many processes at once.
 
     Args:
         function: at the top level of a module; asks `place` where it stands.
         job: picklable.
-        tracker: gets what the first process logs. That process itself keeps it for the table, so that a kill between
-            two processes loses no point that a checkpoint already counts; MLflow gets it from this one.
+        log: gets what the first process logs. On the stage's machine that process itself keeps it for the table, so
+            that a kill between two processes loses no point that a checkpoint already counts; MLflow gets it from this
+            one.
         processes: one runs in this very process.
 
     Returns:
@@ -81,9 +81,9 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, tracker:
         BadInput: as one of the processes raised it; the others are ended.
     """
     if processes == 1:
-        return function(job, tracker.log)
+        return function(job, log)
     messages = torch.multiprocessing.get_context("spawn").SimpleQueue()
-    told = (function, job, tracker.curves, processes, _free_port(), messages)
+    told = (function, job, log.curves, processes, _free_port(), messages)
     group = start_processes(_member, told, nprocs=processes, join=False, start_method="spawn")
     assert group is not None
     result: Metrics = {}
@@ -98,7 +98,7 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, tracker:
         while not messages.empty():
             kind, content = messages.get()
             if kind == "point":
-                tracker.send(*content)
+                log.pass_on(*content)
             elif kind == "result":
                 result = content
             else:

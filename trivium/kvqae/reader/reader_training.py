@@ -12,7 +12,7 @@ from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context
+from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import (
@@ -85,28 +85,30 @@ def loss_of(
     return torch.stack(losses).sum(), {"passages_answers_cut": cut}
 
 
-def run_training(
-    parameters: ReaderTrainingParameters,
-    context: Context,
+def train_reader(
+    checkpoints: Path,
     *,
+    parameters: ReaderTrainingParameters,
     reduction: PassageReduction,
     seed: int,
     base: Path,
+    base_name: str,
     new_heads: bool,
     questions: Path,
     runs: Path,
     passages: Path,
     articles: Path,
-    out: Path,
     data: str,
     own: Sequence[NDArray[np.int64]] | None = None,
-) -> dict[str, float]:
-    """What both stages do: read questions and runs of the splits train and validation, train, export.
+    out: Path,
+    log: Curve,
+) -> tuple[Metrics, list[Point]]:
+    """The task of both stages: read questions and runs of the splits train and validation, train, export.
 
     `own`: passages of each training question's own article, see `split_by_relevance`.
 
     Returns:
-        What `train` and `split_by_relevance` return.
+        What `train` and `split_by_relevance` return, and the points of a task.
 
     Raises:
         BadInput: see `load_reader`, `retrieved`, `train`; no question has a relevant passage.
@@ -142,9 +144,9 @@ def run_training(
             answer_tokens=parameters.answer_tokens,
             batch=parameters.batch,
         ),
-        work=context.work,
-        log=context.tracker.log,
+        work=checkpoints,
+        log=log,
     )
     metrics |= counts
-    save_reader(out, model, tokenizer, base=base, data=data, metrics=metrics)
-    return metrics
+    save_reader(out, model, tokenizer, base=Path(base_name), data=data, metrics=metrics)
+    return metrics, log.points

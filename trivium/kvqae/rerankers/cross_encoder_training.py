@@ -11,7 +11,7 @@ from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context
+from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of, tokenize
@@ -57,24 +57,26 @@ def loss_of(
     return one_relevant_loss(scores.view(len(sampled), -1)).sum()
 
 
-def run_training(
-    parameters: CrossEncoderTrainingParameters,
-    context: Context,
+def train_cross_encoder(
+    checkpoints: Path,
     *,
+    parameters: CrossEncoderTrainingParameters,
     base: Path,
+    base_name: str,
     new_perceptron: bool,
     questions: Path,
     runs: Path,
     passages: Path,
     articles: Path,
-    out: Path,
     data: str,
-) -> dict[str, float]:
-    """What both stages do: read questions and runs of the splits train and validation, train, export.
+    out: Path,
+    log: Curve,
+) -> tuple[Metrics, list[Point]]:
+    """The task of both stages: read questions and runs of the splits train and validation, train, export.
 
     Returns:
         What `train` and `split_by_relevance` return; `questions_with_few_irrelevant`, dropped as they cannot fill
-        `passages`; and `initial_validation_mrr`, of the lists before re-ranking.
+        `passages`; and `initial_validation_mrr`, of the lists before re-ranking. Beside it the points of a task.
 
     Raises:
         BadInput: see `load_cross_encoder`, `retrieved`, `train`; no question to train on.
@@ -111,12 +113,12 @@ def run_training(
         loss_of=lambda sampled: (loss_of(model, tokenizer, sampled, texts, parameters.max_tokens), {}),
         score="validation_mrr",
         validate=partial(validation.mrr, model, tokenizer, max_tokens=parameters.max_tokens, batch=parameters.batch),
-        work=context.work,
-        log=context.tracker.log,
+        work=checkpoints,
+        log=log,
     )
     metrics |= counts | {
         "questions_with_few_irrelevant": float(len(with_relevant) - len(examples)),
         "initial_validation_mrr": validation.initial_mrr(),
     }
-    save_cross_encoder(out, model, tokenizer, base=base, data=data, metrics=metrics)
-    return metrics
+    save_cross_encoder(out, model, tokenizer, base=Path(base_name), data=data, metrics=metrics)
+    return metrics, log.points

@@ -1,5 +1,6 @@
 """A Re-Ranking Transformer from photographs of landmarks: described, paired, trained on (kvqae.md §4)."""
 
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -41,27 +42,18 @@ def train_on(
     Raises:
         BadInput: a photograph has no landmark; see `train_rrt`.
     """
-    from trivium.kvqae.rerankers.rrt import save_rrt
-    from trivium.kvqae.rerankers.rrt_training import train_rrt
+    from trivium.harness.tasks import run_task
+    from trivium.kvqae.rerankers.rrt_training import rrt_job
 
     folder = context.work / "features"
     metrics = describe_images(
         images, extractor, None, parameters, engine=context.engine, work=context.work / "shards", out=folder
     )
-    features = FeatureFolder.read(folder)
-    names = features.names.to_pylist()
+    names = FeatureFolder.read(folder).names.to_pylist()
     if missing := [name for name in names if name not in landmark_of]:
         raise BadInput(
             "photographs without a landmark", file=images, got=missing[0], expected="a line in photographs.csv"
         )
     _, landmarks = np.unique([landmark_of[name] for name in names], return_inverse=True)
-    model, trained = train_rrt(
-        features,
-        landmarks,
-        parameters.training,
-        seed=parameters.seed,
-        work=context.work,
-        log=context.tracker.log,
-    )
-    save_rrt(model, out)
-    return metrics | trained
+    task = partial(rrt_job, features=folder, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed)
+    return metrics | run_task(context, task, out, description="re-ranker")

@@ -17,7 +17,8 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
 from trivium.errors import BadInput
-from trivium.kvqae.rerankers.rrt import build_rrt, describe, score_pairs
+from trivium.harness.tasks import Curve, Metrics, Point
+from trivium.kvqae.rerankers.rrt import build_rrt, describe, save_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.reranking_transformer import RerankingTransformer
@@ -135,6 +136,24 @@ def mean_loss_gradient(
         return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs)
 
     return add_gradient(len(pairs), together, share)
+
+
+def rrt_job(
+    checkpoints: Path,
+    *,
+    features: Path,
+    landmarks: Rows,
+    parameters: RrtTrainingParameters,
+    seed: int,
+    out: Path,
+    log: Curve,
+) -> tuple[Metrics, list[Point]]:
+    """`train_rrt` from a folder of features to a folder of the network, as a task of the engine."""
+    model, metrics = train_rrt(
+        FeatureFolder.read(features), landmarks, parameters, seed=seed, work=checkpoints, log=log
+    )
+    save_rrt(model, out)
+    return metrics, log.points
 
 
 def train_rrt(

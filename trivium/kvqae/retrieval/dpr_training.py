@@ -1,6 +1,7 @@
 """Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from transformers import PreTrainedTokenizerBase
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context
+from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
@@ -51,30 +52,33 @@ class DprParameters(Parameters):
 
 
 def train_dual_encoder(
-    parameters: DprParameters,
-    context: Context,
+    checkpoints: Path,
     *,
+    parameters: DprParameters,
     starts: dict[str, Path],
     train: Path,
     validation: Path,
     passages: Path,
     articles: Path,
-    out: Path,
     card: dict[str, str],
-) -> dict[str, float]:
+    out: Path,
+    log: Curve,
+) -> tuple[Metrics, list[Point]]:
     """Train from pairs on disk to exported encoders on disk; the weights with the best validation MRR are kept.
 
     Args:
-        parameters, context: of the stage.
+        checkpoints, log: of a task.
+        parameters: of the stage.
         starts: folder of the start weights of each tower.
         train, validation: pairs.
         passages, articles: the knowledge base that pairs refer to.
-        out: gets a folder a tower.
         card: `title`, `description`, `base` and `data` of the model card.
+        out: gets a folder a tower.
 
     Returns:
-        The stage's metrics.
+        The stage's metrics, and the points of a task.
     """
+    torch.manual_seed(parameters.seed)
     train_pairs, counts = read_pairs(train)
     validation_pairs, validation_counts = read_pairs(validation)
     texts = read_passage_texts(
@@ -86,7 +90,9 @@ def train_dual_encoder(
     if tokenizer.get_vocab() != passage_tokenizer.get_vocab():
         raise BadInput("encoders have different vocabularies", file=starts["passage"])
     model = DualEncoder(question, passage)
-    progress = train_model(model, tokenizer, train_pairs, validation_pairs, texts, parameters, context)
+    progress = train_model(
+        model, tokenizer, train_pairs, validation_pairs, texts, parameters, work=checkpoints, log=log
+    )
     with write_atomically(out) as beside:
         for tower, encoder in zip(TOWERS, (model.question, model.passage), strict=True):
             save_text_encoder(beside / tower, encoder, tokenizer)
@@ -99,11 +105,12 @@ def train_dual_encoder(
                 metrics={"validation_mrr": progress["validation_mrr"]},
                 licence=licence_of(starts[tower], without_card="apache-2.0"),  # BERT's, and the sample's encoder
             )
-    return {
+    metrics = {
         **{f"train_{name}": value for name, value in counts.items()},
         **{f"validation_{name}": value for name, value in validation_counts.items()},
         **progress,
     }
+    return metrics, log.points
 
 
 def train_model(
@@ -113,9 +120,11 @@ def train_model(
     validation: Pairs,
     texts: PassageTexts,
     parameters: DprParameters,
-    context: Context,
+    *,
+    work: Path,
+    log: Callable[..., None],
 ) -> dict[str, float]:
-    """Train in place, to the weights with the best validation MRR; goes on from the checkpoint in `context.work`.
+    """Train in place, to the weights with the best validation MRR; goes on from the checkpoint in `work`.
 
     Returns:
         `steps`, `loss` (of the last step), `questions_a_batch` (mean), `validation_mrr` (best) and `best_step`.
@@ -130,11 +139,11 @@ def train_model(
         features = batch_features(batch, pairs, texts, tokenizer, parameters.max_tokens, model)
         return add_in_batch_gradient(model, features, together), {"questions": len(batch)}
 
-    def log(step: int, **values: float) -> None:
+    def log_next_rate(step: int, **values: float) -> None:
         values.pop("gradient_norm", None)
         if "learning_rate" in values:
             values["learning_rate"] = float(scheduler.get_last_lr()[0])  # of the step to come
-        context.tracker.log(step, **values)
+        log(step, **values)
 
     progress = train(
         model,
@@ -146,9 +155,9 @@ def train_model(
         together=min(parameters.mini_batch_size, parameters.batch_size),
         unit="texts",
         max_gradient_norm=parameters.max_gradient_norm,
-        work=context.work,
+        work=work,
         checkpoint_every=parameters.validate_every,
-        log=log,
+        log=log_next_rate,
         validation=Validation(
             lambda: {"validation_mrr": validation_mrr(model, tokenizer, validation, texts, parameters)},
             parameters.validate_every,
