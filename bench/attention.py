@@ -171,7 +171,7 @@ def main() -> None:
             "device": device.type,
             "precision": str(precision(device)).removeprefix("torch."),
             "races": races,
-            "largest_gradient_difference": differences,
+            **{f"largest_{name}_gradient_difference": value for name, value in differences.items()},
             "versions": harness.versions("torch", "transformers"),
         },
     )

@@ -105,21 +105,20 @@ def main() -> None:
     own, theirs, experts = (model.train() for model in models)
     sampled, asked, answers = [], [], []
     for number, text in enumerate(questions[:QUESTIONS]):
-        passages = np.arange(EACH * number, EACH * (number + 1))
+        passages = range(EACH * number, EACH * (number + 1))
+        ids = np.array(passages)
         answer = texts[EACH * number][1].split()[3]
         question = Question("q", text, (answer,), answer)
-        sampled.append((Example(question, AnswerMatcher([answer]), passages[:1], passages[1:]), passages))
+        sampled.append((Example(question, AnswerMatcher([answer]), ids[:1], ids[1:]), ids))
         asked += [(text, SEPARATOR.join(texts[passage])) for passage in passages]
         answers += [answer] * EACH
     each = [slice(start, start + EACH) for start in range(0, len(asked), EACH)]
     one_by_one = [partial(loss_at_once, theirs, tokenizer, asked[part], answers[part]) for part in each]
-    optimizers = [adamw(own, fused=True), adamw(theirs), adamw(experts, fused=True)]
-    losses = [
-        [lambda: loss_of(own, tokenizer, sampled, texts, PARAMETERS, "mean")[0]],
-        one_by_one,
-        [partial(loss_at_once, experts, tokenizer, asked, answers)],
-    ]
-    ours, popular, expert = (partial(step, *pair) for pair in zip(optimizers, losses, strict=True))
+    at_once = partial(loss_at_once, experts, tokenizer, asked, answers)
+    ours = partial(
+        step, adamw(own, fused=True), [lambda: loss_of(own, tokenizer, sampled, texts, PARAMETERS, "mean")[0]]
+    )
+    popular, expert = partial(step, adamw(theirs), one_by_one), partial(step, adamw(experts, fused=True), [at_once])
     close = CLOSE[own.device.type]
     np.testing.assert_allclose([popular(), expert()], ours(), rtol=close)
     gradients = [gradient_of(model) for model in models]

@@ -7,6 +7,7 @@ one for [CLS] alone, and has no mask, as no image lacks a descriptor.
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -95,6 +96,7 @@ def by_hand(model: RerankingTransformer, images: FeatureFolder, pairs: NDArray[n
     heads = (model.sizes["heads"], -1)
     with autocast(model.classifier.weight.device):
         tokens = tokens_of(model, images, pairs)
+        layer: Any
         for number, layer in enumerate(model.layers, 1):
             asking = tokens[:, :1] if number == len(model.layers) else tokens
             projections = zip(*(each.chunk(3) for each in layer.in_projection.parameters()), strict=True)
