@@ -1,25 +1,44 @@
-"""Seconds and memory of `trivium difficulty` on one core: `python -m bench.difficulty`.
+"""Seconds and memory of `trivium difficulty` on one core, and its scores raced: `python -m bench.difficulty`.
 
 The questions are invented: words by Zipf's law between English ones, five questions a text, ten texts an article. A
 model answers as the reference, beside it, or anything; files are in the forms in which people have them.
+
+Raced are exact match, F1 and ROUGE-L of all answers to the small set. The popular way is the functions of SQuAD's
+script and Google's `rouge_score`, answer by answer. An expert cuts each distinct text into words once, and scores each
+distinct answer to a question once. What else the command does, the effects, is raced in `bench.effects` and
+`bench.clustered_difference`.
 """
 
 import json
 import os
+import re
+import string
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
+from rouge_score.rouge_scorer import RougeScorer
 
 from bench import harness
+from trivium.complexity.difficulty.scores import Scorer
 from trivium.files.tables import write_json, write_json_lines
+from trivium.formats.answer_files import read_answers
+from trivium.formats.question_sets import AskedQuestion, read_question_set
+from trivium.language.reading.languages import language_of
 
 SIZES = {"small": (3188, 3), "large": (100_000, 10)}  # questions, models
 WORDS, VOCABULARY, ASKED, TEXTS = 120, 60_000, 5, 10
+CLOSE = 1e-12
+WHY = "each measure goes over the answers on its own, in the words of whichever language, in Unicode"
 COMMON = ("the", "of", "and", "in", "to", "a", "was", "is", "for", "as", "on", "with", "by", "he", "that", "at")
 SYLLABLES = ("ba", "con", "der", "el", "fi", "gra", "hu", "lo", "mer", "nal", "pro", "ri", "sta", "tion", "vi", "zed")
 
@@ -96,18 +115,81 @@ def run(questions: Path, answers: list[Path], out: Path) -> dict[str, float]:
     return {"seconds": seconds, "processor_seconds": processor, "peak_mib": peak}
 
 
+def squad_words(text: str) -> list[str]:
+    """Normalised as SQuAD's script does it; an answer of articles alone keeps its words, as ours does."""
+    bare = "".join(character for character in text.lower() if character not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split() or bare.split()
+
+
+def by_scripts(asked: Sequence[AskedQuestion], answers: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    """Exact match, F1 and ROUGE-L, (models, questions, 3), by the popular functions; the sets have one reference."""
+    scorer = RougeScorer(["rougeL"])
+
+    def scores(question: AskedQuestion, answer: str) -> tuple[float, float, float]:
+        (reference,) = question.answers
+        given, expected = squad_words(answer), squad_words(reference)
+        common = (Counter(given) & Counter(expected)).total()
+        f1 = 2 * common / (len(given) + len(expected)) if common else 0.0
+        return float(given == expected), f1, scorer.score(reference, answer)["rougeL"].fmeasure
+
+    return np.array([list(map(scores, asked, texts)) for texts in answers])
+
+
+def by_words(asked: Sequence[AskedQuestion], answers: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    """The same as an expert would write it."""
+    all_words, words = cache(lambda text: re.findall("[a-z0-9]+", text.lower())), cache(squad_words)
+
+    @cache
+    def scores(reference: str, answer: str) -> tuple[float, float, float]:
+        given, expected, pair = words(answer), words(reference), (all_words(answer), all_words(reference))
+        common = (Counter(given) & Counter(expected)).total()
+        sizes = len(given) + len(expected), sum(map(len, pair))
+        return float(given == expected), 2 * common / sizes[0], 2 * LCSseq.similarity(*pair) / sizes[1]
+
+    references = [each.answers[0] for each in asked]
+    return np.array([list(map(scores, references, texts)) for texts in answers])
+
+
+def by_us(asked: Sequence[AskedQuestion], answers: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    """The same by `Scorer`, which remembers no words at first."""
+    scorer = Scorer(asked, language_of("en"))
+    return np.stack(
+        [[score(texts) for score in (scorer.exact_match, scorer.f1, scorer.rouge_l)] for texts in answers]
+    ).transpose(0, 2, 1)
+
+
+def raced(file: Path, answer_files: Sequence[Path]) -> dict[str, Any]:
+    """The race, after all have given the same scores."""
+    found = read_question_set(file)
+    given = [read_answers(path, found.ids).answers for path in answer_files]
+    world = found.questions, [[answers[each.id] for each in found.questions] for answers in given]
+    for peer in (by_scripts, by_words):
+        np.testing.assert_allclose(peer(*world), by_us(*world), rtol=0, atol=CLOSE)
+    return harness.race(
+        lambda: by_us(*world),
+        harness.Peer("rouge_score and SQuAD's script", lambda: by_scripts(*world)),
+        harness.Peer("rapidfuzz, texts cut once", lambda: by_words(*world)),
+        gigabytes=1e-9 * sum(len(text) for texts in world[1] for text in texts),
+        why=WHY,
+    )
+
+
 def main() -> None:
-    """Both sizes, one after the other."""
+    """Race on the small set, and run the command on both sizes, one after the other."""
     found: dict[str, Any] = {}
     for name, (questions, models) in SIZES.items():
         with tempfile.TemporaryDirectory() as folder:
             file, answers = make(Path(folder), questions, models)
+            if name == "small":
+                found["races"] = {f"{questions * models} answers": raced(file, answers)}
             figures = run(file, answers, Path(folder) / "out")
             effects = json.loads((Path(folder) / "out" / "difficulty.json").read_text("utf-8"))["effects"]
         figures |= {"questions": questions, "models": models, "effects": len(effects)}
         figures["answers_a_second"] = questions * models / figures["processor_seconds"]
         found |= {f"{name}_{key}": value for key, value in figures.items()}
-    harness.write("difficulty", found | {"versions": harness.versions("rapidfuzz", "scipy", "statsmodels")})
+    harness.write(
+        "difficulty", found | {"versions": harness.versions("rapidfuzz", "rouge-score", "scipy", "statsmodels")}
+    )
 
 
 if __name__ == "__main__":

@@ -116,6 +116,15 @@ def race(
     }
 
 
+def gflop(call: Callable[[], object]) -> float:
+    """Arithmetic of the products, convolutions and attention that a call has torch do, 10⁹ operations."""
+    from torch.utils.flop_counter import FlopCounterMode  # not every bench loads torch
+
+    with FlopCounterMode(display=False) as counter:
+        call()
+    return counter.get_total_flops() * 1e-9
+
+
 def measure(function: Callable[[], object], repeats: int) -> float:
     """Median wall-clock seconds of `repeats` calls, after one call that is not counted."""
     function()

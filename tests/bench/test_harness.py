@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 from bench import harness
 
@@ -57,6 +58,11 @@ def test_a_peer_that_does_a_share_is_asked_once_and_counted_in_full(monkeypatch)
     found = harness.race(sleeper(calls, "a", 0.01), part, harness.Peer("all", sleeper(calls, "c", 0.01)), why="x")
     assert calls == [*"abc", *"abc", *"ac", *"ac"]
     assert found["popular_seconds"] == pytest.approx(0.1, rel=0.5)
+
+
+def test_arithmetic_of_torch_is_that_of_its_products():
+    left, right = torch.ones(3, 5), torch.ones(5, 7)
+    assert harness.gflop(lambda: left @ right) == pytest.approx(2e-9 * 3 * 5 * 7)
 
 
 def test_the_machine_is_measured_once():
