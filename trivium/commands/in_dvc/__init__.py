@@ -18,6 +18,7 @@ REPLACED = {
     "dvc.rwlock": "rwlock",
     "dvc.repo": "whole_index",
     "dvc.repo.experiments.executor.base": "tracked_once",
+    "dvc.repo.experiments.queue.base": "left_arguments",
     "dvc.repo.experiments.queue.workspace": "one_experiment",
     "dvc.repo.reproduce": "named_stages",
     "dvc.stage.cache": "run_cache",
