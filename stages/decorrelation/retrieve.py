@@ -31,6 +31,7 @@ def main(
         raw=raw,
         removals=removals,
         painted=painted,
+        engine=context.engine,
         work=context.work,
         out=out,
     )

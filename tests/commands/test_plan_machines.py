@@ -84,6 +84,7 @@ def test_stages_of_the_graph_that_use_many_machines():
         "kvqae-local_features",
         "decorrelation-phrases",
         "decorrelation-inpaint",
+        "decorrelation-retrieve",
     }
     assert not found & {"kvqae-evaluate", "headline"}
     assert {name for name, mark in marks.items() if mark == TASKS} == {

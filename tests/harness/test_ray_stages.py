@@ -18,7 +18,7 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
-from stages.decorrelation import inpaint, phrases, train
+from stages.decorrelation import inpaint, phrases, retrieve, train
 from stages.kvqae import (
     dpr_pretrain,
     encode_texts,
@@ -36,7 +36,7 @@ from tests.complexity.frame_world import make_texts, write_encoder
 from tests.complexity.tiny_readers import questions, write_camembert
 from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_corpus import write_coco
-from tests.decorrelation.tiny_models import SETTINGS
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS
 from tests.decorrelation.tiny_models import write_base as write_base_model
 from tests.decorrelation.tiny_retrieval import write_world as write_retrieval_world
 from tests.harness.ray_machines import Machines, serve
@@ -53,6 +53,8 @@ from tests.stages.decorrelation.test_base_models import parameters as base_model
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
 from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text, test_rrt
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
+from trivium.decorrelation.models.interface import start
+from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.files.image_shards import write_images
 from trivium.files.tables import write_table
 from trivium.formats.frame_corpora import write_texts
@@ -282,6 +284,16 @@ def train_retrieval_model(inputs: Path, context: Context, out: Path) -> object:
     )  # fmt: skip
 
 
+def retrieve_captions(inputs: Path, context: Context, out: Path) -> object:
+    world, base = write_retrieval_world(inputs / "world"), write_base_model("blip", inputs / "base")
+    start("blip", base, SETTINGS["blip"], CAPTIONS).save(inputs / "model")
+    own = RetrieveParameters(depth=4, picture_batch=5, caption_batch=8, threads=1, candidates={"coco": 6})
+    return retrieve.main(
+        own, context, dataset="coco", model=inputs / "model", raw=world / "raw", removals=world / "removals",
+        painted=world / "painted", out=out / "retrieved",
+    )  # fmt: skip
+
+
 def rewrite(inputs: Path, context: Context, out: Path) -> object:
     sources = [
         (test_inpaint.removal(n % 6), {"text": f"A dog and cat {n}.", "phrases": PHRASE, "caption": n})
@@ -305,6 +317,7 @@ STAGES: dict[str, Run] = {
     "local_features": describe,
     "phrases": find_phrases,
     "inpaint": paint,
+    "retrieve": retrieve_captions,
     "world": draw_world,
     "sources": draw_sources,
     "rrt": train_image_reranker,

@@ -19,6 +19,7 @@ from trivium.decorrelation.evaluation.asked_cells import read_answers, read_data
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.errors import BadInput
 from trivium.formats.picture_corpora import read_corpus
+from trivium.harness.engine import LocalEngine
 
 DATA = "data/decorrelation"
 
@@ -94,7 +95,7 @@ def test_a_model_gets_the_graphs_own_figures(project, tmp_path):
     ask(
         RetrieveParameters(depth=10, picture_batch=2, threads=None, candidates={"coco": 10}),
         candidates=10, model=folder, raw=data / "raw/coco", removals=data / "removals/coco",
-        painted=data / "painted/coco/cv2", work=tmp_path / "work", out=tmp_path / "retrieved",
+        painted=data / "painted/coco/cv2", engine=LocalEngine(1), work=tmp_path / "work", out=tmp_path / "retrieved",
     )  # fmt: skip
     questions = read_data_set(read_corpus(data / "raw/coco"), data / "phrases/coco.parquet", data / "removals/coco", {})
     answers = read_answers(tmp_path / "retrieved", questions)

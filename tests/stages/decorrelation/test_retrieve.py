@@ -8,12 +8,12 @@ from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
 from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
-from trivium.decorrelation.retrieval import answers
-from trivium.decorrelation.retrieval import gallery as gallery_module
+from trivium.decorrelation.retrieval import answers, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
-from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
+from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_table
@@ -45,6 +45,8 @@ def register(monkeypatch, kind):
 @pytest.fixture(autouse=True)
 def tiny_is_clip(monkeypatch):
     register(monkeypatch, TinyModel)
+    yield
+    load_once.cache_clear()
 
 
 def parameters(**changes):
@@ -55,7 +57,8 @@ def parameters(**changes):
 def ask(world, out, own=None, **changes):
     own = own or parameters()
     places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
-    places |= {"painted": world / "painted", "work": out.parent / f"work_{out.name}", "out": out}
+    places |= {"painted": world / "painted", "engine": LocalEngine(1)}
+    places |= {"work": out.parent / f"work_{out.name}", "out": out}
     return answers.ask(own, candidates=own.candidates["coco"], **(places | changes))
 
 
@@ -104,7 +107,7 @@ def test_files_against_a_plain_loop(world, model, tmp_path):
 
 def test_batches_and_chunks_change_nothing(world, tmp_path, monkeypatch):
     ask(world, tmp_path / "one")
-    monkeypatch.setattr(gallery_module, "_CHUNK", 7)
+    monkeypatch.setattr(sharded_model, "_CHUNK", 7)
     ask(world, tmp_path / "two", parameters(picture_batch=1, caption_batch=5))
     for file in (tmp_path / "one").iterdir():
         one, two = (read_table(tmp_path / which / file.name).to_pydict() for which in ("one", "two"))
@@ -112,17 +115,25 @@ def test_batches_and_chunks_change_nothing(world, tmp_path, monkeypatch):
         assert one == two, file.name
 
 
-def test_equal_sentences_tie_and_the_lower_id_comes_first(model, tmp_path):
+def sharded(world, work, batch):
+    return ShardedModel(world / "base" / "tiny", batch, batch, LocalEngine(1), work)
+
+
+def test_equal_sentences_tie_and_the_lower_id_comes_first(world, model, tmp_path):
     texts = ["a dog", "a cat", "a dog", "a dog on grass", "a cat"]
-    matrix = encode_gallery(model, texts, tmp_path, 2)
+    matrix = encode_gallery(sharded(world, tmp_path, 2), texts)
     assert np.array_equal(matrix[0], matrix[2])
     assert np.array_equal(matrix[1], matrix[4])
     assert np.allclose(matrix, encode_captions(model, texts, 5), atol=1e-6)
 
 
-def test_the_gallery_goes_on_where_it_was_killed(model, tmp_path, monkeypatch):
+def test_without_texts_the_gallery_is_empty(world, model, tmp_path):
+    assert encode_gallery(sharded(world, tmp_path, 2), []).shape == (0, model.dimension)
+
+
+def test_the_gallery_goes_on_where_it_was_killed(world, model, tmp_path, monkeypatch):
     texts = [f"a dog number {number}" for number in range(10)]
-    monkeypatch.setattr(gallery_module, "_CHUNK", 4)
+    monkeypatch.setattr(sharded_model, "_CHUNK", 4)
     encoded = []
 
     def counting(model, part, batch_size):
@@ -132,10 +143,10 @@ def test_the_gallery_goes_on_where_it_was_killed(model, tmp_path, monkeypatch):
         encoded.append(list(part))
         return encode_captions(model, part, batch_size)
 
-    monkeypatch.setattr(gallery_module, "encode_captions", counting)
+    monkeypatch.setattr(sharded_model, "encode_captions", counting)
     with pytest.raises(KeyboardInterrupt):
-        encode_gallery(model, texts, tmp_path, 4)
-    matrix = encode_gallery(model, texts, tmp_path, 4)
+        encode_gallery(sharded(world, tmp_path, 4), texts)
+    matrix = encode_gallery(sharded(world, tmp_path, 4), texts)
     assert encoded == [texts[:4], texts[4:8], texts[8:]]
     assert np.allclose(matrix, encode_captions(model, texts, 10), atol=1e-6)
 
@@ -144,30 +155,36 @@ def first_stage(rows, scores):
     return np.array(scores, np.float32), np.array(rows, np.int64)
 
 
-def test_candidate_captions_are_scored_again(world):
-    images = Images(world / "painted" / "empty")
-    texts = ["aaaa", "b", "cc", "dd"]
+def longer_is_better(texts):
+    """Of picture n: a text's length in letters, less n."""
+    return [np.array([len(text) - number for text in own], np.float32) for number, own in enumerate(texts)]
+
+
+def test_candidate_captions_are_scored_again():
     first = first_stage([[1, 2, 3], [0, 3, 2]], [[0.9, 0.5, 0.5], [0.1, 0.0, 0.0]])
-    scores, rows = match_captions(Matching(), images, ["9_empty", "8_empty"], texts, first, 1)
+    scores, rows = match_captions(longer_is_better, ["aaaa", "b", "cc", "dd"], first)
     assert rows.tolist() == [[2, 3, 1], [0, 2, 3]]
-    assert scores[:, 0] - scores[:, 1] == pytest.approx([0, 2.1], abs=1e-5)
+    assert scores == pytest.approx(np.array([[2.5, 2.5, 1.9], [3.1, 1.0, 1.0]]), abs=1e-6)
 
 
-def test_candidate_pictures_are_scored_again(world):
-    names = ["8_empty", "9_empty", "10_empty"]
-    images = Images(world / "painted" / "empty")
-    model = Matching()
+def test_candidate_pictures_are_scored_again():
     first = first_stage([[0, 2], [1, 0]], [[0.5, 0.4], [0.9, 0.1]])
-    scores, rows = match_pictures(model, images, names, ["aaa", "b"], first, 2)
+    scores, rows = match_pictures(longer_is_better, 3, ["aaa", "b"], first)
     assert rows.tolist() == [[0, 2], [1, 0]]
-    alone = {
-        name: match_captions(model, images, [name], ["aaa", "b"], first_stage([[0, 1]], [[0, 0]]), 1) for name in names
-    }
-    of = {
-        (name, int(row)): float(score) for name, (s, r) in alone.items() for score, row in zip(s[0], r[0], strict=True)
-    }
-    expected = [[0.5 + of["8_empty", 0], 0.4 + of["10_empty", 0]], [0.9 + of["9_empty", 1], 0.1 + of["8_empty", 1]]]
-    assert scores == pytest.approx(np.array(expected), abs=1e-5)
+    assert scores == pytest.approx(np.array([[3.5, 1.4], [0.9, 1.1]]), abs=1e-6)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_pictures_are_matched_with_their_own_texts_whatever_the_batch(world, tmp_path, monkeypatch, batch):
+    register(monkeypatch, Matching)
+    folder, names = world / "painted" / "empty", ["9_empty", "8_empty", "11_empty"]
+    asked = sharded(world, tmp_path, batch)
+    pictures = asked.encode_pictures("empty", folder, names)
+    texts = [["aa", "b"], [], ["cccc"]]
+    found = asked.match("some", pictures, texts)
+    shown = scaled_pictures(Matching(), [(name, Images(folder).read(name)) for name in names], folder)
+    expected = Matching().match(Matching.plain.standardised(np.stack(shown)), texts)
+    assert [each.tolist() for each in found] == [each.tolist() for each in expected]
 
 
 def test_ranks_in_two_stages():
@@ -208,6 +225,10 @@ def test_what_cannot_be_asked(world, tmp_path):
     write_images(tmp_path / "painted" / "test", [("8_dog", painted(1))])
     with pytest.raises(BadInput, match="no such image.*got '10_cat'"):
         ask(world, tmp_path / "out", painted=tmp_path / "painted")
+    names = Images(world / "painted" / "test").names
+    write_images(tmp_path / "painted" / "test", [(name, b"text") for name in names])
+    with pytest.raises(BadInput, match=r"painted/test: not a readable picture.*got '8_dog'"):
+        ask(world, tmp_path / "out", painted=tmp_path / "painted")
     assert not (tmp_path / "out").exists()
 
 
@@ -219,12 +240,15 @@ def stage(world, tmp_path, own=None, **changes):
     return retrieve.main(own or parameters(), context, **(places | changes))
 
 
+def same(one, two):
+    return all(read_table(one / file.name) == read_table(file) for file in two.iterdir())
+
+
 def test_the_stage_asks_one_model(world, tmp_path):
     assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
     files = sorted(file.name for file in (tmp_path / "alone").iterdir())
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == files
-    for file in files:
-        assert read_table(tmp_path / "out" / file) == read_table(tmp_path / "alone" / file)
+    assert same(tmp_path / "out", tmp_path / "alone")
 
 
 @pytest.mark.parametrize("kind", [TinyModel, Matching])
@@ -235,7 +259,7 @@ def test_every_picture_is_decoded_and_every_sentence_read_once(world, tmp_path, 
     monkeypatch.setattr(kind, "tokenize", lambda *of: (tokenised.append(of), tokenize(*of))[1])
     metrics = stage(world, tmp_path)
     pictures = sum(metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered"))
-    assert len([of for of in decoded if of[1].size != (1, 1)]) == pictures  # a shape is learnt from one empty picture
+    assert len(decoded) == pictures
     assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(world / "raw")).texts))
 
 
@@ -257,6 +281,27 @@ def test_a_killed_stage_goes_on_where_it_was(world, tmp_path, monkeypatch):
     assert sorted(before) == sorted(made)
     assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
     assert all((tmp_path / "out" / name).stat().st_mtime_ns == at for name, at in before.items())
+
+
+@pytest.mark.parametrize("after", [1, 7, 16])
+def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, monkeypatch, after):
+    register(monkeypatch, Matching)
+    ask(world, tmp_path / "alone")
+    written, write, killed = [], sharded_model.write_atomically, []
+
+    def counting(path):
+        if len(written) == after and not killed:
+            killed.append(path)
+            raise KeyboardInterrupt
+        written.append(path.name)
+        return write(path)
+
+    monkeypatch.setattr(sharded_model, "write_atomically", counting)
+    with pytest.raises(KeyboardInterrupt):
+        stage(world, tmp_path)
+    stage(world, tmp_path)
+    assert len(set(written)) == len(written) == 1 + 9 + 9 + 6  # captions, batches, these matched for lists and ranks
+    assert same(tmp_path / "out", tmp_path / "alone")
 
 
 def test_a_data_set_without_candidates_is_refused(world, tmp_path):

@@ -10,12 +10,10 @@ import pyarrow as pa
 import torch
 from pydantic import Field
 
-from trivium.decorrelation.models.interface import load
 from trivium.decorrelation.regions.removal_table import read_removals
-from trivium.decorrelation.retrieval.encoding import scaled_pictures
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
-from trivium.decorrelation.retrieval.kept_pictures import KeptPictures
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
@@ -23,9 +21,9 @@ from trivium.files.tables import read_table, write_table
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
+from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
 from trivium.measures.recall import Ranks
-from trivium.nets.device import pick_device
 
 RENDERED = "rendered"
 
@@ -55,6 +53,7 @@ def ask(
     raw: Path,
     removals: Path,
     painted: Path,
+    engine: Engine,
     work: Path,
     out: Path,
 ) -> dict[str, float]:
@@ -65,6 +64,7 @@ def ask(
         candidates: how many captions, or pictures, a model with a second stage scores again for a query.
         model: folder of the trained model.
         raw, removals, painted: of its data set; `painted` with the filling of its queries.
+        engine: where pictures and captions are encoded and matched.
         work: folder for what is done so far.
         out: where the tables go.
 
@@ -79,22 +79,21 @@ def ask(
     corpus = load_captions(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     sets, metrics = picture_sets(tested, raw, removals, painted)
-    asked = load(model)
-    torch.nn.Module.to(asked.module.eval(), pick_device())
-    captions = captions_of(corpus)
+    captions, made = captions_of(corpus), work / "made"
     work.mkdir(parents=True, exist_ok=True)
-    gallery = encode_gallery(asked, captions.texts, work, parameters.caption_batch)
-    read = scaled_pictures if asked.match is None else KeptPictures(work / "kept").scaled  # a second stage reads again
-    retriever = Retriever(asked, captions, gallery, candidates, parameters.picture_batch, read)
-    made = work / "made"
-    for name, pictures in sets.items():
-        _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
-        metrics[f"{name}_queries"] = float(len(pictures.names))
-    for name, prefix in (("original", ""), ("empty", "empty_")):
-        path = made / f"{prefix}image_to_text.parquet"
-        _once(path, partial(_ranks, sets[name].owners, retriever.image_to_text, sets[name]))
-    described = captions.ids[captions.test].tolist()
-    _once(made / "text_to_image.parquet", partial(_ranks, described, retriever.text_to_image, sets["original"]))
+    asked = ShardedModel(model, parameters.picture_batch, parameters.caption_batch, engine, work)
+    try:
+        retriever = Retriever(asked, captions, encode_gallery(asked, captions.texts), candidates)
+        for name, pictures in sets.items():
+            _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
+            metrics[f"{name}_queries"] = float(len(pictures.names))
+        for name, prefix in (("original", ""), ("empty", "empty_")):
+            path = made / f"{prefix}image_to_text.parquet"
+            _once(path, partial(_ranks, sets[name].owners, retriever.image_to_text, sets[name]))
+        described = captions.ids[captions.test].tolist()
+        _once(made / "text_to_image.parquet", partial(_ranks, described, retriever.text_to_image, sets["original"]))
+    finally:
+        load_once.cache_clear()
     for direction in ("image_to_text", "text_to_image"):
         ranks = read_table(made / f"{direction}.parquet")["rank"].to_numpy()
         metrics[f"{direction}_r@1"] = float((ranks == 1).mean())
@@ -126,23 +125,23 @@ def picture_sets(
     queries = tuple(str(picture.id) for picture in tested)
     names, owners = tuple(picture.name for picture in tested), tuple(picture.id for picture in tested)
     sets = {
-        "original": PictureSet(raw / IMAGES, names, queries, owners),
-        "synthetic": _painted(painted / "test", drawn),
-        "empty": _painted(painted / "empty", boxes),
+        "original": PictureSet("original", raw / IMAGES, names, queries, owners),
+        "synthetic": _painted("synthetic", painted / "test", drawn),
+        "empty": _painted("empty", painted / "empty", boxes),
     }
     metrics = {}
     if (raw / RENDERED).is_dir():
         again = set(Images(raw / RENDERED).names)
         # One class is missing from these, so removals of several have no counterpart.
         alike = [each for each in drawn if each.id in again and len(each.removed) == 1]
-        sets["rendered"] = _painted(raw / RENDERED, alike)
+        sets["rendered"] = _painted("rendered", raw / RENDERED, alike)
         metrics["rendered_without_removal"] = float(len(again) - len(alike))
     return sets, metrics
 
 
-def _painted(folder: Path, removals: Sequence[Removal]) -> PictureSet:
+def _painted(name: str, folder: Path, removals: Sequence[Removal]) -> PictureSet:
     names = tuple(removal.id for removal in removals)
-    return PictureSet(folder, names, names, tuple(removal.picture for removal in removals))
+    return PictureSet(name, folder, names, names, tuple(removal.picture for removal in removals))
 
 
 def _ranks(queries: Sequence[int], rank: Callable[[PictureSet], Ranks], pictures: PictureSet) -> pa.Table:

@@ -1,14 +1,14 @@
 """Pictures and captions as unit vectors of a retrieval model."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from tqdm import tqdm
 
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.errors import BadInput
@@ -17,28 +17,43 @@ from trivium.nets.device import halving_batches, length_sorted_batches
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
-Scaled = tuple[str, NDArray[np.uint8]]
-ReadPictures = Callable[[RetrievalModel, Images, Sequence[str]], Iterator[Scaled]]
+Named = tuple[str, bytes]
+Scaled = NDArray[np.uint8]
 
 
-def scaled_pictures(model: RetrievalModel, images: Images, names: Sequence[str]) -> Iterator[Scaled]:
-    """(name, (h, w, 3) as the model scales it) of these pictures, in the order of the shards.
+def named_pictures(images: Images, names: Sequence[str]) -> Iterator[Named]:
+    """(name, encoded bytes) of these pictures, in the order of the shards.
 
     Raises:
-        BadInput: a picture that is not there, or that cannot be decoded.
+        BadInput: a picture that is not there.
     """
     wanted = set(names)
     if missing := sorted(wanted - set(images.names)):
         raise BadInput(
             "no such image", file=images.folder, field="name", got=missing[0], expected=f"{len(wanted)} images"
         )
-    for name, data in tqdm(images.stream(), total=len(images.names), desc="pictures", unit="image", mininterval=5):
-        if name in wanted:
-            try:
-                image = Image.open(io.BytesIO(data)).convert("RGB")
-            except OSError as error:
-                raise BadInput(f"not a readable picture: {error}", file=images.folder, got=name) from None
-            yield name, model.plain.scaled(image)
+    return (picture for picture in images.stream() if picture[0] in wanted)
+
+
+def scaled_pictures(model: RetrievalModel, pictures: Sequence[Named], folder: Path | str) -> list[Scaled]:
+    """Each (h, w, 3) as the model scales it.
+
+    Args:
+        model: scales.
+        pictures: encoded.
+        folder: where they are from, for messages.
+
+    Raises:
+        BadInput: a picture that cannot be decoded.
+    """
+    found = []
+    for name, data in pictures:
+        try:
+            image = Image.open(io.BytesIO(data)).convert("RGB")
+        except OSError as error:
+            raise BadInput(f"not a readable picture: {error}", file=folder, got=name) from None
+        found.append(model.plain.scaled(image))
+    return found
 
 
 def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -54,21 +69,25 @@ def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 @torch.inference_mode()
-def encode_pictures(
-    model: RetrievalModel, images: Images, names: Sequence[str], batch_size: int, read: ReadPictures = scaled_pictures
-) -> Vectors:
-    """(n, d), one row a name; pictures are read by `read`, `batch_size` at a time."""
-    rows = {name: row for row, name in enumerate(names)}
-    vectors = np.zeros((len(names), model.dimension), np.float32)
+def encode_scaled(model: RetrievalModel, pictures: Sequence[Scaled], batch_size: int) -> Vectors:
+    """(n, d), one row a picture, `batch_size` at a time."""
     device = next(model.module.parameters()).device
 
-    def encode(group: Sequence[Scaled]) -> None:
-        pixels = model.plain.standardised(np.stack([each for _, each in group])).to(device)
-        vectors[[rows[name] for name, _ in group]] = model.encode_images(pixels).cpu().numpy()
+    def encode(group: Sequence[Scaled]) -> Vectors:
+        pixels = model.plain.standardised(np.stack(group)).to(device)
+        vectors: Vectors = model.encode_images(pixels).cpu().numpy()
+        return vectors
 
-    for group in in_groups(read(model, images, names), batch_size):
-        for _ in halving_batches(group, batch_size, encode):
-            pass
+    return np.concatenate(list(halving_batches(pictures, batch_size, encode)))
+
+
+def encode_pictures(model: RetrievalModel, images: Images, names: Sequence[str], batch_size: int) -> Vectors:
+    """(n, d), one row a name; pictures are read `batch_size` at a time."""
+    rows = {name: row for row, name in enumerate(names)}
+    vectors = np.zeros((len(names), model.dimension), np.float32)
+    for group in in_groups(named_pictures(images, names), batch_size):
+        pictures = scaled_pictures(model, group, images.folder)
+        vectors[[rows[name] for name, _ in group]] = encode_scaled(model, pictures, batch_size)
     return vectors
 
 

@@ -4,101 +4,52 @@ The score of a candidate is the inner product of the embeddings plus the matchin
 behind all candidates, in the order of the inner products.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.decorrelation.models.interface import RetrievalModel
-from trivium.decorrelation.retrieval.encoding import ReadPictures, in_groups, scaled_pictures
-from trivium.files.image_shards import Images
 from trivium.measures.recall import Ranks
 from trivium.vision.neighbours import Ids, Scores
 
-
-def match_scores(
-    model: RetrievalModel,
-    images: Images,
-    names: Sequence[str],
-    texts: Sequence[Sequence[str]],
-    batch_size: int,
-    read: ReadPictures = scaled_pictures,
-) -> list[NDArray[np.float32]]:
-    """What the matching head says of each picture with each of its texts.
-
-    Args:
-        model: has a second stage.
-        images, names: n pictures; read `batch_size` at a time.
-        texts: n lists.
-        read: gives the pictures.
-
-    Returns:
-        n arrays, as long as the lists.
-    """
-    assert model.match is not None
-    rows = {name: row for row, name in enumerate(names)}
-    found: list[NDArray[np.float32]] = [np.zeros(0, np.float32)] * len(names)
-    for group in in_groups(read(model, images, names), batch_size):
-        places = [rows[name] for name, _ in group]
-        pixels = model.plain.standardised(np.stack([each for _, each in group]))
-        scores = model.match(list(pixels), [texts[place] for place in places])
-        for place, each in zip(places, scores, strict=True):
-            found[place] = each
-    return found
+Match = Callable[[Sequence[Sequence[str]]], Sequence[NDArray[np.float32]]]  # scores of each picture with its texts
 
 
-def match_captions(
-    model: RetrievalModel,
-    images: Images,
-    names: Sequence[str],
-    texts: Sequence[str],
-    first: tuple[Scores, Ids],
-    batch_size: int,
-    read: ReadPictures = scaled_pictures,
-) -> tuple[Scores, Ids]:
+def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
     """Score each picture's candidate captions again.
 
     Args:
-        model, images, names, batch_size, read: see `match_scores`.
+        match: scores.
         texts: the gallery.
         first: candidates by `top_captions`, (pictures, k).
 
     Returns:
         scores (pictures, k) float32, highest first, and rows of the gallery; equal scores by lower row.
-    """  # fmt: skip
+    """
     scores, rows = first
-    matched = match_scores(model, images, names, [[texts[row] for row in each] for each in rows], batch_size, read)
-    again = scores + np.stack(matched)
+    again = scores + np.stack(match([[texts[row] for row in each] for each in rows]))
     order = np.lexsort((rows, -again), axis=1)
     return np.take_along_axis(again, order, 1), np.take_along_axis(rows, order, 1)
 
 
-def match_pictures(
-    model: RetrievalModel,
-    images: Images,
-    names: Sequence[str],
-    texts: Sequence[str],
-    first: tuple[Scores, Ids],
-    batch_size: int,
-    read: ReadPictures = scaled_pictures,
-) -> tuple[Scores, Ids]:
+def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
     """Score each caption's candidate pictures again; each picture is looked at once, with all captions it is for.
 
     Args:
-        model, images, names, batch_size, read: see `match_scores`; the pictures are the gallery.
+        match: scores.
+        pictures: how many the gallery has.
         texts: the queries.
-        first: candidates by `top_captions`, (texts, k) rows of `names`.
+        first: candidates by `top_captions`, (texts, k) rows of the gallery.
 
     Returns:
         scores (texts, k) float32 and rows, in the order of `first`.
-    """  # fmt: skip
+    """
     scores, rows = first
-    asked: list[list[tuple[int, int]]] = [[] for _ in names]
+    asked: list[list[tuple[int, int]]] = [[] for _ in range(pictures)]
     for query, candidates in enumerate(rows.tolist()):
         for place, picture in enumerate(candidates):
             asked[picture].append((query, place))
-    own = [[texts[query] for query, _ in each] for each in asked]
-    matched = match_scores(model, images, names, own, batch_size, read)
+    matched = match([[texts[query] for query, _ in each] for each in asked])
     again = scores.copy()
     for places, values in zip(asked, matched, strict=True):
         for (query, place), value in zip(places, values.tolist(), strict=True):

@@ -1,0 +1,209 @@
+"""A trained model that encodes and matches by shards, wherever the engine says (decorrelation.md §3, §4).
+
+A shard is a batch of pictures, or successive captions: each is computed beside the same others wherever it is. What a
+shard gives is a file of the stage's folder; a stage that was killed asks only for those that it lacks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from trivium.decorrelation.models.interface import RetrievalModel, load
+from trivium.decorrelation.retrieval.encoding import (
+    Named,
+    Vectors,
+    encode_captions,
+    encode_scaled,
+    in_groups,
+    named_pictures,
+    scaled_pictures,
+)
+from trivium.files.atomic import write_atomically
+from trivium.files.image_shards import Images
+from trivium.files.matrices import read_matrix
+from trivium.harness.engine import Engine
+from trivium.nets.device import pick_device
+
+_VECTORS, _SCALED = "vectors.npy", "scaled.npy"  # of a batch of pictures; the second where they are looked at again
+_CHUNK = 1 << 14  # captions of a shard
+
+
+class CaptionShard(NamedTuple):
+    """Successive captions.
+
+    Attributes:
+        name: of its file.
+        texts: some thousands.
+    """
+
+    name: str
+    texts: Sequence[str]
+
+
+class PictureShard(NamedTuple):
+    """A batch of pictures.
+
+    Attributes:
+        name: of its folder.
+        pictures: encoded.
+        source: the folder that they are from, for messages.
+    """
+
+    name: str
+    pictures: Sequence[Named]
+    source: str
+
+
+class MatchShard(NamedTuple):
+    """A batch of pictures with texts.
+
+    Attributes:
+        name: of its file.
+        scaled: file with the pictures as the model has scaled them.
+        texts: of each picture.
+    """
+
+    name: str
+    scaled: Path
+    texts: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class EncodedPictures:
+    """Pictures that a model has encoded.
+
+    Attributes:
+        vectors: (n, d).
+        batches: the folder of each shard, and which rows its pictures are.
+    """
+
+    vectors: Vectors
+    batches: Sequence[tuple[Path, list[int]]]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the model has a second stage, which looks at them again."""
+        return all((folder / _SCALED).exists() for folder, _ in self.batches)
+
+
+@dataclass(frozen=True)
+class ShardedModel:
+    """A trained model.
+
+    Attributes:
+        folder: that it was saved to.
+        picture_batch, caption_batch: how many are encoded together.
+        engine: says where.
+        work: folder for the files.
+    """
+
+    folder: Path
+    picture_batch: int
+    caption_batch: int
+    engine: Engine
+    work: Path
+
+    def encode_captions(self, texts: Sequence[str]) -> list[Vectors]:
+        """Memory-mapped vectors of successive texts, which together have one row a text; at least one matrix."""
+        starts = range(0, max(1, len(texts)), _CHUNK)
+        shards = (CaptionShard(f"captions-{start:09d}", texts[start : start + _CHUNK]) for start in starts)
+        encode = partial(encode_caption_shard, batch_size=self.caption_batch)
+        return [read_matrix(file) for file in self._map(encode, shards, "captions")]
+
+    def encode_pictures(self, name: str, folder: Path, names: Sequence[str]) -> EncodedPictures:
+        """Pictures of a folder of image shards, in the order of `names`.
+
+        Args:
+            name: unlike that of any others.
+            folder: the image shards.
+            names: at least one.
+
+        Raises:
+            BadInput: a picture that is not there, or that cannot be decoded.
+        """
+        images, rows = Images(folder), {each: row for row, each in enumerate(names)}
+        batches = list(in_groups((rows[each] for each in images.names if each in rows), self.picture_batch))
+        groups = enumerate(in_groups(named_pictures(images, names), self.picture_batch))
+        shards = (PictureShard(f"{name}-{number:05d}", group, str(folder)) for number, group in groups)
+        folders = list(self._map(partial(encode_picture_shard, batch_size=self.picture_batch), shards, name))
+        found = np.concatenate([read_matrix(each / _VECTORS) for each in folders])
+        vectors = np.empty_like(found)
+        vectors[np.concatenate(batches)] = found
+        return EncodedPictures(vectors, list(zip(folders, batches, strict=True)))
+
+    def match(self, name: str, pictures: EncodedPictures, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
+        """What the second stage says of each picture with each of its texts: n arrays, as long as the n lists.
+
+        Args:
+            name: unlike that of any others.
+            pictures: n, kept.
+            texts: n lists.
+        """
+        shards = (
+            MatchShard(f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
+            for number, (folder, rows) in enumerate(pictures.batches)
+        )
+        found = [np.zeros(0, np.float32)] * len(texts)
+        for file, (_, rows) in zip(self._map(match_shard, shards, name), pictures.batches, strict=True):
+            ends = np.cumsum([len(texts[row]) for row in rows])
+            for row, scores in zip(rows, np.split(read_matrix(file), ends[:-1]), strict=True):
+                found[row] = scores
+        return found
+
+    def _map(self, function: Callable[..., Path], shards: Iterable[NamedTuple], description: str) -> Iterator[Path]:
+        run = partial(function, model=self.folder, work=self.work)
+        on_gpu = self.engine.has_gpu(lambda: pick_device().type == "cuda")
+        return self.engine.map(run, shards, description=description, on_gpu=on_gpu, processes=1, out=self.work)
+
+
+@lru_cache(maxsize=1)
+def load_once(folder: Path) -> RetrievalModel:
+    """A saved model on this process's device, in evaluation mode."""
+    model = load(folder)
+    torch.nn.Module.to(model.module.eval(), pick_device())
+    return model
+
+
+def encode_caption_shard(shard: CaptionShard, *, model: Path, work: Path, batch_size: int) -> Path:
+    """A file with the captions' vectors, unless it is there."""
+    file = work / f"{shard.name}.npy"
+    if not file.exists():
+        _save(file, encode_captions(load_once(model), shard.texts, batch_size))
+    return file
+
+
+def encode_picture_shard(shard: PictureShard, *, model: Path, work: Path, batch_size: int) -> Path:
+    """A folder with the pictures' vectors, and for a second stage the scaled pictures; unless it is there."""
+    folder = work / shard.name
+    if not folder.exists():
+        asked = load_once(model)
+        pictures = scaled_pictures(asked, shard.pictures, shard.source)
+        vectors = encode_scaled(asked, pictures, batch_size)
+        with write_atomically(folder) as beside:
+            beside.mkdir()
+            np.save(beside / _VECTORS, vectors)
+            if asked.match is not None:  # what was painted takes more room at its own size
+                np.save(beside / _SCALED, np.stack(pictures))
+    return folder
+
+
+def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
+    """A file with the scores of all pairs of a picture and one of its texts, unless it is there."""
+    file = work / f"{shard.name}.npy"
+    if not file.exists():
+        asked = load_once(model)
+        assert asked.match is not None
+        pixels = asked.plain.standardised(np.array(read_matrix(shard.scaled)))
+        _save(file, np.concatenate(asked.match(list(pixels), shard.texts)))
+    return file
+
+
+def _save(file: Path, values: NDArray[np.float32]) -> None:
+    with write_atomically(file) as beside:
+        np.save(beside, values)
