@@ -151,7 +151,8 @@ def ours(painters: Sequence[Inpainter], given: Given) -> list[bytes]:
 def by_opencv(given: tuple[Pixels, Mask]) -> bytes:
     """One picture, as one would without lama-cleaner."""
     picture, mask = given
-    return encode(cv2.inpaint(picture, mask.astype(np.uint8), RADIUS, cv2.INPAINT_TELEA), "png")
+    filled = cv2.inpaint(picture, mask.astype(np.uint8), RADIUS, cv2.INPAINT_TELEA)
+    return encode(filled.astype(np.uint8, copy=False), "png")
 
 
 def in_a_loop(given: Given) -> list[bytes]:

@@ -4,8 +4,8 @@ COCO's 616 435 captions are stood in for by captions that the sample's grammar m
 from the texts: it finds noun phrases by rule and matches them, in two processes and alone.
 
 Raced is what names the classes, once words and phrases are known. The popular way has spaCy's `PhraseMatcher` find the
-listed expressions. An expert finds them by a tree of words; one regular expression of all, which tries each in turn, is
-twenty times slower. Both say of them, by rules that are compiled to flags, which classes they name: the same as ours.
+listed expressions. An expert finds them by a tree of words; one regular expression of all tries each in turn and takes
+twenty times as long. Both say of them, by rules that are compiled to flags, which classes they name: the same as ours.
 """
 
 from collections.abc import Callable, Sequence
