@@ -1,6 +1,4 @@
-"""The bench of in-painting on small pictures; its LaMa has the published one's size and signature."""
-
-import json
+"""The bench of in-painting on small pictures: both peers' bytes are ours; its LaMa has the published size and signature."""
 
 import pytest
 import torch
@@ -8,16 +6,32 @@ import torch
 from bench import harness, inpaint
 from trivium.decorrelation.painting.inpainter import find_uv
 
+with_uv = pytest.mark.skipif(find_uv() is None, reason="no uv: run make setup")
 
-@pytest.mark.skipif(find_uv() is None, reason="no uv: run make setup")
-def test_figures_of_cv2(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(harness, "TRIALS", 1)
+    monkeypatch.setattr(harness, "cores", lambda: 2)
     monkeypatch.setattr(inpaint, "SIZES", {"tiny": (16, 24, 3)})
     monkeypatch.setattr(inpaint.torch.cuda, "is_available", lambda: False)
+
+
+@with_uv
+def test_both_peers_give_our_bytes(tiny, figures):
     inpaint.main()
-    found = json.loads((tmp_path / "inpaint.json").read_text())
-    ours, plain = found["tiny_images_per_second"], found["tiny_plain_loop_images_per_second"]
-    assert found["tiny_over_plain_loop_time"] == pytest.approx(plain / ours)
+    found = figures("inpaint")
+    race = found["races"]["3 pictures of 16 × 24, 2 workers"]
+    assert (race["popular"], race["expert"]) == ("OpenCV in a plain loop", "OpenCV in threads")
+    assert found["tiny_images_per_second"] == 3 / race["seconds"]
+    assert found["worker_start_seconds"] > 0
+
+
+@with_uv
+def test_other_bytes_end_the_bench(tiny, monkeypatch):
+    monkeypatch.setattr(inpaint, "by_threads", lambda given, threads: inpaint.in_a_loop(given[::-1]))
+    with pytest.raises(AssertionError, match="2 pictures are others by threads"):
+        inpaint.main()
 
 
 def test_lama_has_the_published_size_and_paints_within_the_mask():
