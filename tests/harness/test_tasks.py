@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trivium.harness.curves import Curves
-from trivium.harness.engine import LocalEngine
+from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tasks import Curve, run_task
 from trivium.harness.tracking import Tracker
@@ -28,14 +28,17 @@ def count_up(checkpoints: Path, *, to: int, out: Path, log: Curve) -> tuple[dict
     return {"first": float(first)}, log.points
 
 
-class Elsewhere(LocalEngine):
+class Elsewhere:
     """Function and shard travel, as to a worker of a cluster."""
 
+    def has_gpu(self, here):
+        return False
+
     def map(self, function, shards, **options):
-        return super().map(pickle.loads(pickle.dumps(function)), shards, **options)
+        return LocalEngine(1).map(pickle.loads(pickle.dumps(function)), shards, **options)
 
 
-def run(work: Path, to: int, out: Path, engine: LocalEngine) -> dict[str, float]:
+def run(work: Path, to: int, out: Path, engine: Engine) -> dict[str, float]:
     context = Context(Tracker(curves=Curves(work / "curves")), work, engine)
     return run_task(context, partial(count_up, to=to), out, description="count")
 
@@ -46,13 +49,18 @@ def values(work: Path) -> list[tuple[int, float]]:
 
 def test_what_it_makes_and_logs_is_the_same_here_and_elsewhere(tmp_path: Path) -> None:
     found = {}
-    for name, engine in (("here", LocalEngine(1)), ("elsewhere", Elsewhere(1))):
+    for name, engine in (("here", LocalEngine(1)), ("elsewhere", Elsewhere())):
         work = tmp_path / name
         work.mkdir()
         assert run(work, 3, work / "out", engine) == {"first": 0.0}
         found[name] = values(work), (work / "out").read_text()
     assert found["here"] == found["elsewhere"]
     assert found["here"] == ([(0, 0.0), (1, 1.0), (2, 2.0)], "3")
+
+
+def test_here_a_training_has_the_only_bar(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, 3, tmp_path / "out", LocalEngine(1))
+    assert capfd.readouterr().err == ""
 
 
 def test_it_goes_on_from_the_checkpoint_of_the_stage_that_was_killed(tmp_path: Path) -> None:

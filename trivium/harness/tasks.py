@@ -14,6 +14,7 @@ import torch
 
 from trivium.files.atomic import write_atomically
 from trivium.harness.curves import Curves
+from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 
@@ -89,10 +90,14 @@ def run_task(context: Context, task: Task, out: Path, *, description: str) -> Me
     for folder in (checkpoints, made):
         folder.mkdir(exist_ok=True)
     trained = partial(task, out=made / "out", log=Curve(context.tracker))
-    on_gpu = context.engine.has_gpu(torch.cuda.is_available)
-    ((metrics, points),) = context.engine.map(
-        trained, [checkpoints], description=description, on_gpu=on_gpu, processes=1, out=made
-    )
+    if isinstance(context.engine, LocalEngine):  # in this very process, where the training has a bar of its own
+        metrics, points = trained(checkpoints)
+        context.engine.check()
+    else:
+        on_gpu = context.engine.has_gpu(torch.cuda.is_available)
+        ((metrics, points),) = context.engine.map(
+            trained, [checkpoints], description=description, on_gpu=on_gpu, processes=1, out=made
+        )
     for step, values in points:
         context.tracker.log(step, **values)
     with write_atomically(out) as beside:
