@@ -106,7 +106,7 @@ def pushed_wiped_and_pulled(project, *remote_setup, stages=""):
         remove(path)
     project.run("dvc", "pull", "-q", "--run-cache", *targets)
     missing = [path for path in outputs if not path.exists()]  # before `dvc repro` restores what it can by itself
-    alone = ["--single-item"] * bool(targets)  # what these need is no longer in the cache
+    alone = ["--single-item", "code"] if targets else []  # what these need is no longer in the cache
     return missing, stages_run(project.run("dvc", "repro", *alone, *targets))
 
 

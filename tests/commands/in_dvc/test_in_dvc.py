@@ -28,6 +28,8 @@ READ = {
     "dvc.repo.experiments.executor.base:BaseExecutor._get_top_level_paths": "7eb428d0bd45",
     "dvc.repo.experiments.executor.base:BaseExecutor.reproduce": "5cdfe813d126",
     "dvc.stage.utils:_get_stage_files": "79dcd2971e40",
+    "dvc.repo.experiments.queue.base:BaseStashQueue._stash_exp": "ad293621e6a3",
+    "dvc.repo.experiments.queue.base:BaseStashQueue._pack_args": "c98800ccad71",
     "dvc.repo.experiments.queue.workspace:WorkspaceQueue": "6dbc1ac2907a",
     "dvc.repo.experiments.queue.tempdir:TempDirQueue.get": "3f8a590e3d6e",
     "dvc.stage.cache:StageCache._load_cache": "3fc4ccc10114",

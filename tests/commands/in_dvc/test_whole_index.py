@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+QUIET = {"CI": "1", "DVC_NO_ANALYTICS": "1"}  # DVC's helpers would write into its folder while it is removed
 KILLED = """
 import os, sys
 
@@ -33,7 +34,7 @@ sys.exit(main(["pull", "-q"]))
 def test_a_pull_after_a_killed_one_brings_everything(place: tuple[str, str], tmp_path: Path):
     folder = tmp_path / "project"
     folder.mkdir()
-    environment = os.environ | {"DVC_SITE_CACHE_DIR": str(tmp_path / "site")}
+    environment = os.environ | {"DVC_SITE_CACHE_DIR": str(tmp_path / "site"), **QUIET}
 
     def run(*command: str) -> int:
         return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
@@ -53,7 +54,7 @@ def test_a_pull_after_a_killed_one_brings_everything(place: tuple[str, str], tmp
 
 
 def test_what_the_remote_lacks_is_still_told(tmp_path: Path):
-    environment = os.environ | {"DVC_SITE_CACHE_DIR": str(tmp_path / "site")}
+    environment = os.environ | {"DVC_SITE_CACHE_DIR": str(tmp_path / "site"), **QUIET}
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
