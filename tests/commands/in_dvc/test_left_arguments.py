@@ -1,13 +1,10 @@
 """An experiment that was killed before it took its arguments out of Git's index does not stop the next one."""
 
-import subprocess
-import sys
-
 import pytest
 
 from tests.commands.in_dvc.test_lock_file import UNTOUCHED
-from tests.commands.in_dvc.test_one_experiment import GRAPH
-from tests.tiny_project import commit, run, start
+from tests.commands.in_dvc.test_one_experiment import where_one_was_killed
+from tests.tiny_project import run
 
 KILLED = """
 import os
@@ -22,10 +19,7 @@ main(["exp", "run", "-S", "a=1"])
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project whose experiment was killed when it had begun to run."""
-    folder = start(tmp_path / "project", {"dvc.yaml": GRAPH, "params.yaml": "a: 0\n", ".gitignore": ""}, monkeypatch)
-    run("dvc", "repro", folder=folder)
-    commit(folder)
-    assert subprocess.run([sys.executable, "-c", KILLED], cwd=folder, check=False).returncode == 9
+    folder = where_one_was_killed(tmp_path / "project", KILLED, monkeypatch)
     assert "AD .dvc/tmp/repro.dat" in run("git", "status", "--short", folder=folder).splitlines()
     return folder
 

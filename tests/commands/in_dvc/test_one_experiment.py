@@ -23,13 +23,19 @@ main(["exp", "run", "-S", "a=1"])
 """
 
 
+def where_one_was_killed(folder, killed, monkeypatch):
+    """A project that ran, and then the program `killed`, which kills its own experiment."""
+    start(folder, {"dvc.yaml": GRAPH, "params.yaml": "a: 0\n", ".gitignore": ""}, monkeypatch)
+    run("dvc", "repro", folder=folder)
+    commit(folder)
+    assert subprocess.run([sys.executable, "-c", killed], cwd=folder, check=False).returncode == 9
+    return folder
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project whose experiment was killed before it ran."""
-    folder = start(tmp_path / "project", {"dvc.yaml": GRAPH, "params.yaml": "a: 0\n", ".gitignore": ""}, monkeypatch)
-    run("dvc", "repro", folder=folder)
-    commit(folder)
-    assert subprocess.run([sys.executable, "-c", KILLED], cwd=folder, check=False).returncode == 9
+    folder = where_one_was_killed(tmp_path / "project", KILLED, monkeypatch)
     assert run("git", "for-each-ref", "refs/exps/stash", folder=folder)
     return folder
 
