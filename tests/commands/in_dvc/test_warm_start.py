@@ -31,7 +31,13 @@ os.environ["MADE"] = "by the stage"
 open("seen", "w").write(f"{os.getppid()} {known}")
 sys.exit(int(sys.argv[1]))
 """
-SLEEPS = "import os, pathlib, time\npathlib.Path('up').write_text(str(os.getpid()))\ntime.sleep(300)\n"
+# Many short sleeps: Python hears of an interruption that comes just before a long one only after it.
+SLEEPS = """
+import os, pathlib, time
+pathlib.Path('up').write_text(str(os.getpid()))
+for _ in range(30000):
+    time.sleep(0.01)
+"""
 SPAWNS = """
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
