@@ -16,10 +16,7 @@ from trivium.measures.clustered_difference import clustered_difference
 MODELS, FACTORS, QUESTIONS, CLUSTERS = 10, 6, 50_000, 1_000
 FITTED = 2
 CLOSE = 1e-9  # as a share
-WHY = (
-    "residuals are formed before a cluster's are summed, which keeps the digits that a difference of sums loses; and "
-    "clusters are numbered anew for each factor, as unknown values may leave some empty"
-)
+WHY = "residuals are formed before a cluster's are summed, which keeps the digits that a difference of sums loses"
 
 World = tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.int64]]
 Effects = tuple[NDArray[np.float64], NDArray[np.float64]]  # δ and its standard error, (models, factors)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, default_collate
 from torchvision import transforms
 
 from bench import harness
@@ -29,10 +29,7 @@ from trivium.vision.decoding import decode
 
 PICTURES, SIDE, BATCH = 512, 640, 64
 BUSY = BATCH * 8.2e9 / (0.1 * 990e12)  # seconds: 4.1 GMAC a picture, 990 TFLOP/s
-WHY = (
-    "processes are started, so that batches may be made in Python, at which threads would take turns; and what they "
-    "make is copied once into memory that is shared"
-)
+WHY = "processes are started, so that batches may be made in Python, at which threads would take turns"
 PREPARE = transforms.Compose([transforms.Resize(224), transforms.CenterCrop(224), transforms.ToTensor()])
 
 
@@ -75,7 +72,8 @@ def by_feed(given: list[bytes], workers: int) -> Feed[Tensor]:
     """Our batches."""
 
     def make(number: int) -> Tensor:
-        return torch.stack([prepared(data) for data in given[number * BATCH : (number + 1) * BATCH]])
+        found: Tensor = default_collate([prepared(data) for data in given[number * BATCH : (number + 1) * BATCH]])
+        return found
 
     return Feed(make, len(given) // BATCH, workers)
 

@@ -1,6 +1,6 @@
 """PosFuse, and min-max fusion with its weight search, beside ranx and NumPy (kvqae.md §4): `python -m bench.posfuse`.
 
-Three systems re-rank the documents of 1 250 questions. For all: learn PosFuse's probabilities and fuse with them, then
+Three systems re-rank the documents of 500 questions. For all: learn PosFuse's probabilities and fuse with them, then
 try the weightings by tenths after min-max normalisation. A document that a system did not return gets 0 from ranx and
 the system's minimum, which min-max makes 0, from us: the sums are the same. The MRRs differ where documents tie, such
 as the first ones of two lists of equal weight, whose order ranx leaves open. Putting our runs into its format is not
@@ -23,7 +23,7 @@ from trivium.measures.weight_search import WeightSearch, search_weights
 if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
     import ranx
 
-QUERIES, SYSTEMS, STEP = 1250, 3, 0.1
+QUERIES, SYSTEMS, STEP = 500, 3, 0.1
 FEW_QUERIES = 50
 FEW = 0.5  # step where only memory is looked at: ranx holds one weighting at a time
 TOLERANCE = 1e-9  # of a fused score

@@ -26,12 +26,13 @@ KB, MANY = 6_000, 40_000  # passages
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage on small inputs: its parameters, and options with a file or folder that it reads or writes."""
+    """A stage on small inputs: its parameters, options with a file or folder that it reads or writes, and others."""
 
     name: str
     parameters: dict[str, Any]
     inputs: dict[str, str]
     outputs: dict[str, str]
+    words: tuple[str, ...] = ()
 
     def command(self, given: Path) -> list[str]:
         """The command line; inputs lie in `given`, outputs in the current folder."""
@@ -39,7 +40,7 @@ class Stage:
         options = {option: str(given / path) for option, path in options.items()}
         options |= {"--metrics": "metrics.json", **self.outputs}
         words = [word for option in options.items() for word in option]
-        return [sys.executable, "-m", f"stages.kvqae.{self.name}", *words]
+        return [sys.executable, "-m", f"stages.kvqae.{self.name}", *self.words, *words]
 
 
 PASSAGES = Stage(
@@ -61,8 +62,9 @@ TRAINING = Stage(
 ENCODING = Stage(
     "encode_texts",
     {"max_tokens": 16, "batch_size": 64, "shard_size": 1000},
-    {"--model": "towers", "--passages": "many.parquet", "--articles": "articles.parquet", "--questions": "train.jsonl"},
+    {"--passages": "many.parquet", "--articles": "articles.parquet", "--questions": "train.jsonl"},
     {"--out": "embeddings"},
+    ("--encoder", "dpr_few_shot"),
 )
 SEARCH = Stage(
     "dense_search",
@@ -80,6 +82,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if reason := why_not(folder):
         pytest.skip(f"no small disk can be mounted here: {reason}")
     sections = {stage.name: stage.parameters for stage in STAGES}
+    encoder = {"dpr_few_shot": {"model": str(folder / "towers")}}
+    sections["text_encoders"] = encoder
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": sections, "run": {"workers": 1}}))
     write_articles(folder / "wiki.parquet", 200)
     write_world(folder)

@@ -63,3 +63,12 @@ def test_a_configuration_without_towers_is_refused(folder: Path, config: str, fi
     (folder / "open_clip_config.json").write_text(config)
     with pytest.raises(BadInput, match=f"field '{field}': missing or not an object"):
         require_offline(folder)
+
+
+def test_towers_that_cannot_be_built_are_refused(folder: Path):
+    change(folder, "text_cfg", heads=3)  # an assertion of torch's attention
+    message = "clip: weights do not fit the architecture: embed_dim must be divisible by num_heads"
+    with pytest.raises(BadInput, match=message):
+        Clip.load(folder, torch.device("cpu"))
+    with pytest.raises(BadInput, match=message):
+        RetrievalClip(folder, smallest_crop=1.0)

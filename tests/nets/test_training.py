@@ -178,6 +178,23 @@ def test_a_loss_that_is_not_finite_names_the_step(tmp_path):
         toy.train(tmp_path, gradient=broken)
 
 
+def test_only_the_first_process_shows_a_bar_and_it_goes_before_an_error_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+
+    def broken(batch, together):
+        raise BadInput("no gradient")
+
+    with pytest.raises(BadInput):
+        Toy().train(tmp_path / "second", gradient=broken, first=False)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(BadInput) as held:  # with all that its traceback holds
+        Toy().train(tmp_path / "first", gradient=broken)
+    shown = capsys.readouterr().err
+    assert "step" in shown
+    assert shown.endswith("\r")
+    assert held.traceback
+
+
 def test_gradients_are_clipped_and_their_norm_before_is_logged(tmp_path):
     curves, norms = Curves(), []
     toy = Toy()

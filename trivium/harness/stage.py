@@ -102,7 +102,7 @@ def _paths(value: Any) -> Iterator[Path]:
         yield Path(value)
 
 
-_RAY = "`uv sync --extra cluster`, or `pip install trivium[cluster]`"
+_RAY = "`uv sync --extra ray`, or `pip install trivium[ray]`"
 
 
 def _engine(run: RunParameters, work: Path, check: Callable[[], None]) -> Engine:

@@ -84,7 +84,7 @@ def track(
     Tracking that fails is told on stderr; the stage goes on.
 
     Args:
-        section: the stage's section of `params.yaml`; its first part names the MLflow experiment.
+        section: the stage's section of `params.yaml`.
         values: the section's values, logged as parameters.
         inputs: their hashes are read from `dvc.lock` and logged as tags.
         enabled: `run.mlflow` in `params.yaml`.
@@ -121,7 +121,6 @@ def _start(section: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> d
         _warn(f"no hashes of inputs, dvc.lock cannot be read: {error}")
         hashes = {}
     return {
-        "pipeline": section.split(".")[0],
         "name": f"{os.environ.get('DVC_EXP_NAME') or 'repro'}/{stage}",
         "parameters": {f"{section}.{key}": redacted(str(value)) for key, value in values.items()},
         "tags": {

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t
 
-from trivium.measures.effects import NO, YES, checked, mean_differences
+from trivium.measures.effects import NO, YES, checked, side_means
 
 
 @dataclass(frozen=True)
@@ -66,21 +66,21 @@ def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayL
     clusters = np.asarray(clusters)
     if clusters.shape != (scores.shape[1],):
         raise ValueError(f"clusters have shape {clusters.shape}, expected {(scores.shape[1],)}")
-    delta = mean_differences(scores, factors)
-    error = np.full_like(delta, np.nan)
+    yes_means, no_means = side_means(scores, factors)
+    error = np.full_like(yes_means, np.nan)
     counts = np.zeros(len(factors), dtype=np.int64)
     for column, codes in enumerate(factors):
-        kept = codes >= 0
-        _, member = np.unique(clusters[kept], return_inverse=True)
-        counts[column] = groups = member.max() + 1 if kept.any() else 0
-        size, sides = kept.sum(), codes[kept]
-        if groups < 2 or size < 3 or not (sides == YES).any() or not (sides == NO).any():
+        yes, no = codes == YES, codes == NO
+        asked = np.bincount(clusters, weights=yes | no) > 0
+        counts[column] = groups = asked.sum()
+        size = yes.sum() + no.sum()
+        if groups < 2 or size < 3 or not yes.any() or not no.any():
             continue
-        values = 100 * scores[:, kept]
-        weights = np.where(sides == YES, 1 / (sides == YES).sum(), -1 / (sides == NO).sum())
-        means = [values[:, sides == side].mean(axis=1) for side in (YES, NO)]
-        residuals = values - np.where(sides == YES, means[0][:, None], means[1][:, None])
-        sums = [np.bincount(member, weights=row * weights, minlength=groups) for row in residuals]
+        weights = yes * (1 / yes.sum()) - no * (1 / no.sum())  # none where neither is known
+        means = np.stack([no_means[:, column], yes_means[:, column]], axis=1)
+        residuals = scores - means.take(yes, axis=1)
+        residuals *= weights
+        sums = np.stack([np.bincount(clusters, weights=row)[asked] for row in residuals])
         correction = groups / (groups - 1) * (size - 1) / (size - 2)
-        error[:, column] = np.sqrt(correction * (np.stack(sums) ** 2).sum(axis=1))
-    return ClusteredDifference(delta, error, counts)
+        error[:, column] = 100 * np.sqrt(correction * (sums**2).sum(axis=1))
+    return ClusteredDifference(100 * (yes_means - no_means), error, counts)

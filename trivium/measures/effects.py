@@ -23,13 +23,20 @@ def mean_differences(scores: ArrayLike, factors: ArrayLike) -> NDArray[np.float6
     Raises:
         ValueError: shapes do not fit, a code is none of the three, or a score is not finite.
     """
-    scores, factors = checked(scores, factors)
+    yes, no = side_means(*checked(scores, factors))
+    return 100 * (yes - no)
+
+
+def side_means(
+    scores: NDArray[np.float64], factors: NDArray[np.int8]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean scores over E_f and over Ē_f, (models, factors), of what is `checked`; NaN where there are none."""
     sides = []
     for side in (YES, NO):
         member = (factors == side).astype(np.float64)
         size = member.sum(axis=1)
         sides.append(np.divide(scores @ member.T, size, out=np.full((len(scores), len(size)), np.nan), where=size > 0))
-    return 100 * (sides[0] - sides[1])
+    return sides[0], sides[1]
 
 
 def floor_points(delta: ArrayLike) -> NDArray[np.float64]:

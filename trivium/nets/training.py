@@ -8,6 +8,7 @@ a checkpoint holds: so a training that was killed gives the weights of one that 
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -120,29 +121,33 @@ def train(
     resumed = load_checkpoint(work, model=saved, optimizer=optimizer, scheduler=scheduler)
     progress = Progress(**resumed[1]) if resumed else Progress(together)
     trained = [weights for group in optimizer.param_groups for weights in group["params"]]
-    bar = tqdm(batches(progress.steps), desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5,
-               leave=False, disable=not first)  # fmt: skip
-    for batch in bar:
-        model.train()
-        attempt = partial(_from_zero, model, gradient, batch)
-        (loss, counts), progress.together = halving(progress.together, attempt, unit=unit)
-        done = progress.steps + 1
-        if not math.isfinite(loss):
-            raise BadInput("the loss is not finite", row=f"step {done}", got=loss, expected="a lower learning rate")
-        values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
-        if max_gradient_norm is not None:
-            values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, max_gradient_norm))
-        optimizer.step()
-        scheduler.step()
-        progress.steps = done
-        progress.losses = [*progress.losses, loss][-max(1, steps // 10) :]
-        progress.counts |= {each: progress.counts.get(each, 0.0) + count for each, count in counts.items()}
-        log(done, **values)
-        if validation and (validation.at_end if done == steps else done % validation.every == 0):
-            _validate(model, validation, progress, work, log)
-        if first and (done % checkpoint_every == 0 or done == steps):
-            extra = asdict(progress)
-            save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
+    given = batches(progress.steps)
+    with (
+        tqdm(given, desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5, leave=False)
+        if first
+        else nullcontext(given)
+    ) as left:  # the bar goes before an error is told
+        for batch in left:
+            model.train()
+            attempt = partial(_from_zero, model, gradient, batch)
+            (loss, counts), progress.together = halving(progress.together, attempt, unit=unit)
+            done = progress.steps + 1
+            if not math.isfinite(loss):
+                raise BadInput("the loss is not finite", row=f"step {done}", got=loss, expected="a lower learning rate")
+            values = {"loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
+            if max_gradient_norm is not None:
+                values["gradient_norm"] = float(torch.nn.utils.clip_grad_norm_(trained, max_gradient_norm))
+            optimizer.step()
+            scheduler.step()
+            progress.steps = done
+            progress.losses = [*progress.losses, loss][-max(1, steps // 10) :]
+            progress.counts |= {each: progress.counts.get(each, 0.0) + count for each, count in counts.items()}
+            log(done, **values)
+            if validation and (validation.at_end if done == steps else done % validation.every == 0):
+                _validate(model, validation, progress, work, log)
+            if first and (done % checkpoint_every == 0 or done == steps):
+                extra = asdict(progress)
+                save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
     if validation and validation.best:
         load_model(model, str(work / BEST))
     model.eval()

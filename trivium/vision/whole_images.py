@@ -11,6 +11,7 @@ from PIL import Image
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
+from torch.utils.data import default_collate
 from torchvision import models
 
 from trivium.errors import BadInput
@@ -45,7 +46,10 @@ class PictureEmbedder(Embedder):
 
     def prepare(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """RGB pictures as the network's input, (n, 3, size, size)."""
-        return torch.stack([self._prepare(_centre(image)) for image in images]) if images else torch.empty(0)
+        if not images:
+            return torch.empty(0)
+        prepared: torch.Tensor = default_collate([self._prepare(_centre(image)) for image in images])
+        return prepared  # in a feed's process straight into memory that is shared
 
     def embed(self, prepared: torch.Tensor) -> NDArray[np.float32]:
         """Embed what `prepare` gave; returns (n, dimension), each of length 1."""

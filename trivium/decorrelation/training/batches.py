@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, default_collate
 from tqdm import tqdm
 
 from trivium.decorrelation.models.interface import RetrievalModel
@@ -161,7 +161,8 @@ class Batches(Dataset[Batch]):
         size = len(pairs) // self._processes
         mine = range(self._process * size, (self._process + 1) * size)
         return Batch(
-            torch.stack([self._pictures(pairs[place][0], (self._seed, step, place)) for place in mine]),
+            # in a process of the loader straight into memory that is shared
+            default_collate([self._pictures(pairs[place][0], (self._seed, step, place)) for place in mine]),
             self._model.tokenize([pairs[place][1] for place in mine]),
             torch.tensor([pairs[place][0].id for place in mine]),
         )

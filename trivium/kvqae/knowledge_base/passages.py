@@ -6,11 +6,9 @@ between spaces by itself, so `SentenceSplitter` remembers what it says of each: 
 
 import re
 import sys
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -64,22 +62,22 @@ class SentenceSplitter:
     def __call__(self, paragraph: str) -> list[Sentence]:
         """Sentences of a paragraph, in order, without surrounding space."""
         stretches = paragraph.split(" ")
-        kinds = list(map(self._kinds, stretches))
-        joined = "".join(kinds)
-        if self._IRREGULAR in joined:
+        kinds = " ".join(map(self._kinds, stretches)) + " "
+        if self._IRREGULAR in kinds:
             return [(sentence.text, len(sentence)) for sentence in self._nlp(paragraph).sents]
-        starts = [0, *(match.end() - 1 for match in self._START.finditer(joined))]
-        tokens_before = [0, *accumulate(map(len, kinds))]
-        characters_before = [0, *accumulate(len(stretch) + 1 for stretch in stretches)]
-        cuts = []
-        for start in starts:
-            index = bisect_right(tokens_before, start) - 1
-            cut = characters_before[index]
-            if inside := start - tokens_before[index]:
-                cut += self._tokenizer(stretches[index])[inside].idx
-            cuts.append(cut)
-        spans = zip(pairwise([*cuts, len(paragraph)]), pairwise([*starts, len(joined)]), strict=True)
-        return [(paragraph[cut:end].rstrip(" "), last - first) for (cut, end), (first, last) in spans]
+        sentences = []
+        begin, first, cut = 0, 0, 0  # of a sentence: its first kind, its stretch, and the characters before it there
+        for end in [*(match.end() - 1 for match in self._START.finditer(kinds)), len(kinds)]:
+            spaces = kinds.count(" ", begin, end)
+            last, parts = first + spaces, stretches[first : first + spaces]
+            inside = 0
+            if kinds[end - 1] != " ":
+                before = end - 1 - kinds.rfind(" ", 0, end)  # tokens of the stretch
+                inside = self._tokenizer(stretches[last])[before].idx
+                parts.append(stretches[last][:inside])
+            sentences.append((" ".join(parts)[cut:], end - begin - spaces))
+            begin, first, cut = end, last, inside
+        return sentences
 
     def _look_up_kinds(self, stretch: str) -> str:
         """One letter a token of the stretch, or `_IRREGULAR` when its tokens could depend on its neighbours.

@@ -1,15 +1,35 @@
 """match(class, noun phrase): which classes the phrases of a caption name (decorrelation.md §2)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from trivium.language.english.sentences import Sentence
-from trivium.language.english.word_lists import LINKS, Expression, Mode, WordLists, word_lists
+from trivium.language.english.word_lists import LINKS, Mode, WordLists, word_lists
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
+_HERE = ""  # key of the expression that ends at a node of the tree; no word is empty
+
+
+class _Listed(NamedTuple):
+    """What the rules ask of an expression.
+
+    Attributes:
+        length: words.
+        classes: that it names and that are reported.
+        last_only: whether it counts only at the end of its phrase: "hot" names nothing in "a hot dog cart".
+        undoable: whether a following word can undo it.
+        leads_out: whether it may end behind its phrase: "glass of wine".
+    """
+
+    length: int
+    classes: tuple[str, ...]
+    last_only: bool
+    undoable: bool
+    leads_out: bool
 
 
 class Matcher:
-    """Word lists compiled once: every expression by its first word, the longest first.
+    """Word lists compiled once, to a tree of words.
 
     Mode `strict`: within a phrase the longest expressions are taken first, and no word is read twice. An expression of
     no class, a word that undoes it ("dog food", "a toy car") or a place that it may not have ("an orange cat") leaves
@@ -25,14 +45,21 @@ class Matcher:
     """
 
     def __init__(self, classes: Sequence[str], mode: Mode = "strict", lists: WordLists | None = None) -> None:
-        self._lists = lists or word_lists(classes)
-        self._mode = mode
-        self._classes = frozenset(classes)
-        listed: Collection[Expression] = self._lists.strict if mode == "strict" else self._lists.paper
-        by_first: dict[str, list[Expression]] = {}
-        for expression in listed:
-            by_first.setdefault(expression[0], []).append(expression)
-        self._by_first = {first: sorted(found, key=len, reverse=True) for first, found in by_first.items()}
+        lists = lists or word_lists(classes)
+        self._strict = mode == "strict"
+        self._undone_before, self._undone_after = lists.undone_before, lists.undone_after
+        self._tree: dict[str, Any] = {}
+        for words, names in (lists.strict if self._strict else lists.paper).items():
+            node = self._tree
+            for word in words:
+                node = node.setdefault(word, {})
+            node[_HERE] = _Listed(
+                len(words),
+                tuple(name for name in names if name in classes),
+                last_only=words in lists.last_only,
+                undoable=words in lists.singular,
+                leads_out=not LINKS.isdisjoint(words),
+            )
 
     def match(self, sentence: Sentence, phrases: Sequence[Range]) -> list[tuple[str, ...]]:
         """The classes of each phrase, sorted.
@@ -42,42 +69,44 @@ class Matcher:
             phrases: in order, without overlap.
         """
         read: set[int] = set()  # words already taken by an expression that leads out of its phrase
-        return [self._classes_of(sentence.words, first, end, read) for first, end in phrases]
+        words, named = sentence.words, []
+        for first, end in phrases:
+            found = self._found(words, first, end)
+            if self._strict and found:
+                found = self._counted(words, first, end, found, read)
+            named.append(tuple(sorted({name for _, listed in found for name in listed.classes})) if found else ())
+        return named
 
-    def _classes_of(self, words: tuple[str, ...], first: int, end: int, read: set[int]) -> tuple[str, ...]:
-        found = list(self._found(words, first, end))
-        if self._mode == "paper":
-            return tuple(sorted({name for _, expression in found for name in self._lists.paper[expression]}))
-        if not found:
-            return ()
-        names: set[str] = set()
-        longest = sorted((-len(each), self._misplaced(place, each, end), place, each) for place, each in found)
-        for _, _, place, expression in longest:
-            taken = range(place, place + len(expression))
-            if read.isdisjoint(taken):
-                read.update(taken)
-                if not self._undone(words, first, place, end, expression):
-                    names.update(self._lists.strict[expression])
-        return tuple(sorted(names & self._classes))
-
-    def _found(self, words: tuple[str, ...], first: int, end: int) -> Iterator[tuple[int, Expression]]:
+    def _found(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, _Listed]]:
+        """Every expression that begins in a phrase, by its first word, shorter ones first."""
+        found, tree = [], self._tree
         for place in range(first, end):
-            for expression in self._by_first.get(words[place], ()):
-                last = place + len(expression)
-                if words[place:last] != expression or (last > end and LINKS.isdisjoint(expression)):
-                    continue
-                yield place, expression
-                if self._mode == "strict":
-                    break  # shorter ones at this place are part of it
+            node, last = tree.get(words[place]), place + 1
+            while node is not None:
+                listed = node.get(_HERE)
+                if listed and (last <= end or listed.leads_out):
+                    found.append((place, listed))
+                node, last = node.get(words[last]) if last < len(words) else None, last + 1
+        return found
 
-    def _misplaced(self, place: int, expression: Expression, end: int) -> bool:
-        """Whether an expression does not end its phrase but must: its words name nothing, "a hot dog cart" no dog."""
-        return expression in self._lists.last_only and end > place + len(expression)
-
-    def _undone(self, words: tuple[str, ...], first: int, place: int, end: int, expression: Expression) -> bool:
-        if self._misplaced(place, expression, end):
-            return True
-        last = place + len(expression)
-        if last < end and words[last] in self._lists.undone_before and expression in self._lists.singular:
-            return True
-        return not self._lists.undone_after.isdisjoint(words[first:place])
+    def _counted(
+        self, words: tuple[str, ...], first: int, end: int, found: list[tuple[int, _Listed]], read: set[int]
+    ) -> list[tuple[int, _Listed]]:
+        """Those that count in mode `strict`; the words that they take are `read`."""
+        if len(found) > 1:
+            longest = dict(found)  # shorter ones at a place are part of it
+            found = sorted(
+                longest.items(),
+                key=lambda each: (-each[1].length, each[1].last_only and each[0] + each[1].length < end, each[0]),
+            )
+        counted = []
+        for place, listed in found:
+            last = place + listed.length
+            taken = range(place, last)
+            if not read.isdisjoint(taken):
+                continue
+            read.update(taken)
+            undone = last < end and (listed.last_only or (listed.undoable and words[last] in self._undone_before))
+            if not undone and self._undone_after.isdisjoint(words[first:place]):
+                counted.append((place, listed))
+        return counted

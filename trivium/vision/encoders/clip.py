@@ -63,8 +63,8 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
     require_offline(folder)
     try:
         model, _, prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}", weights_only=True)
-    except RuntimeError as error:
+    except (RuntimeError, AssertionError) as error:
         raise misfit(error, folder) from None
-    except (FileNotFoundError, ValueError, TypeError, KeyError, SafetensorError) as error:
+    except (OSError, ValueError, TypeError, KeyError, SafetensorError) as error:
         raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
     return PictureEmbedder(folder, model.visual, prepare, device)
