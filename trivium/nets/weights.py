@@ -1,4 +1,4 @@
-"""Weights of retrieval models: safetensors in, a clear message when they belong to another architecture."""
+"""Weights: safetensors in, and a clear message when they belong to another architecture."""
 
 import pickle
 from pathlib import Path

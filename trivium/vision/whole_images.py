@@ -8,13 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import nn
 from torch.utils.data import default_collate
 from torchvision import models
 
-from trivium.errors import BadInput
 from trivium.nets.device import autocast, halving_batches
 from trivium.vision.embedder import Embedder
 
@@ -85,21 +82,3 @@ class MaxPooled(nn.Module):
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
         """(n, 3, size, size) → (n, d)."""
         return self.convolutions(pixels).amax(dim=(2, 3))
-
-
-def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Weights without code in them.
-
-    Raises:
-        BadInput: no such file, or not of this format.
-    """
-    try:
-        return load_file(path)
-    except (SafetensorError, FileNotFoundError) as error:
-        raise BadInput(f"not readable as safetensors: {error}", file=path) from None
-
-
-def misfit(error: RuntimeError, path: Path) -> BadInput:
-    """Torch's report has a headline, then one line a layer; the first of them is enough."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)

@@ -56,7 +56,8 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
     import open_clip
     from safetensors import SafetensorError
 
-    from trivium.vision.whole_images import PictureEmbedder, misfit
+    from trivium.nets.weights import misfit
+    from trivium.vision.whole_images import PictureEmbedder
 
     if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
         raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without

@@ -50,7 +50,8 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
     """
     from torchvision import models, transforms
 
-    from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder, misfit, read_weights
+    from trivium.nets.weights import load_weights, read_weights
+    from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder
 
     config_file, weights_file = (folder / name for name in FILES)
     config = read_json(config_file)
@@ -68,10 +69,7 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
         raise BadInput("bad size", file=config_file, field="size", got=size, expected="pixels, at least 32")
     weights = read_weights(weights_file)
     resnet = models.get_model(config["architecture"], weights=None, num_classes=len(weights.get("fc.bias", ())) or 1000)
-    try:
-        resnet.load_state_dict(weights)
-    except RuntimeError as error:
-        raise misfit(error, weights_file) from None
+    load_weights(resnet, weights, weights_file)
     prepare = transforms.Compose(
         [
             transforms.Resize(size),
