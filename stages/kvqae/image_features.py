@@ -13,7 +13,8 @@ from trivium.kvqae.retrieval.image_features import (
     ImageFeaturesParameters,
     concatenate,
     counts,
-    encode_shard,
+    encode_shards,
+    shard_parts,
 )
 from trivium.nets.device import pick_device
 from trivium.vision.encoder_registry import encoder_parameters
@@ -28,10 +29,11 @@ def main(
     settings = encoder_parameters(encoder, parameters.settings)
     if not settings.model.exists():
         raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")
-    encode = partial(encode_shard, work=context.work, encoder=encoder, settings=settings, parameters=parameters)
+    encode = partial(encode_shards, work=context.work, encoder=encoder, settings=settings, parameters=parameters)
     engine, shards = context.engine, Images(images).shards()
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    folders = list(engine.map(encode, shards, description=encoder, on_gpu=on_gpu, out=context.work))
+    parts = engine.map(encode, shard_parts(shards, on_gpu), description=encoder, on_gpu=on_gpu, out=context.work)
+    folders = [folder for part in parts for folder in part]
     broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
     with write_atomically(out) as beside:
         return counts(concatenate(folders, beside), broken_exif, settings)

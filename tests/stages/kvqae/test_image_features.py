@@ -186,6 +186,26 @@ def test_pictures_that_are_decoded_ahead_of_a_gpu_give_the_same(
     assert "s for pictures to be decoded" in capfd.readouterr().out
 
 
+def test_a_gpu_is_fed_across_shards(scratch: Path, base: Path, images: dict[str, bytes], monkeypatch) -> None:
+    run(prepare(scratch, base, images))
+    fed = []
+
+    class Counted(feeding.Feed[Prepared]):
+        def __init__(self, make, count, workers):
+            fed.append(count)
+            super().__init__(make, count, workers)
+
+    monkeypatch.setattr(feeding, "Feed", Counted)
+    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: True)
+    whole = contents(scratch / "features")
+    run(prepare(scratch, base, images))
+    assert fed == [3]  # batches of three shards
+    assert contents(scratch / "features") == whole
+    assert image_features.shard_parts([Path(str(n)) for n in range(33)], True)[1:] == [
+        [Path(str(n)) for n in range(16, 32)], [Path("32")]
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_two_workers_give_the_same(scratch: Path, base: Path, images: dict[str, bytes]) -> None:
     run(prepare(scratch, base, images))

@@ -1,6 +1,7 @@
 """Image features: what one frozen encoder makes of every image of a folder (kvqae.md §3)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,15 +12,16 @@ from pydantic import Field
 
 from trivium.files.atomic import write_atomically
 from trivium.files.matrices import read_matrix, write_matrix
-from trivium.files.tables import read_table, write_json, write_table
+from trivium.files.tables import count_rows, read_table, write_json, write_table
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
 from trivium.vision.decoding import REASONS
 from trivium.vision.encoder_registry import SECTION
 from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
-from trivium.vision.image_encoding import Prepared, embed_prepared, load_encoder, prepare_images
+from trivium.vision.image_encoding import Features, Prepared, embed_prepared, load_encoder, prepare_images
 
 BROKEN_EXIF = "broken_exif.json"  # in the folder of a shard: how many images
+SHARDS = 16  # that a GPU is given at a time
 
 
 class ImageFeaturesParameters(Parameters):
@@ -36,34 +38,59 @@ class ImageFeaturesParameters(Parameters):
     max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
 
 
-def encode_shard(
-    shard: Path, *, work: Path, encoder: str, settings: EncoderParameters, parameters: ImageFeaturesParameters
-) -> Path:
-    """Encode one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
-    folder = work / shard.stem
-    if folder.exists():
-        return folder
+def shard_parts(shards: Sequence[Path], on_gpu: bool) -> list[list[Path]]:
+    """The shards, some at a time where a GPU encodes them: it needs not wait between two of them."""
+    size = SHARDS if on_gpu else 1
+    return [list(shards[start : start + size]) for start in range(0, len(shards), size)]
+
+
+def encode_shards(
+    shards: Sequence[Path],
+    *,
+    work: Path,
+    encoder: str,
+    settings: EncoderParameters,
+    parameters: ImageFeaturesParameters,
+) -> list[Path]:
+    """Encode shards of images, each into a folder of `work`; a folder that is there is complete and is kept.
+
+    Where a GPU encodes, processes decode the next batches meanwhile, those of the next shard, too.
+    """
+    folders = [work / shard.stem for shard in shards]
+    new = [(shard, folder) for shard, folder in zip(shards, folders, strict=True) if not folder.exists()]
+    if not new:
+        return folders
     from trivium.nets.feeding import Feed, feeders
 
-    loaded = load_encoder(encoder, settings)
-    table = read_table(shard, ["name", "data"]).combine_chunks()  # row groups are smaller than batches
-    batches = table.to_batches(max_chunksize=parameters.batch_size)
+    loaded, size = load_encoder(encoder, settings), parameters.batch_size
+    batches = [(*each, start) for each in new for start in range(0, count_rows(each[0]), size)]
+    # One at a time is kept: a process that decodes is given batches in their order.
+    pictures = lru_cache(maxsize=1)(lambda shard: read_table(shard, ["name", "data"]).combine_chunks())
 
     def prepare(number: int) -> Prepared:
-        batch = batches[number]
-        images = list(zip(batch["name"].to_pylist(), batch["data"].to_pylist(), strict=True))
+        shard, _, start = batches[number]
+        rows = pictures(shard).slice(start, size).to_pydict()
+        images = list(zip(rows["name"], rows["data"], strict=True))
         return prepare_images(images, loaded, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
 
     feed = Feed(prepare, len(batches), workers := feeders())
-    parts = [embed_prepared(prepared, loaded) for prepared in feed]
+    parts: list[Features] = []
+    for prepared, (_, folder, _), after in zip(feed, batches, [*batches[1:], None], strict=True):
+        parts.append(embed_prepared(prepared, loaded))
+        if after is None or after[1] != folder:
+            _write(parts, folder)
+            parts = []
     if workers:
-        print(f"{shard.stem}: {encoder} waited {feed.waited:.1f} of {feed.taken:.1f} s for pictures to be decoded")
+        print(f"{folders[0].stem}: {encoder} waited {feed.waited:.1f} of {feed.taken:.1f} s for pictures to be decoded")
+    return folders
+
+
+def _write(parts: Sequence[Features], folder: Path) -> None:
     with write_atomically(folder) as beside:
         beside.mkdir()
         write_table(beside / PICTURES, pa.concat_tables(part.table for part in parts))
         write_json(beside / BROKEN_EXIF, sum(part.broken_exif for part in parts))
         np.save(beside / VECTORS, np.concatenate([part.matrix for part in parts]))
-    return folder
 
 
 def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:
