@@ -18,6 +18,9 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_table
 from trivium.formats.predictions import Predictions
 from trivium.formats.squad import read_squad
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 
@@ -47,7 +50,7 @@ def world(tmp_path):
     return examples
 
 
-def run(folder, **changes):
+def run(folder, workers=1, **changes):
     keys = {
         "run": ("camembert",),
         "readers": {"camembert": "extractive", "t5": "seq2seq"},
@@ -61,7 +64,7 @@ def run(folder, **changes):
     names = ("predictions", "prompted", "brought")
     return main(
         ScoreParameters(**keys | changes),
-        None,
+        Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(workers)),
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
         **{name: folder / name for name in names},
@@ -208,6 +211,17 @@ def test_questions_in_squad_format_can_be_read_back(tmp_path, world):
     questions = read_squad(tmp_path / "evaluation.json").questions
     assert [each.id for each in questions] == [each.id for each in world]
     assert [each.answers for each in questions] == [((each.answer_text, each.answer.start),) for each in world]
+
+
+def test_workers_do_not_change_a_byte(tmp_path, world):
+    files = [tmp_path / name for name in ("scores.parquet", "frame_scores.csv", "evaluation.json")]
+    (here, first), (there, second) = (
+        (list(run(tmp_path, workers).items()), [file.read_bytes() for file in files]) for workers in (1, 2)
+    )
+    assert there == here
+    assert second == first
+    models = ["camembert", "gpt", "mine", "best_overlap_sentence", "random_span"]
+    assert list(dict.fromkeys(read_table(files[0])["model"].to_pylist())) == models
 
 
 def test_same_seed_same_result_whatever_else_was_brought(tmp_path, world):
