@@ -293,22 +293,31 @@ def parameters(**changes):
     return RemovalsParameters(**{**values, "empty_tries": 50, "seed": 0, **changes})
 
 
+def write_world(folder):
+    """Pictures, and what their captions name; returns the raw folder."""
+    raw = write_coco(folder / "raw")
+    rows = [(image["imgid"], image["split"]) for image in read_json(raw / "karpathy.json")["images"]]
+    named = [["dog"] if number % 2 else ["frisbee"] for number, _ in rows]
+    write_table(folder / "phrases.parquet", pa.table({"picture": [number for number, _ in rows], "classes": named}))
+    return raw
+
+
 @pytest.fixture
 def raw(tmp_path):
-    folder = write_coco(tmp_path / "raw")
-    rows = [(image["imgid"], image["split"]) for image in read_json(folder / "karpathy.json")["images"]]
-    named = [["dog"] if number % 2 else ["frisbee"] for number, _ in rows]
-    write_table(tmp_path / "phrases.parquet", pa.table({"picture": [number for number, _ in rows], "classes": named}))
-    return folder
+    return write_world(tmp_path)
 
 
-def run(raw, workers=1, **changes):
+def run(raw, context=None, out=None, **changes):
+    """The stage's metrics; here it writes beside the raw folder."""
     folder = raw.parent
-    context = Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(workers))
     return main(
-        parameters(**changes), context, raw=raw, phrases=folder / "phrases.parquet", out=folder / "out",
-        out_classes=folder / "classes.csv",
+        parameters(**changes), context or here(folder), raw=raw, phrases=folder / "phrases.parquet",
+        out=(out or folder) / "out", out_classes=(out or folder) / "classes.csv",
     )  # fmt: skip
+
+
+def here(folder, workers=1):
+    return Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(workers))
 
 
 def test_where_only_test_pictures_are_there_nothing_goes_from_others(raw, tmp_path):
@@ -352,7 +361,7 @@ def test_shards_and_workers_do_not_change_a_byte(raw, tmp_path, monkeypatch):
     assert len(read_removals(files[0])) > len(read_removals(files[1])) > 1
     for size, workers in ((1, 1), (5, 1), (5, 2)):
         monkeypatch.setattr(stage, "PICTURES", size)
-        assert (run(raw, workers), [file.read_bytes() for file in files]) == whole
+        assert (run(raw, here(tmp_path, workers)), [file.read_bytes() for file in files]) == whole
 
 
 def test_a_shard_takes_along_what_its_own_captions_name():
@@ -364,7 +373,7 @@ def test_a_shard_takes_along_what_its_own_captions_name():
     assert [replace(own, named=drawing.named) for _, own in cut] == [drawing] * 3
 
 
-def test_the_first_bad_picture_is_named_whatever_the_shards(raw, monkeypatch):
+def test_the_first_bad_picture_is_named_whatever_the_shards(raw, tmp_path, monkeypatch):
     corpus = load_corpus(raw)
     broken = [
         replace(each, objects=(replace(each.objects[0], box=(0, 0, 0, 1)), *each.objects[1:]))
@@ -375,7 +384,7 @@ def test_the_first_bad_picture_is_named_whatever_the_shards(raw, monkeypatch):
     for size, workers in ((100, 1), (1, 1), (5, 2)):
         monkeypatch.setattr(stage, "PICTURES", size)
         with pytest.raises(BadInput, match=rf"{first}: field 'objects': .*no area"):
-            run(raw, workers)
+            run(raw, here(tmp_path, workers))
 
 
 def test_nothing_to_remove_is_an_error_and_leaves_nothing(raw, tmp_path):
