@@ -225,11 +225,11 @@ def test_questions_in_squad_format_can_be_read_back(tmp_path, world):
 
 def test_workers_do_not_change_a_byte(tmp_path, world):
     files = [tmp_path / name for name in ("scores.parquet", "frame_scores.csv", "evaluation.json")]
-    (here, first), (there, second) = (
+    (metrics, first), (again, second) = (
         (list(run(tmp_path, here(tmp_path, workers)).items()), [file.read_bytes() for file in files])
         for workers in (1, 2)
     )
-    assert there == here
+    assert again == metrics
     assert second == first
     models = ["camembert", "gpt", "mine", "best_overlap_sentence", "random_span"]
     assert list(dict.fromkeys(read_table(files[0])["model"].to_pylist())) == models
