@@ -1,12 +1,14 @@
 """Stage `complexity-score`. Table 1 and Figure 2: ROUGE-L of every model and of trivial baselines."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from trivium.complexity.scoring import systems
-from trivium.complexity.scoring.frame_spread import FRAME_COLUMNS, frame_means, spread
-from trivium.complexity.scoring.table1 import ScoreParameters, score, scores_table, shuffled, summarize
+from trivium.complexity.scoring.frame_spread import FRAME_COLUMNS
+from trivium.complexity.scoring.models import Asked, row_of
+from trivium.complexity.scoring.table1 import ScoreParameters, score, scores_table
 from trivium.files.csv_tables import write_csv
 from trivium.files.tables import write_table
 from trivium.formats.frame_corpora import read_examples
@@ -45,8 +47,9 @@ def main(
         *systems.baselines(examples, parameters.seed),
     ]
     systems.check_names(every)
-    all_scored = [score(system, references) for system in every]
-    baseline = next(scored for scored in all_scored if scored.system.model == BASELINE)
+    baseline = score(next(system for system in every if system.model == BASELINE), references).by_question("rouge_l")
+    asked = Asked(references, frames, elements, of_text, baseline)
+    found = list(context.engine.map(partial(row_of, asked, parameters), every, description="models"))
     metrics = {
         "questions": float(len(examples)),
         "texts": float(len(set(of_text))),
@@ -55,19 +58,11 @@ def main(
         "mangled_references": float(np.mean([mangled(reference) for reference in references])),
         "prompted_not_run": float(len(parameters.prompted) - len(ran)),
     }
-    rows: list[dict[str, str | float]] = []
-    for scored in all_scored:
-        model = scored.system.model
-        by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
-        rows += [{"model": model, **row} for row in frame_means(by_measure, frames)]
-        values = summarize(scored, baseline, of_text, parameters)
-        values |= spread(by_measure["rouge_l"], frames, of_text, seed=parameters.seed)
-        if scored.system.kind != "baseline":
-            value = shuffled(scored.system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
-            values |= {} if value is None else {"shuffled_rouge_l": value}
-        metrics |= {f"{model}_{name}": value for name, value in values.items()}
-    write_table(out, scores_table(all_scored))
-    write_csv(out_frames, FRAME_COLUMNS, rows)
+    for row in found:
+        metrics |= {f"{row.scored.system.model}_{name}": value for name, value in row.metrics.items()}
+    write_table(out, scores_table([row.scored for row in found]))
+    means = ({"model": row.scored.system.model, **frame} for row in found for frame in row.frames)
+    write_csv(out_frames, FRAME_COLUMNS, means)
     write_squad(out_questions, [as_squad(example) for example in examples])
     return metrics
 

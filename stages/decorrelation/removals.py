@@ -1,23 +1,27 @@
 """Stage `decorrelation-removals`. Which objects can be taken out of which pictures."""
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from tqdm import tqdm
 
 from trivium.decorrelation.regions import empty_boxes
 from trivium.decorrelation.regions.eligibility import Limits
-from trivium.decorrelation.regions.empty_boxes import find_empty_boxes
-from trivium.decorrelation.regions.removal_search import Drawing, Tally, find_removals
+from trivium.decorrelation.regions.removal_search import Drawing, Tally
+from trivium.decorrelation.regions.removal_shards import Settings, search, shards
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.decorrelation.regions.removals import _REJECTED, USED, read_named_classes, total, write_classes
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.formats.corpus_table import load_corpus
+from trivium.formats.pictures import Removal
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
+
+PICTURES = 512  # a shard: a second or two of a core
 
 
 class RemovalsParameters(Parameters):
@@ -47,21 +51,26 @@ def main(
     corpus = load_corpus(raw)
     splits = [split for split in USED if split == "test" or parameters.training != "none"]
     used = [picture for picture in corpus.pictures if picture.split in splits]
-    test = [picture for picture in used if picture.split == "test"]
-    named = read_named_classes(phrases, used)
+    drawing = Drawing(parameters.training, read_named_classes(phrases, used), parameters.prefer_named, parameters.seed)
+    limits = Limits(parameters.delta1, parameters.delta2, parameters.delta3)
+    settings = Settings(parameters.region, limits, parameters.empty_tries)
     tally: Tally = Counter()
     rejected: Counter[str] = Counter()
-    removals = find_removals(
-        tqdm(used, desc="removals", unit="picture", mininterval=5, leave=False),
-        region=parameters.region,
-        limits=Limits(parameters.delta1, parameters.delta2, parameters.delta3),
-        drawing=Drawing(parameters.training, named, parameters.prefer_named, parameters.seed),
-        tally=tally,
-    )
-    boxes = find_empty_boxes(test, tries=parameters.empty_tries, seed=parameters.seed, rejected=rejected)
+    boxes: list[Removal] = []
+
+    def removals() -> Iterator[Removal]:
+        alone = 1 if len(used) <= PICTURES else None  # a worker takes a second to start
+        for found in context.engine.map(
+            partial(search, settings), shards(used, drawing, PICTURES), description="pictures", processes=alone
+        ):
+            tally.update(found.tally)
+            rejected.update(found.rejected)
+            boxes.extend(found.boxes)
+            yield from found.removals
+
     with write_atomically(out) as folder:
         folder.mkdir()
-        write_removals(folder / "removals.parquet", removals)
+        write_removals(folder / "removals.parquet", removals())
         for split in splits:
             if not total(tally, "removals", [split]):
                 counts = {column: int(total(tally, column, [split])) for column in _REJECTED}
@@ -75,7 +84,7 @@ def main(
         "drawn_train": total(tally, "drawn", ["train"]),
         "drawn_unnamed": total(tally, "drawn_unnamed", ["train"]),
         **{column: total(tally, column) for column in _REJECTED},
-        "empty_boxes": float(len(test) - rejected.total()),
+        "empty_boxes": float(len(boxes)),
         **{f"rejected_{reason}": float(rejected[reason]) for reason in empty_boxes.REASONS},
     }
 

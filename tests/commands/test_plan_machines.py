@@ -83,8 +83,10 @@ def test_stages_of_the_graph_that_use_many_machines():
         "kvqae-encode_texts",
         "kvqae-local_features",
         "decorrelation-phrases",
+        "decorrelation-removals",
         "decorrelation-inpaint",
         "decorrelation-retrieve",
+        "complexity-score",
     }
     assert not found & {"kvqae-evaluate", "headline"}
     assert {name for name, mark in marks.items() if mark == TASKS} == {
@@ -97,6 +99,7 @@ def test_stages_of_the_graph_that_use_many_machines():
         "decorrelation-train",
         "complexity-frame_parser",
         "complexity-finetune",
+        "complexity-answer",
     }
 
 

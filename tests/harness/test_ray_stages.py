@@ -18,7 +18,7 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
-from stages.decorrelation import inpaint, phrases, retrieve, train
+from stages.decorrelation import inpaint, phrases, removals, retrieve, train
 from stages.kvqae import (
     dpr_pretrain,
     encode_texts,
@@ -47,8 +47,8 @@ from tests.kvqae.tiny_reader import write_world as write_kb
 from tests.kvqae.tiny_training import CROSS_ENCODER, READER
 from tests.kvqae.tiny_training import inputs as training_inputs
 from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
-from tests.stages.complexity import test_finetune, test_frame_parser
-from tests.stages.decorrelation import test_inpaint, test_train
+from tests.stages.complexity import test_answer, test_finetune, test_frame_parser, test_score
+from tests.stages.decorrelation import test_inpaint, test_removals, test_train
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
 from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text, test_rrt
@@ -152,6 +152,23 @@ def describe(inputs: Path, context: Context, out: Path) -> object:
 def find_phrases(inputs: Path, context: Context, out: Path) -> object:
     raw = write_coco(inputs / "raw")
     return phrases.main(PHRASES, context, raw=raw, out=out / "phrases.parquet", out_classes=out / "classes.csv")
+
+
+def find_removals(inputs: Path, context: Context, out: Path) -> object:
+    raw = test_removals.write_world(inputs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(removals, "PICTURES", 2)
+        return test_removals.run(raw, context, out)
+
+
+def score(inputs: Path, context: Context, out: Path) -> object:
+    test_score.write_answers(inputs)
+    return test_score.run(inputs, context, out)
+
+
+def ask_reader(inputs: Path, context: Context, out: Path) -> object:
+    test_answer.write_world(inputs)
+    return test_answer.ask(inputs, context, out)
 
 
 def paint(inputs: Path, context: Context, out: Path) -> object:
@@ -316,11 +333,13 @@ STAGES: dict[str, Run] = {
     "image_features-clip": encode("clip"),
     "local_features": describe,
     "phrases": find_phrases,
+    "removals": find_removals,
     "inpaint": paint,
     "retrieve": retrieve_captions,
     "world": draw_world,
     "sources": draw_sources,
     "rrt": train_image_reranker,
+    "score": score,
     "kvqae-base_models": draw_training,
     "decorrelation-base_models": make_models,
 }
@@ -329,6 +348,7 @@ TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
     "rerank_pretrain": train_cross_encoder,
     "reader_finetune": train_reader,
     "complexity-finetune": finetune_reader,
+    "complexity-answer": ask_reader,
     "frame_parser": train_frame_parser,
     "decorrelation-train": train_retrieval_model,
 }

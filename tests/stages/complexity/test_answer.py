@@ -14,6 +14,9 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_json_lines
 from trivium.formats.frame_corpora import read_examples, write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 
 
 def example(row, asked):
@@ -27,24 +30,31 @@ def example(row, asked):
     return Example(f"e{row}", own, asked.question, element.span, frame, "Cause", (), ())
 
 
+def write_world(folder):
+    """A reader and nine questions; returns the folder."""
+    torch.manual_seed(0)
+    ExtractiveReader.start(write_camembert(folder / "base"), settings()).save(folder / "model")
+    examples = [example(row, asked) for row, asked in enumerate(questions(9))]
+    write_texts(folder / "texts.jsonl", [each.text for each in examples])
+    write_examples(folder / "questions.jsonl", examples)
+    return folder
+
+
 @pytest.fixture
 def world(tmp_path):
-    torch.manual_seed(0)
-    ExtractiveReader.start(write_camembert(tmp_path / "base"), settings()).save(tmp_path / "model")
-    examples = [example(row, asked) for row, asked in enumerate(questions(9))]
-    write_texts(tmp_path / "texts.jsonl", [each.text for each in examples])
-    write_examples(tmp_path / "questions.jsonl", examples)
-    return tmp_path
+    (tmp_path / "work").mkdir()
+    return write_world(tmp_path)
 
 
-def ask(world, batch_size=4):
+def ask(world, context=None, out=None):
+    """The stage's metrics; here it writes into the folder that it reads."""
     return answer.main(
-        AnswerParameters(batch_size=batch_size),
-        None,
+        AnswerParameters(batch_size=4),
+        context or Context(tracker=Tracker(), work=world / "work", engine=LocalEngine(1)),
         model=world / "model",
         questions=world / "questions.jsonl",
         texts=world / "texts.jsonl",
-        out=world / "answers.jsonl",
+        out=(out or world) / "answers.jsonl",
     )
 
 

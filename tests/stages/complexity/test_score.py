@@ -18,6 +18,9 @@ from trivium.errors import BadInput
 from trivium.files.tables import read_table
 from trivium.formats.predictions import Predictions
 from trivium.formats.squad import read_squad
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 
@@ -37,17 +40,27 @@ SEEDS = {
 }
 
 
-@pytest.fixture
-def world(tmp_path):
-    examples = write_world(tmp_path)
+def write_answers(folder):
+    """Questions, and answers of three models; returns the questions."""
+    examples = write_world(folder)
     for seed, answers in SEEDS.items():
-        answer(tmp_path, f"predictions/camembert/seed-{seed}.jsonl", answers)
-    answer(tmp_path, "prompted/gpt.jsonl", [f"La réponse est : {text}." for text in GOLD])
-    answer(tmp_path, "brought/mine.jsonl", GOLD[:6])
+        answer(folder, f"predictions/camembert/seed-{seed}.jsonl", answers)
+    answer(folder, "prompted/gpt.jsonl", [f"La réponse est : {text}." for text in GOLD])
+    answer(folder, "brought/mine.jsonl", GOLD[:6])
     return examples
 
 
-def run(folder, **changes):
+@pytest.fixture
+def world(tmp_path):
+    return write_answers(tmp_path)
+
+
+def here(folder, workers=1):
+    return Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(workers))
+
+
+def run(folder, context=None, out=None, **changes):
+    """The stage's metrics; here it writes into the folder that it reads."""
     keys = {
         "run": ("camembert",),
         "readers": {"camembert": "extractive", "t5": "seq2seq"},
@@ -61,13 +74,13 @@ def run(folder, **changes):
     names = ("predictions", "prompted", "brought")
     return main(
         ScoreParameters(**keys | changes),
-        None,
+        context or here(folder),
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
         **{name: folder / name for name in names},
-        out=folder / "scores.parquet",
-        out_frames=folder / "frame_scores.csv",
-        out_questions=folder / "evaluation.json",
+        out=(out or folder) / "scores.parquet",
+        out_frames=(out or folder) / "frame_scores.csv",
+        out_questions=(out or folder) / "evaluation.json",
     )
 
 
@@ -208,6 +221,18 @@ def test_questions_in_squad_format_can_be_read_back(tmp_path, world):
     questions = read_squad(tmp_path / "evaluation.json").questions
     assert [each.id for each in questions] == [each.id for each in world]
     assert [each.answers for each in questions] == [((each.answer_text, each.answer.start),) for each in world]
+
+
+def test_workers_do_not_change_a_byte(tmp_path, world):
+    files = [tmp_path / name for name in ("scores.parquet", "frame_scores.csv", "evaluation.json")]
+    (metrics, first), (again, second) = (
+        (list(run(tmp_path, here(tmp_path, workers)).items()), [file.read_bytes() for file in files])
+        for workers in (1, 2)
+    )
+    assert again == metrics
+    assert second == first
+    models = ["camembert", "gpt", "mine", "best_overlap_sentence", "random_span"]
+    assert list(dict.fromkeys(read_table(files[0])["model"].to_pylist())) == models
 
 
 def test_same_seed_same_result_whatever_else_was_brought(tmp_path, world):

@@ -12,15 +12,18 @@ import pyarrow as pa
 import pytest
 from pycocotools import mask as coco
 
+from stages.decorrelation import removals as stage
 from stages.decorrelation.removals import RemovalsParameters, main
 from tests.decorrelation.tiny_corpus import instances_tree, write_coco
 from trivium.decorrelation.regions.eligibility import REASONS, Limits
 from trivium.decorrelation.regions.empty_boxes import empty_box, find_empty_boxes
 from trivium.decorrelation.regions.regions import box_regions, segmentation_regions
 from trivium.decorrelation.regions.removal_search import Drawing, find_removals
+from trivium.decorrelation.regions.removal_shards import shards
 from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, write_table
+from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
 from trivium.harness.engine import LocalEngine
@@ -290,22 +293,31 @@ def parameters(**changes):
     return RemovalsParameters(**{**values, "empty_tries": 50, "seed": 0, **changes})
 
 
+def write_world(folder):
+    """Pictures, and what their captions name; returns the raw folder."""
+    raw = write_coco(folder / "raw")
+    rows = [(image["imgid"], image["split"]) for image in read_json(raw / "karpathy.json")["images"]]
+    named = [["dog"] if number % 2 else ["frisbee"] for number, _ in rows]
+    write_table(folder / "phrases.parquet", pa.table({"picture": [number for number, _ in rows], "classes": named}))
+    return raw
+
+
 @pytest.fixture
 def raw(tmp_path):
-    folder = write_coco(tmp_path / "raw")
-    rows = [(image["imgid"], image["split"]) for image in read_json(folder / "karpathy.json")["images"]]
-    named = [["dog"] if number % 2 else ["frisbee"] for number, _ in rows]
-    write_table(tmp_path / "phrases.parquet", pa.table({"picture": [number for number, _ in rows], "classes": named}))
-    return folder
+    return write_world(tmp_path)
 
 
-def run(raw, **changes):
+def run(raw, context=None, out=None, **changes):
+    """The stage's metrics; here it writes beside the raw folder."""
     folder = raw.parent
-    context = Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(1))
     return main(
-        parameters(**changes), context, raw=raw, phrases=folder / "phrases.parquet", out=folder / "out",
-        out_classes=folder / "classes.csv",
+        parameters(**changes), context or here(folder), raw=raw, phrases=folder / "phrases.parquet",
+        out=(out or folder) / "out", out_classes=(out or folder) / "classes.csv",
     )  # fmt: skip
+
+
+def here(folder, workers=1):
+    return Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(workers))
 
 
 def test_where_only_test_pictures_are_there_nothing_goes_from_others(raw, tmp_path):
@@ -341,6 +353,38 @@ def test_the_stage_writes_removals_boxes_and_counts(raw, tmp_path):
         outcomes = int(row["removals"]) + sum(int(row[f"rejected_{reason}"]) for reason in REASONS)
         assert outcomes == int(row["pictures"])
     assert sum(int(row["removals"]) for row in rows) == len(removals)
+
+
+def test_shards_and_workers_do_not_change_a_byte(raw, tmp_path, monkeypatch):
+    files = [tmp_path / name for name in ("out/removals.parquet", "out/empty.parquet", "classes.csv")]
+    whole = run(raw), [file.read_bytes() for file in files]
+    assert len(read_removals(files[0])) > len(read_removals(files[1])) > 1
+    for size, workers in ((1, 1), (5, 1), (5, 2)):
+        monkeypatch.setattr(stage, "PICTURES", size)
+        assert (run(raw, here(tmp_path, workers)), [file.read_bytes() for file in files]) == whole
+
+
+def test_a_shard_takes_along_what_its_own_captions_name():
+    pictures = [scene(DOG, split="train", identifier=number) for number in range(5)]
+    drawing = Drawing("one", {1: {"dog"}, 2: {"cup"}, 4: {"dog"}}, prefer_named=True, seed=3)
+    cut = list(shards(pictures, drawing, 2))
+    assert [[each.id for each in part] for part, _ in cut] == [[0, 1], [2, 3], [4]]
+    assert [own.named for _, own in cut] == [{1: {"dog"}}, {2: {"cup"}}, {4: {"dog"}}]
+    assert [replace(own, named=drawing.named) for _, own in cut] == [drawing] * 3
+
+
+def test_the_first_bad_picture_is_named_whatever_the_shards(raw, tmp_path, monkeypatch):
+    corpus = load_corpus(raw)
+    broken = [
+        replace(each, objects=(replace(each.objects[0], box=(0, 0, 0, 1)), *each.objects[1:]))
+        for each in corpus.pictures
+    ]
+    write_corpus(raw, replace(corpus, pictures=tuple(broken)))
+    first = next(each.name for each in broken if each.split != "validation")
+    for size, workers in ((100, 1), (1, 1), (5, 2)):
+        monkeypatch.setattr(stage, "PICTURES", size)
+        with pytest.raises(BadInput, match=rf"{first}: field 'objects': .*no area"):
+            run(raw, here(tmp_path, workers))
 
 
 def test_nothing_to_remove_is_an_error_and_leaves_nothing(raw, tmp_path):

@@ -117,7 +117,7 @@ def hours(stage: str, row: Row, cells: int, machines: Machines, *, mark: str) ->
 
 
 def mark_of(definition: Mapping[str, Any], folder: Path) -> str:
-    """How a stage uses many machines: `SHARDS`, `TASKS` where each of its cells is a training, or nothing.
+    """How a stage uses many machines: `SHARDS`, `TASKS` where each of its cells is a task, or nothing.
 
     Its module names the engine, or `run_task`.
 
@@ -151,7 +151,7 @@ def show_machines(
         yield f"{name:32}" + "".join(cells)
     yield "{:32}".format("total") + "".join(f"{shown(sum(each.total for each in own)):>14}  {'':26}" for own in taken)
     yield f"{SHARDS}: works by shards, on all machines at once; any other stage runs on one of them."
-    yield f"{TASKS}: trains, its cells at once, each on a GPU, or on a core where there is none."
+    yield f"{TASKS}: trains or asks a reader, its cells at once, each on a GPU, or on a core where there is none."
     for kind, own in zip(kinds, taken, strict=True):
         first = max(own, key=lambda each: each.total)
         share = 100 * first.total / (sum(each.total for each in own) or 1)

@@ -101,8 +101,17 @@ def shuffled(
     return float(np.mean(totals))
 
 
-def summarize(scored: Scored, baseline: Scored, texts: Sequence[str], parameters: ScoreParameters) -> dict[str, float]:
-    """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered."""
+def summarize(
+    scored: Scored, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
+) -> dict[str, float]:
+    """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered.
+
+    Args:
+        scored: the model's.
+        baseline: (questions,) ROUGE-L that it is compared with.
+        texts: of each question.
+        parameters: confidence, resamples and seed of the intervals.
+    """
 
     def interval(values: NDArray[np.float64]) -> tuple[float, float]:
         return clustered_interval(
@@ -123,7 +132,7 @@ def summarize(scored: Scored, baseline: Scored, texts: Sequence[str], parameters
     for count in ("missing", "empty", "unknown"):
         metrics[count] = float(sum(getattr(each, count) for each in scored.system.by_seed.values()))
     if scored.system.kind != "baseline":
-        gain = scored.by_question("rouge_l") - baseline.by_question("rouge_l")
+        gain = scored.by_question("rouge_l") - baseline
         metrics["over_baseline"] = float(gain.mean())
         metrics["over_baseline_low"], metrics["over_baseline_high"] = interval(gain)
     return metrics
