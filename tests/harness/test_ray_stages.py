@@ -20,6 +20,8 @@ from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
 from stages.decorrelation import inpaint, phrases, retrieve, train
 from stages.kvqae import (
+    bm25_triviaqa,
+    dense_search,
     dpr_pretrain,
     encode_texts,
     image_features,
@@ -29,6 +31,7 @@ from stages.kvqae import (
     rerank_pretrain,
     rrt,
 )
+from stages.kvqae.bm25_triviaqa import Bm25TriviaqaParameters
 from stages.kvqae.knowledge_base import SCHEMA
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.rrt import RrtParameters
@@ -43,6 +46,7 @@ from tests.harness.ray_machines import Machines, serve
 from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base
 from tests.kvqae.reader import test_answered_rows
 from tests.kvqae.retrieval import test_dpr_training
+from tests.kvqae.tiny_reader import NAMES
 from tests.kvqae.tiny_reader import write_world as write_kb
 from tests.kvqae.tiny_training import CROSS_ENCODER, READER
 from tests.kvqae.tiny_training import inputs as training_inputs
@@ -51,12 +55,19 @@ from tests.stages.complexity import test_finetune, test_frame_parser
 from tests.stages.decorrelation import test_inpaint, test_train
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
-from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text, test_rrt
+from tests.stages.kvqae import (
+    test_dense_search,
+    test_encode_texts,
+    test_image_features,
+    test_local_features,
+    test_rerank_text,
+    test_rrt,
+)
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.files.image_shards import write_images
-from trivium.files.tables import write_table
+from trivium.files.tables import write_json, write_table
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
@@ -73,6 +84,7 @@ from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
+from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_pretraining import DprPretrainParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.lucene import build_index
@@ -200,6 +212,27 @@ def search(inputs: Path, context: Context, out: Path) -> object:
     return [(run.queries, run.documents.tolist(), run.scores.tolist()) for run in runs]
 
 
+def search_for_triviaqa(inputs: Path, context: Context, out: Path) -> object:
+    world = write_kb(inputs)
+    build_index(inputs / "index", enumerate(NAMES), analyzer="standard", threads=1, heap_gib=1)
+    write_json(inputs / "chosen.json", {"k1": 0.9, "b": 0.4})
+    own = Bm25TriviaqaParameters(depth=3, threads=1, heap_gib=1)
+    return bm25_triviaqa.main(
+        own, context, viquae=world.viquae, triviaqa=world.triviaqa, index=inputs / "index",
+        chosen=inputs / "chosen.json", out=out / "runs",
+    )  # fmt: skip
+
+
+def search_vectors(index: str) -> Run:
+    def run(inputs: Path, context: Context, out: Path) -> object:
+        test_dense_search.write_embeddings(inputs / "embeddings")
+        changed = {"index": index, "shard_rows": 70, "shard_questions": 2}
+        own = DenseSearchParameters.model_validate(test_dense_search.SECTION | changed)
+        return dense_search.main(own, context, embeddings=inputs / "embeddings", out=out / "runs")
+
+    return run
+
+
 def rerank(inputs: Path, context: Context, out: Path) -> object:
     world = test_rerank_text.write_model(write_kb(inputs))
     return test_rerank_text.rerank(world, out / "text", batch=1, engine=context.engine)
@@ -307,6 +340,9 @@ def rewrite(inputs: Path, context: Context, out: Path) -> object:
 
 STAGES: dict[str, Run] = {
     "bm25_search": search,
+    "bm25_triviaqa": search_for_triviaqa,
+    "dense_search-exact": search_vectors("exact"),
+    "dense_search-ivf_flat": search_vectors("ivf_flat"),
     "rerank": rerank,
     "read": read,
     "encode_texts": encode_passages,
