@@ -231,6 +231,8 @@ def visible(shard: int) -> tuple[str | None, str]:
 
 def test_functions_for_a_gpu_go_where_one_is_and_other_code_is_an_error_that_names_both(engine, machines):
     assert not engine.has_gpu(lambda: True)
+    with pytest.raises(BadInput, match=r"no machine of the Ray cluster has what 'gpu' takes.* 1 CPU and 0\.5 GPU$"):
+        next(engine.map(visible, range(4), description="gpu", on_gpu=True))
     fourth = machines.add(num_gpus=1)
     assert engine.has_gpu(lambda: False)
     found = list(engine.map(visible, range(4), description="gpu", on_gpu=True))

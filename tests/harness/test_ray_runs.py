@@ -34,7 +34,7 @@ class StandIn:
     """What the engine asks of Ray.
 
     Attributes:
-        there: the resources of the cluster.
+        there: the resources of each machine.
         raises: what the next tasks end with.
         backwards: whether the task that was sent last is done first.
         tasks, cancelled, waiting: arguments of tasks; what was cancelled; how many were waited for at a time.
@@ -42,7 +42,7 @@ class StandIn:
     """
 
     def __init__(self):
-        self.there = {"CPU": 2.0}
+        self.there = [{"CPU": 2.0}]
         self.raises, self.tasks, self.cancelled, self.waiting = [], [], [], []
         self.init, self.options, self.started, self.backwards = None, {}, True, True
 
@@ -84,7 +84,8 @@ def cluster(monkeypatch, tmp_path):
     monkeypatch.setattr(ray, "put", lambda value: Reference(lambda: value))
     monkeypatch.setattr(ray, "is_initialized", lambda: stand_in.started)
     monkeypatch.setattr(ray, "init", stand_in.start)
-    monkeypatch.setattr(ray, "cluster_resources", lambda: stand_in.there)
+    lost = {"Alive": False, "Resources": {"CPU": 99.0, "GPU": 9.0}}
+    monkeypatch.setattr(ray, "nodes", lambda: [lost, *({"Alive": True, "Resources": each} for each in stand_in.there)])
     monkeypatch.setenv("TRIVIUM_SCRATCH", str(tmp_path / "scratch"))
     return stand_in
 
@@ -123,13 +124,14 @@ def test_a_partial_function_runs_as_one_of_its_module(engine, cluster):
 @pytest.mark.parametrize(
     ("there", "on_gpu", "processes", "share", "most"),
     [
-        ({}, False, None, 0.0, 2),
-        ({"CPU": 3.5}, False, None, 0.0, 6),
-        ({"CPU": 8.0, "GPU": 1.0}, True, None, 0.5, 4),
-        ({"CPU": 8.0, "GPU": 1.0}, True, 4, 1.0, 2),
-        ({"CPU": 1.0, "GPU": 4.0}, True, None, 0.5, 2),
-        ({"CPU": 8.0, "GPU": 1.0}, False, 4, 0.0, 16),
-        ({"CPU": 8.0}, True, None, 0.5, 2),
+        ([], False, None, 0.0, 2),
+        ([{"CPU": 3.5}], False, None, 0.0, 6),
+        ([{"CPU": 3.0}, {}, {"CPU": 1.0}], False, None, 0.0, 8),
+        ([{"CPU": 8.0, "GPU": 1.0}], True, None, 0.5, 4),
+        ([{"CPU": 8.0, "GPU": 1.0}], True, 4, 1.0, 2),
+        ([{"CPU": 1.0, "GPU": 4.0}], True, None, 0.5, 2),
+        ([{"CPU": 1.0, "GPU": 4.0}, {"CPU": 8.0}], True, None, 0.5, 2),
+        ([{"CPU": 8.0, "GPU": 1.0}], False, 4, 0.0, 16),
     ],
 )
 def test_as_many_shards_wait_or_run_as_the_cluster_has_room_for(engine, cluster, there, on_gpu, processes, share, most):
@@ -140,7 +142,21 @@ def test_as_many_shards_wait_or_run_as_the_cluster_has_room_for(engine, cluster,
     assert cluster.options["num_gpus"] == share
 
 
+@pytest.mark.parametrize("there", [[], [{"CPU": 8.0}], [{"CPU": 0.0, "GPU": 1.0}, {"CPU": 8.0}]])
+def test_a_gpu_that_no_machine_can_lend_is_not_waited_for(engine, cluster, there):
+    cluster.there = there
+    assert not engine.has_gpu(lambda: True)
+    with pytest.raises(
+        BadInput,
+        match=r"field 'run\.ray_address': no machine of the Ray cluster has what 'squares' takes; got 'x:1'; "
+        r"expected one with 1 CPU and 0\.5 GPU$",
+    ):
+        next(engine.map(square, [1], description="squares", on_gpu=True))
+    assert cluster.tasks == []
+
+
 def test_three_workers_have_thirds_of_a_gpu_as_ray_counts_them(engine, cluster):
+    cluster.there = [{"CPU": 8.0, "GPU": 1.0}]
     next(replace(engine, gpu_workers=3).map(square, [1], description="squares", on_gpu=True))
     assert cluster.options["num_gpus"] == 0.3333
 
@@ -285,7 +301,7 @@ def test_folders_are_merged_and_files_replaced(tmp_path):
 def test_a_cluster_is_found_or_started_once(engine, cluster, monkeypatch, tmp_path):
     assert not engine.has_gpu(lambda: True)
     assert cluster.init is None
-    cluster.started, cluster.there = False, {"GPU": 1.0}
+    cluster.started, cluster.there = False, [{"CPU": 1.0, "GPU": 1.0}]
     monkeypatch.setenv(PORTABLE, "intel")
     monkeypatch.setenv("MKL_CBWR", "AVX2")
     monkeypatch.setenv("UNRELATED", "1")

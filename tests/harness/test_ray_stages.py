@@ -6,11 +6,13 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 
 from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import entities_of, write_sources
@@ -20,6 +22,8 @@ from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
 from stages.decorrelation import inpaint, phrases, removals, retrieve, train
 from stages.kvqae import (
+    bm25_triviaqa,
+    dense_search,
     dpr_pretrain,
     encode_texts,
     image_features,
@@ -29,6 +33,7 @@ from stages.kvqae import (
     rerank_pretrain,
     rrt,
 )
+from stages.kvqae.bm25_triviaqa import Bm25TriviaqaParameters
 from stages.kvqae.knowledge_base import SCHEMA
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.rrt import RrtParameters
@@ -39,10 +44,11 @@ from tests.decorrelation.tiny_corpus import write_coco
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS
 from tests.decorrelation.tiny_models import write_base as write_base_model
 from tests.decorrelation.tiny_retrieval import write_world as write_retrieval_world
-from tests.harness.ray_machines import Machines, serve
+from tests.harness.ray_machines import ROOT, Machines, serve
 from tests.kvqae.odd_pictures import entry_of, odd_pictures, write_base
 from tests.kvqae.reader import test_answered_rows
 from tests.kvqae.retrieval import test_dpr_training
+from tests.kvqae.tiny_reader import NAMES
 from tests.kvqae.tiny_reader import write_world as write_kb
 from tests.kvqae.tiny_training import CROSS_ENCODER, READER
 from tests.kvqae.tiny_training import inputs as training_inputs
@@ -51,18 +57,27 @@ from tests.stages.complexity import test_answer, test_finetune, test_frame_parse
 from tests.stages.decorrelation import test_inpaint, test_removals, test_train
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
-from tests.stages.kvqae import test_encode_texts, test_image_features, test_local_features, test_rerank_text, test_rrt
+from tests.stages.kvqae import (
+    test_dense_search,
+    test_encode_texts,
+    test_image_features,
+    test_local_features,
+    test_rerank_text,
+    test_rrt,
+)
+from trivium.commands.costs.machines import mark_of, modules_of
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.files.image_shards import write_images
-from trivium.files.tables import write_table
+from trivium.files.tables import write_json, write_table
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
 from trivium.harness.curves import Curves
 from trivium.harness.engine import Engine, LocalEngine
 from trivium.harness.ray_engine import RayEngine
+from trivium.harness.resume import save_checkpoint
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
 from trivium.kvqae.reader.answered_rows import read_selections
@@ -73,12 +88,14 @@ from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
+from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_pretraining import DprPretrainParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters
+from trivium.nets import training
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 WORLD = build_world(1, **SIZES, sentences=6, viquae={"train": 8, "validation": 4, "test": 4}, triviaqa=60)
 WORDS = ("bridge", "river", "engineer", "port", "hill")
 PHRASE = [{"start": 0, "end": 5, "classes": ["dog"]}]
@@ -217,6 +234,27 @@ def search(inputs: Path, context: Context, out: Path) -> object:
     return [(run.queries, run.documents.tolist(), run.scores.tolist()) for run in runs]
 
 
+def search_for_triviaqa(inputs: Path, context: Context, out: Path) -> object:
+    world = write_kb(inputs)
+    build_index(inputs / "index", enumerate(NAMES), analyzer="standard", threads=1, heap_gib=1)
+    write_json(inputs / "chosen.json", {"k1": 0.9, "b": 0.4})
+    own = Bm25TriviaqaParameters(depth=3, threads=1, heap_gib=1)
+    return bm25_triviaqa.main(
+        own, context, viquae=world.viquae, triviaqa=world.triviaqa, index=inputs / "index",
+        chosen=inputs / "chosen.json", out=out / "runs",
+    )  # fmt: skip
+
+
+def search_vectors(index: str) -> Run:
+    def run(inputs: Path, context: Context, out: Path) -> object:
+        test_dense_search.write_embeddings(inputs / "embeddings")
+        changed = {"index": index, "shard_rows": 70, "shard_questions": 2}
+        own = DenseSearchParameters.model_validate(test_dense_search.SECTION | changed)
+        return dense_search.main(own, context, embeddings=inputs / "embeddings", out=out / "runs")
+
+    return run
+
+
 def rerank(inputs: Path, context: Context, out: Path) -> object:
     world = test_rerank_text.write_model(write_kb(inputs))
     return test_rerank_text.rerank(world, out / "text", batch=1, engine=context.engine)
@@ -324,6 +362,9 @@ def rewrite(inputs: Path, context: Context, out: Path) -> object:
 
 STAGES: dict[str, Run] = {
     "bm25_search": search,
+    "bm25_triviaqa": search_for_triviaqa,
+    "dense_search-exact": search_vectors("exact"),
+    "dense_search-ivf_flat": search_vectors("ivf_flat"),
     "rerank": rerank,
     "read": read,
     "encode_texts": encode_passages,
@@ -352,6 +393,27 @@ TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
     "frame_parser": train_frame_parser,
     "decorrelation-train": train_retrieval_model,
 }
+
+OF_THE_SAME_TASK = {  # marked as well, but only other inputs of a training that is here
+    "stages.kvqae.dpr_finetune": "dpr_pretrain",
+    "stages.kvqae.rerank_finetune": "rerank_pretrain",
+    "stages.kvqae.reader_pretrain": "reader_finetune",
+}
+
+
+def test_each_stage_that_the_graph_marks_is_here():
+    graph = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"].values()
+    marked = {module for stage in graph if mark_of(stage, ROOT) for module in modules_of(stage)}
+    here = dict.fromkeys(STAGES | TRAININGS, 0)
+    for module in marked - OF_THE_SAME_TASK.keys():
+        _, paper, name = module.split(".")
+        own = [key for key in here if key in (name, f"{paper}-{name}") or key.startswith(f"{name}-")]
+        assert own, module
+        for key in own:
+            here[key] += 1
+    assert set(here.values()) == {1}  # each is of one stage
+    assert OF_THE_SAME_TASK.keys() <= marked
+    assert set(OF_THE_SAME_TASK.values()) <= TRAININGS.keys()
 
 
 def written(run: Run, folder: Path, engine: Callable[[Path], Engine]) -> tuple[object, object, dict[str, str]]:
@@ -385,6 +447,7 @@ def kill_one(machines: Machines) -> int | None:
 KILLED: list[int | None] = []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", (STAGES | TRAININGS).values(), ids=STAGES | TRAININGS)
 def test_the_same_bytes_as_here(run, machines, tmp_path):
     def engine(work: Path) -> Engine:
@@ -399,5 +462,38 @@ def test_the_same_bytes_as_here(run, machines, tmp_path):
     assert machines.opened_of(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_most_stages_have_lost_a_worker_meanwhile():
     assert len([process for process in KILLED if process]) > len(STAGES) // 2
+
+
+class KillingMidway(RayEngine):
+    """Has a training's process killed once, after its first checkpoint."""
+
+    def map(self, function, *arguments, **options):
+        yield from super().map(partial(die_midway, function, str(self.died)), *arguments, **options)
+
+
+def die_midway(function: Callable[[Path], object], died: str, checkpoints: Path) -> object:
+    """Do a training; the first process that writes a checkpoint is killed, and leaves the step's number in `died`."""
+
+    def save(folder: Path, **state) -> None:
+        save_checkpoint(folder, **state)
+        if not Path(died).exists():
+            Path(died).write_text(str(state["step"]))
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with mock.patch.object(training, "save_checkpoint", save):
+        return function(checkpoints)
+
+
+@pytest.mark.slow
+def test_a_training_that_is_lost_midway_gives_the_same_bytes(machines, tmp_path):
+    def engine(work: Path) -> Engine:
+        found = KillingMidway(machines.cluster.address, None, workers=1, gpu_workers=1, work=work)
+        vars(found)["died"] = machines.folder / "died"
+        return found
+
+    here = written(train_cross_encoder, tmp_path / "here", lambda _: LocalEngine(1))
+    assert written(train_cross_encoder, tmp_path / "there", engine) == here
+    assert (machines.folder / "died").read_text() == "2"  # of three steps

@@ -56,9 +56,9 @@ class RayEngine:
     check: Callable[[], None] = lambda: None
 
     def has_gpu(self, here: Callable[[], bool]) -> bool:
-        """Whether the cluster has a GPU now."""
+        """Whether a machine of the cluster has a GPU now, and a CPU for it."""
         self._connect()
-        return ray.cluster_resources().get("GPU", 0) > 0
+        return _room(1.0) > 0
 
     def map(
         self,
@@ -73,11 +73,16 @@ class RayEngine:
         """Apply `function` to each shard, somewhere; at most two shards a worker wait or run.
 
         Raises:
-            BadInput: a worker has other code, or cannot import it; a shard was lost `LOSSES` times.
+            BadInput: no machine has a GPU where `function` takes one; a worker has other code, or cannot import it; a
+                shard was lost `LOSSES` times.
         """
         part = 1.0 if processes else 10_000 // self.gpu_workers / 10_000  # Ray counts ten-thousandths
         share = part if on_gpu else 0.0
         self._connect()
+        if share and not _room(share):  # Ray would wait for such a machine for ever
+            problem = f"no machine of the Ray cluster has what {description!r} takes"
+            expected = f"one with 1 CPU and {share:g} GPU"
+            raise BadInput(problem, field="run.ray_address", got=self.address, expected=expected)
         run = _Run(self, function, share, out)
         bar = tqdm(desc=description, unit="shard", mininterval=5, leave=False)
         try:
@@ -175,9 +180,7 @@ class _Run:
 
     def _most(self) -> int:
         """How many shards may wait or run: two for each worker that the cluster has room for now."""
-        there = ray.cluster_resources()
-        room = there.get("CPU", 0.0)
-        return 2 * max(1, int(min(room, there.get("GPU", 0.0) / self._share) if self._share else room))
+        return 2 * max(1, _room(self._share))
 
     def _pack(self, number: int, shard: object) -> _Sent:
         parcel = self._packer.pack(shard)
@@ -243,6 +246,13 @@ class _Run:
 
     def _path(self, place: Place) -> Path:
         return self._out / place[1] if self._out is not None and place[0] == "out" else Path(place[1])
+
+
+def _room(share: float) -> int:
+    """How many workers, each with one CPU and this share of a GPU, the machines that are there now have room for."""
+    there = [machine["Resources"] for machine in ray.nodes() if machine["Alive"]]
+    room = [(each.get("CPU", 0.0), each.get("GPU", 0.0)) for each in there]
+    return sum(int(min(cpus, gpus / share) if share else cpus) for cpus, gpus in room)
 
 
 def _starter(folder: str) -> Callable[..., Outcome]:

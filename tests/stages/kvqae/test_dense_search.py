@@ -16,21 +16,19 @@ from trivium.kvqae.retrieval import dense_search as dense_search_library
 from trivium.vision.neighbours import fill_ivf, read_ivf
 
 IDS = np.arange(300) * 2  # passage numbers need not be row numbers
+SECTION = {
+    "depth": 10, "index": "exact", "lists": 8, "probes": 2, "train_rows": 300, "recall_questions": 7, "seed": 0,
+}  # fmt: skip
 
 
 def run(folder: Path, **changed) -> dict[str, float]:
-    section = {"depth": 10, "index": "exact", "lists": 8, "probes": 2, "train_rows": 300, "recall_questions": 7}
-    section |= {"seed": 0} | changed
-    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {"dense_search": section}}))
+    (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {"dense_search": SECTION | changed}}))
     argv = ["--params", str(folder / "params.yaml"), "--embeddings", str(folder / "embeddings")]
     argv += ["--out", str(folder / "runs/dpr_zero_shot")]
     return execute(dense_search.main, "kvqae.dense_search", dense_search_library.DenseSearchParameters, argv)
 
 
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "embeddings"
+def write_embeddings(folder: Path) -> None:
     folder.mkdir()
     random = np.random.default_rng(0)
     np.save(folder / "kb.npy", random.standard_normal((300, 16)).astype(np.float16))
@@ -38,6 +36,12 @@ def world(tmp_path, monkeypatch):
     np.save(folder / "queries.npy", random.standard_normal((9, 16)).astype(np.float16))
     splits = ["train"] * 2 + ["validation"] * 3 + ["test"] * 4
     write_table(folder / "queries.parquet", pa.table({"split": splits, "id": [f"q{row}" for row in range(9)]}))
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_embeddings(tmp_path / "embeddings")
     return tmp_path
 
 
@@ -94,6 +98,19 @@ def test_shards_change_no_byte(world, monkeypatch, index):
     assert run(world, index=index, shard_rows=70, shard_questions=2) == once
     assert mapped == ([5] if index == "exact" else [5, 5, 5])  # parts, questions, and the exact search beside
     assert whole == {file.name: file.read_bytes() for file in (world / "runs/dpr_zero_shot").iterdir()}
+
+
+def test_the_engine_says_whether_shards_find_a_gpu(world, monkeypatch):
+    told = []
+
+    def recorded(self, function, shards, *, on_gpu, **_):
+        told.append(on_gpu)
+        return map(function, shards)
+
+    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: "it says so")
+    monkeypatch.setattr(LocalEngine, "map", recorded)
+    run(world, shard_rows=70)
+    assert told == ["it says so"]
 
 
 def test_an_index_killed_halfway_keeps_its_parts(world, monkeypatch):

@@ -5,6 +5,7 @@ as a task that has a GPU, or one core where there is none. Any other stage runs 
 after the other. What comes from the network comes no faster to several machines: one of them downloads.
 """
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,19 +120,41 @@ def hours(stage: str, row: Row, cells: int, machines: Machines, *, mark: str) ->
 def mark_of(definition: Mapping[str, Any], folder: Path) -> str:
     """How a stage uses many machines: `SHARDS`, `TASKS` where each of its cells is a task, or nothing.
 
-    Its module names the engine, or `run_task`.
+    Its module, or one that it hands its context to, asks for `context.engine`, or hands the context to `run_task`.
 
     Args:
         definition: of the stage, in `dvc.yaml`.
         folder: that holds this file, and the stages.
     """
+    asked = {name for module in modules_of(definition) for name in _asked(module, folder)}
+    return SHARDS if "engine" in asked else TASKS if "run_task" in asked else ""
+
+
+def modules_of(definition: Mapping[str, Any]) -> list[str]:
+    """The modules that a stage's command runs, by the stage's definition in `dvc.yaml`."""
     command = str((definition.get("do") or definition).get("cmd", ""))
-    modules = re.findall(r"-m\s+(stages[\w.]+)", command)
-    files = [folder.joinpath(*module.split(".")).with_suffix(".py") for module in modules]
-    texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
-    if any(re.search(r"\bengine\b", text) for text in texts):
-        return SHARDS
-    return TASKS if any("run_task" in text for text in texts) else ""
+    return re.findall(r"-m\s+(stages[\w.]+)", command)
+
+
+def _asked(module: str, folder: Path) -> Iterator[str]:
+    """Names that a module asks the context for, with those of the modules that it hands it to, and `run_task`."""
+    tree = ast.parse(folder.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    origin = {alias.asname or alias.name: str(node.module) for node in imports for alias in node.names}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="context"), attr=name):
+                yield name
+            case ast.Call(func=ast.Name(id=name)) if _is_handed_the_context(node):
+                if name == "run_task":
+                    yield name
+                elif name in origin:
+                    yield from _asked(origin[name], folder)
+
+
+def _is_handed_the_context(call: ast.Call) -> bool:
+    told = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(isinstance(each, ast.Name) and each.id == "context" for each in told)
 
 
 def show_machines(

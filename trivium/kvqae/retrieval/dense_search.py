@@ -75,7 +75,7 @@ def search(
     index = index_folder(work)
     if not index.exists():
         _build(embeddings, shards, parameters, engine, work)
-    probe = partial(_probe, embeddings, index / INDEX, parameters.depth, parameters.probes)
+    probe = partial(_probe, embeddings, index, parameters.depth, parameters.probes)
     found = list(_map(engine, probe, _ranges(asked, parameters.shard_questions), "search"))
     scores, rows = (np.concatenate(part) for part in zip(*found, strict=True))
     checked = np.linspace(0, asked - 1, min(parameters.recall_questions, asked)).astype(int)
@@ -95,7 +95,8 @@ def _map(
     """Over a single shard in this very process: another would take longer to start than a small search takes."""
     if len(shards) == 1:
         return map(function, shards)
-    return engine.map(function, shards, description=description, on_gpu=faiss.get_num_gpus() > 0, out=out)
+    on_gpu = engine.has_gpu(lambda: faiss.get_num_gpus() > 0)
+    return engine.map(function, shards, description=description, on_gpu=on_gpu, out=out)
 
 
 def _ranges(count: int, size: int) -> list[range]:
@@ -149,4 +150,4 @@ def _fill(embeddings: Path, trained: Path, work: Path, rows: range) -> Path:
 
 def _probe(embeddings: Path, index: Path, depth: int, probes: int, asked: range) -> Found:
     queries = read_matrix(embeddings / QUERIES)[asked.start : asked.stop]
-    return ivf_search(queries, read_ivf(index), read_matrix(embeddings / KB), depth, probes=probes)
+    return ivf_search(queries, read_ivf(index / INDEX), read_matrix(embeddings / KB), depth, probes=probes)
