@@ -68,7 +68,7 @@ def _load(folder: Path, columns: list[str]) -> Corpus:
 
 def _of_no_picture(whole: Any, path: Path) -> tuple[tuple[str, ...], dict[str, int]]:
     match whole:
-        case {"classes": [*classes], "counts": {**counts}}:
+        case {"classes": list(classes), "counts": dict(counts)}:
             if set(map(type, classes)) <= {str} and set(map(type, counts.values())) <= {int}:
                 return tuple(classes), counts
     raise BadInput("damaged metadata", file=path, got=whole, expected="a list of classes, and counts by name")
