@@ -21,8 +21,7 @@ def test_what_is_made_is_a_set_with_answers(tmp_path):
 def test_figures_are_those_of_the_process(tmp_path):
     file, answers = difficulty.make(tmp_path, 200, 2)
     figures = difficulty.run(file, answers, tmp_path / "out")
-    assert figures["processor_seconds"] > 0
-    assert figures["seconds"] > 0
+    assert figures["processor_seconds"] <= figures["seconds"]  # one core
     assert 50 < figures["peak_mib"] < 2000
     assert (tmp_path / "out" / "index.html").exists()
 

@@ -24,7 +24,6 @@ def test_both_peers_give_our_bytes(tiny, figures):
     race = found["races"]["3 pictures of 16 × 24, 2 workers"]
     assert (race["popular"], race["expert"]) == ("OpenCV in a plain loop", "OpenCV in threads")
     assert found["tiny_images_per_second"] == 3 / race["seconds"]
-    assert found["worker_start_seconds"] > 0
 
 
 @with_uv

@@ -312,7 +312,6 @@ def test_the_bench_asks_the_built_project(built, tmp_path, monkeypatch):
     for way in bench_of_asking.WAYS:
         names = [f"{way}_{which}_seconds_a_question" for which in ("median", "ninetieth_percentile", "worst")]
         assert [found[name] for name in names] == sorted(found[name] for name in names)
-        assert found[names[0]] > 0
 
 
 def free_port():

@@ -12,6 +12,7 @@ from trivium.files import reading
 from trivium.files.reading import (
     decode_lines,
     finite_number,
+    is_file,
     open_file,
     parse_element,
     parse_json,
@@ -84,10 +85,18 @@ def test_what_is_no_whole_number_of_64_bits(text: str):
 
 
 def test_finite_numbers():
-    assert finite_number("-1e-3") == -0.001
-    for text in ("nan", "inf", "-Infinity", "1e999", "x", ""):
-        with pytest.raises(ValueError):
+    for text in ("0", "-1e-3", "007.5", ".5", "5.", "1E+2", "+12", "9" * 300):
+        assert finite_number(text) == float(text)
+    for text in ("nan", "inf", "-Infinity", "1e999", "x", "", "1_0", "٣", " 1", "1\n", ".", "1e", "-", "0x1"):
+        with pytest.raises(ValueError, match="not a finite number|could not convert"):
             finite_number(text)
+
+
+def test_a_file_that_is_there(tmp_path: Path):
+    (tmp_path / "f").touch()
+    assert is_file(tmp_path / "f")
+    for name in ("g", "f/g", "", "f\0", "x" * 300):
+        assert not is_file(tmp_path / name)
 
 
 @pytest.mark.parametrize(

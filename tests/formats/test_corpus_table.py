@@ -55,3 +55,20 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / CORPUS, SCHEMA.empty_table())
     with pytest.raises(BadInput, match="not a corpus"):
         load_corpus(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("whole", "message"),
+    [
+        ("{", "corpus.parquet:1: not JSON"),
+        (b"\xff", "corpus.parquet:1: not UTF-8"),
+        ('{"classes": ["a"]}', "damaged metadata; got {'classes': .*'a'.*}"),
+        ('{"classes": "a", "counts": {}}', "damaged metadata"),
+        ('{"classes": [1], "counts": {}}', "damaged metadata"),
+        ('{"classes": [], "counts": {"a": null}}', "damaged metadata"),
+    ],
+)
+def test_damaged_metadata_are_refused(tmp_path: Path, whole: str | bytes, message: str) -> None:
+    write_table(tmp_path / CORPUS, SCHEMA.with_metadata({"corpus": whole}).empty_table())
+    with pytest.raises(BadInput, match=message):
+        load_corpus(tmp_path)

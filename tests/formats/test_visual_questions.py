@@ -22,14 +22,16 @@ def write_lines(path: Path, records: list[object]) -> Path:
     return path
 
 
-def write_ok_vqa(folder: Path, **changes: object) -> Path:
-    question = {"question_id": 5, "image_id": 297147, "question": "What sport?"}
-    questions = {"data_subtype": "val2014", "questions": [question]}
-    told = {"question_id": 5, "question_type": "four", "answers": [{"answer": "race", "raw_answer": "racing"}] * 10}
-    annotations = {"annotations": [told], "question_types": {"four": "Sports"}}
+ASKED = {"question_id": 5, "image_id": 297147, "question": "What sport?"}
+TOLD = {"question_id": 5, "question_type": "four", "answers": [{"answer": "race", "raw_answer": "racing"}] * 10}
+OK_QUESTIONS = {"data_subtype": "val2014", "questions": [ASKED]}
+OK_ANNOTATIONS = {"annotations": [TOLD], "question_types": {"four": "Sports"}}
+
+
+def write_ok_vqa(folder: Path, annotated: dict[str, object] | None = None, **changes: object) -> Path:
     path = folder / "OpenEnded_mscoco_val2014_questions.json"
-    path.write_text(json.dumps(questions | changes))
-    (folder / "mscoco_val2014_annotations.json").write_text(json.dumps(annotations))
+    path.write_text(json.dumps(OK_QUESTIONS | changes))
+    (folder / "mscoco_val2014_annotations.json").write_text(json.dumps(OK_ANNOTATIONS | (annotated or {})))
     return path
 
 
@@ -53,6 +55,12 @@ def test_infoseek_has_texts_and_ranges(tmp_path: Path) -> None:
         ({"answer_eval": []}, r"field 'answer_eval': no answer"),
         ({"answer_eval": [{"range": [1]}]}, r"answer_eval\[0\].range': not a range"),
         ({"answer_eval": [{"range": ["a", "b"]}]}, r"not a range"),
+        (
+            {"answer_eval": [{"range": [False, True]}]},
+            r"not a range; got \[False, True\]; expected \[lowest, highest\]",
+        ),
+        ({"answer_eval": [{"range": [11, 9]}]}, r"not a range; got \[11, 9\]"),
+        ({"answer_eval": [{"range": [9, 10, 11]}]}, r"not a range; got \[9, 10, 11\]"),
         ({"answer_eval": ["a", 3]}, r"answer_eval\[1\]': not a text"),
         ({"data_id": "infoseek_val_1"}, "question twice"),
     ],
@@ -87,11 +95,13 @@ def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("question,answer\n", r"csv:1: columns are missing; got \['dataset_name'"),
+        ("question,answer\n", r"csv:1: missing columns; got \['dataset_name'"),
         (ENCYCLOPEDIC, "no questions"),
         (ENCYCLOPEDIC + "What?,oak,l,a\n", "csv:2: another number of cells"),
         (ENCYCLOPEDIC + "What?,,l,a,templated,\n", "field 'answer': empty"),
-        (ENCYCLOPEDIC + "What?,|,l,a,templated,\n", "field 'answer': no answer"),
+        (ENCYCLOPEDIC + "What?,|,l,a,templated,\n", "field 'answer': empty; got '|'"),
+        (ENCYCLOPEDIC + "What?,oak,l,|,templated,\n", "csv:2: field 'dataset_image_ids': empty"),
+        (ENCYCLOPEDIC + "What?,oak,l,a|b|a,templated,\n", "csv:2: field 'dataset_image_ids': picture twice; got .*'b'"),
         (ENCYCLOPEDIC + "What?,oak,l,a,hard,\n", "field 'question_type': unknown; got 'hard'.*choices: templated"),
     ],
 )
@@ -107,12 +117,34 @@ def test_ok_vqa_joins_questions_and_annotators(tmp_path: Path) -> None:
     assert asked == expected
 
 
+def test_types_of_ok_vqa_that_have_no_name(tmp_path: Path) -> None:
+    for named in ({}, None, {"four": None}):
+        (asked,) = read_ok_vqa(write_ok_vqa(tmp_path, {"question_types": named}))
+        assert asked.kind == "four"
+
+
+@pytest.mark.parametrize(
+    ("annotated", "message"),
+    [
+        ({"question_types": 5}, r"annotations.json:\d+: field 'question_types': not an object; got 5"),
+        ({"question_types": ["four"]}, r"field 'question_types': not an object; got \['four'\]"),
+        ({"question_types": {"four": 4}}, r"field 'question_types.four': not a text; got 4"),
+        ({"annotations": [TOLD, TOLD]}, r"field 'annotations\[1\].question_id': question twice; got 5"),
+    ],
+)
+def test_bad_annotations_of_ok_vqa(tmp_path: Path, annotated: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        read_ok_vqa(write_ok_vqa(tmp_path, annotated))
+
+
 def test_bad_files_of_ok_vqa(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no questions"):
         read_ok_vqa(write_ok_vqa(tmp_path, questions=[]))
     other = [{"question_id": 6, "image_id": 1, "question": "x"}]
     with pytest.raises(BadInput, match=r"questions\[0\].question_id': no annotation of it in mscoco"):
         read_ok_vqa(write_ok_vqa(tmp_path, questions=other))
+    with pytest.raises(BadInput, match=r"questions\[1\].question_id': question twice"):
+        read_ok_vqa(write_ok_vqa(tmp_path, questions=[ASKED, ASKED]))
     with pytest.raises(BadInput, match="field 'data_subtype': missing"):
         read_ok_vqa(write_ok_vqa(tmp_path, data_subtype=None))
     (tmp_path / "x.json").write_text("{}")

@@ -6,14 +6,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree
-from tests.formats import test_conllu, test_frame_corpora, test_framenet_conll, test_framenet_xml, test_triviaqa
+from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree, write_coco
+from tests.formats import (
+    test_conllu,
+    test_frame_corpora,
+    test_framenet_conll,
+    test_framenet_xml,
+    test_triviaqa,
+    test_visual_questions,
+)
 from tests.fuzz.mutation import Cases, dump_lines, json_cases, text_cases, zip_bytes, zip_cases
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
@@ -22,13 +30,17 @@ from trivium.files.tables import read_json, read_json_lines, read_table
 from trivium.formats.answer_files import read_answers
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
+from trivium.formats.corpus_table import CORPUS, load_captions, load_corpus, write_corpus
+from trivium.formats.encyclopedic_vqa import read_encyclopedic_vqa
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts, write_examples, write_texts
 from trivium.formats.framenet_conll import read_framenet_conll
 from trivium.formats.framenet_xml import read_core_types, read_framenet
+from trivium.formats.infoseek import read_infoseek
 from trivium.formats.karpathy import read_karpathy
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
+from trivium.formats.ok_vqa import read_ok_vqa
 from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus
 from trivium.formats.predictions import read_predictions
 from trivium.formats.question_sets import read_question_set
@@ -37,6 +49,7 @@ from trivium.formats.segmentations import rasterise_segmentation
 from trivium.formats.squad import read_squad, write_squad
 from trivium.formats.trec import read_qrels, read_run, write_run
 from trivium.formats.triviaqa import read_triviaqa
+from trivium.formats.visual_questions import VisualQuestion
 from trivium.formats.wikidata import WikidataFile
 from trivium.measures.runs import Qrels, Run
 
@@ -122,6 +135,34 @@ def _corpus(path: Path) -> Any:
     (path.parent / "karpathy.json").write_bytes(_bytes_of(_SPLITS))
     (path.parent / "entities.zip").write_bytes(_ARCHIVE)
     return read_corpus(path.parent)
+
+
+def _corpus_table(path: Path) -> Any:
+    read = load_corpus(path.parent)
+    again = path.with_name("again")
+    again.mkdir(exist_ok=True)
+    write_corpus(again, read)
+    assert _again(load_corpus, again) == read
+    return read, load_captions(path.parent)
+
+
+def _distinct(questions: list[VisualQuestion]) -> list[VisualQuestion]:
+    assert len({question.id for question in questions}) == len(questions)
+    assert all(question.range is None or question.range[0] <= question.range[1] for question in questions)
+    return questions
+
+
+def _infoseek_types(path: Path) -> Any:
+    asked = path.with_name("asked.jsonl")
+    asked.write_bytes(dump_lines(_SEEK, False))
+    return _distinct(read_infoseek(asked))
+
+
+def _ok_vqa(path: Path) -> Any:
+    told = {_OK_QUESTIONS: test_visual_questions.OK_QUESTIONS, _OK_ANNOTATIONS: test_visual_questions.OK_ANNOTATIONS}
+    for name in told.keys() - {path.name}:
+        path.with_name(name).write_bytes(_bytes_of(told[name]))
+    return _distinct(read_ok_vqa(path.with_name(_OK_QUESTIONS)))
 
 
 def _squad(path: Path) -> Any:
@@ -215,6 +256,11 @@ def _npy() -> bytes:
     return stream.getvalue()
 
 
+def _written_corpus() -> bytes:
+    with TemporaryDirectory() as folder:
+        return (write_coco(Path(folder)) / CORPUS).read_bytes()
+
+
 def _claim(value: Any, rank: str = "normal") -> dict[str, Any]:
     return {"rank": rank, "mainsnak": {"snaktype": "value", "property": "P1", "datavalue": {"value": value}}}
 
@@ -240,6 +286,15 @@ _ENTITY = {
         "P106": [_claim({"numeric-id": 7})], "P570": [_claim({"time": "+1910-01-01T00:00:00Z"})],
     },
 }  # fmt: skip
+_SEEK = [test_visual_questions.SEEK, test_visual_questions.TALL]
+_SEEK_TYPES = [
+    {"data_id": each["data_id"], "question_type": kind} for each, kind in zip(_SEEK, ("Time", "Numerical"), strict=True)
+]
+_OK_QUESTIONS, _OK_ANNOTATIONS = "OpenEnded_mscoco_val2014_questions.json", "mscoco_val2014_annotations.json"
+_PICTURED = (
+    test_visual_questions.ENCYCLOPEDIC
+    + 'What?,oak|the oak,landmarks,a1|b2,templated,x\nWho?,owl&&fox,,7,multi_answer,"y"\n'
+)
 _SPLITS = karpathy_tree("flickr30k")
 _MEMBERS = {name: text.encode() for name, text in entities_members().items()}
 _ARCHIVE = zip_bytes(_MEMBERS)
@@ -288,6 +343,7 @@ _TRIVIA = {
     "Domain": "Web",
 }
 _IMAGES = _parquet({"name": ["a.jpg", "b.jpg", "c.jpg"], "data": [b"one", b"two" * 50, b""]}, row_group_size=2)
+_CORPUS = _written_corpus()
 _COLUMNS = _parquet({"a": list(range(40)), "b": [["x" * 9], []] * 20}, compression="zstd", row_group_size=20)
 
 READERS = {
@@ -303,6 +359,12 @@ READERS = {
     "karpathy": Reader("k.json", json_cases(_SPLITS), read_karpathy),
     "flickr_entities": Reader("e.zip", zip_cases({name: _MEMBERS[name] for name in sorted(_MEMBERS) if "/1." in name}), _entities),
     "picture_corpora": Reader("entity_types.json", json_cases(["people", "animals"]), _corpus),
+    "corpus_table": Reader(CORPUS, text_cases(_CORPUS), _corpus_table),
+    "infoseek": Reader("v.jsonl", json_cases(_SEEK, dump_lines), lambda path: _distinct(read_infoseek(path))),
+    "infoseek_types": Reader("asked_qtype.jsonl", json_cases(_SEEK_TYPES, dump_lines), _infoseek_types),
+    "ok_vqa_questions": Reader(_OK_QUESTIONS, json_cases(test_visual_questions.OK_QUESTIONS), _ok_vqa),
+    "ok_vqa_annotations": Reader(_OK_ANNOTATIONS, json_cases(test_visual_questions.OK_ANNOTATIONS), _ok_vqa),
+    "encyclopedic_vqa": Reader("v.csv", text_cases(_PICTURED), lambda path: _distinct(read_encyclopedic_vqa(path))),
     "squad": Reader("s.json", json_cases(_SQUAD), _squad),
     "conllu": Reader("s.conllu", text_cases(_SYNTAX), _syntax),
     "framenet_full_text": Reader("f.xml", text_cases(test_framenet_xml.GOOD), _annotated),

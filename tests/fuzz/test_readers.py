@@ -1,15 +1,41 @@
 """No file, whatever is in it, makes a reader fail in any way but `BadInput`."""
 
 import dataclasses
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
+from tests.fuzz import readers
 from tests.fuzz.fuzzing import FINDS, first_failure, fuzz, try_case
 from tests.fuzz.readers import READERS
+from trivium import formats
 from trivium.errors import BadInput
 
 CASES, SHRUNK = 500, 100
+
+
+ELSEWHERE = {
+    "read_conllu": "load_conllu without its counts",
+    "read_examples": "read_texts, then load_examples",
+    "read_json_or_lines": "what read_answers and read_question_set begin with",
+    "read_run_over": "read_run, then a comparison of questions",
+}
+
+
+def test_every_reader_of_formats_is_tried():
+    """`readers.py` imports those that it tries, and no other."""
+    modules = [import_module(f"{formats.__name__}.{each.name}") for each in iter_modules(formats.__path__)]
+    others = {
+        name
+        for module in modules
+        for name, found in vars(module).items()
+        if name.startswith(("read_", "load_"))
+        and found.__module__ == module.__name__
+        and vars(readers).get(name) is not found
+    }
+    assert others == set(ELSEWHERE)
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -24,7 +24,12 @@ def test_a_licence_that_is_not_known_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "# A model\n", "---\nlicense: [mit\n---\n", "---\nlicense: [mit]\n---\n", "---\n"]
+    "text",
+    [
+        *("", "# A model\n", "---\nlicense: [mit\n---\n", "---\nlicense: [mit]\n---\n", "---\n"),
+        *("---\nreleased: 2024-02-30\n---\n", f"---\nsize: {'9' * 5000}\n---\n", f"---\na: {'[' * 5000}\n---\n"),
+        *("---\na: !!int ''\n---\n", "---\na: !!bool x\n---\n", "---\na: !!timestamp x\n---\n"),
+    ],
 )
 def test_cards_of_others_that_state_no_licence(tmp_path, text):
     (tmp_path / "README.md").write_text(text)

@@ -39,6 +39,14 @@ def require_file(path: Path) -> None:
         raise BadInput("not a regular file", file=path, got=got)
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file is there; one whose name is too long for the file system, or that may not be looked at, is not."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def open_file(path: Path) -> BufferedReader:
     """Open a regular file to read its bytes; `BadInput` when there is none, or it may not be read."""
     require_file(path)
@@ -78,13 +86,14 @@ def decode_lines(stream: BufferedIOBase, path: Path) -> Iterator[tuple[int, str]
         yield row, decode(line, path, row)
 
 
-def decode(data: bytes, path: Path, row: int | None = None) -> str:
+def decode(data: bytes, path: Path, row: int | None = None, *, expected: str | None = None) -> str:
     """The text of UTF-8; `BadInput` names the row, or the line of the data, where it is none."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1 if row is None else row
-        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path, row=line) from None
+        problem = f"not UTF-8: {error.reason} at byte {error.start}"
+        raise BadInput(problem, file=path, row=line, expected=expected) from None
 
 
 def whole_number(text: str) -> int:
@@ -99,13 +108,13 @@ def whole_number(text: str) -> int:
 
 
 def finite_number(text: str) -> float:
-    """The number that a text writes.
+    """The number that ASCII digits write, perhaps with a sign, a point and an exponent.
 
     Raises:
-        ValueError: no number, NaN, or infinite.
+        ValueError: no such number, NaN, or infinite.
     """
     number = float(text)
-    if not math.isfinite(number):
+    if not math.isfinite(number) or text.strip("0123456789+-.eE"):  # Python takes 1_0, digits of other scripts, spaces
         raise ValueError("not a finite number")
     return number
 

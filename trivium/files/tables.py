@@ -1,9 +1,10 @@
-"""Reading and writing JSON, JSON lines and Parquet; every writer is atomic."""
+"""Reading and writing JSON, JSON lines and Parquet, and reading CSV; every writer is atomic."""
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import pyarrow.parquet as pq
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.reading import parse_json, read_lines, read_text, require_file
+from trivium.files.reading import decode, parse_json, read_bytes, read_lines, read_text, require_file
+
+LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -55,14 +58,46 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Stream (line from 1 where it ends, columns) of CSV; a byte order mark is passed over, as are empty lines."""
-    lines = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"), newline=""))
+    """Stream (line from 1 where it ends, cells) of CSV; a byte order mark is passed over, as are empty lines."""
+    text = decode(read_bytes(path), path, expected="UTF-8 (spreadsheets call it “CSV UTF-8”)")
+    csv.field_size_limit(LONGEST_CELL)
+    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
-        for columns in lines:
-            if columns:
-                yield lines.line_num, columns
+        for cells in lines:
+            if cells:
+                yield lines.line_num, cells
     except csv.Error as error:
+        if "field limit" in str(error):
+            expected = f"at most {LONGEST_CELL} characters"
+            raise BadInput("cell too long", file=path, row=lines.line_num, expected=expected) from None
         raise BadInput(f"not CSV: {error}", file=path, row=lines.line_num) from None
+
+
+def read_csv_records(path: Path, columns: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Stream (line where it ends, cells by column) of CSV whose first row names its columns, these among them.
+
+    Names are taken in lower case and without white space around them.
+
+    Raises:
+        BadInput: as `read_csv`; a column is missing, a name stands twice, or a row has another number of cells.
+    """
+    lines = read_csv(path)
+    row, header = next(lines, (1, []))
+    names = [name.strip().lower() for name in header]
+    if missing := [name for name in columns if name not in names]:
+        raise BadInput("missing columns", file=path, row=row, got=missing, choices=names)
+    if twice := [name for name, times in Counter(names).items() if name and times > 1]:
+        raise BadInput("columns of one name", file=path, row=row, got=twice)
+    for row, cells in lines:
+        if len(cells) != len(names):
+            raise BadInput(
+                "another number of cells than the first row has",
+                file=path,
+                row=row,
+                got=len(cells),
+                expected=str(len(names)),
+            )
+        yield row, dict(zip(names, cells, strict=True))
 
 
 def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from trivium.errors import BadInput
+from trivium.files.reading import decode, parse_json
 from trivium.files.tables import read_batches, read_schema, write_table
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture
 
@@ -60,9 +61,17 @@ def _load(folder: Path, columns: list[str]) -> Corpus:
     schema = read_schema(path)
     if not schema.equals(SCHEMA) or _WHOLE not in (schema.metadata or {}):
         raise BadInput("not a corpus", file=path, got=schema.names, expected="what stage decorrelation-world writes")
-    whole = json.loads(schema.metadata[_WHOLE])
+    classes, counts = _of_no_picture(parse_json(decode(schema.metadata[_WHOLE], path), path), path)
     rows = (row for batch in read_batches(path, _BATCH, columns) for row in batch.to_pylist())
-    return Corpus(tuple(_pictures(rows)), tuple(whole["classes"]), whole["counts"])
+    return Corpus(tuple(_pictures(rows)), classes, counts)
+
+
+def _of_no_picture(whole: Any, path: Path) -> tuple[tuple[str, ...], dict[str, int]]:
+    match whole:
+        case {"classes": list(classes), "counts": dict(counts)}:
+            if set(map(type, classes)) <= {str} and set(map(type, counts.values())) <= {int}:
+                return tuple(classes), counts
+    raise BadInput("damaged metadata", file=path, got=whole, expected="a list of classes, and counts by name")
 
 
 def _row(picture: Picture) -> dict[str, Any]:

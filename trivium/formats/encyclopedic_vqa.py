@@ -7,7 +7,7 @@
 from pathlib import Path
 
 from trivium.errors import BadInput
-from trivium.files.tables import read_csv
+from trivium.files.tables import read_csv_records
 from trivium.formats.visual_questions import VisualQuestion
 
 COLUMNS = ("question", "answer", "dataset_name", "dataset_image_ids", "question_type")
@@ -19,27 +19,20 @@ def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
     """Read a split: one question for each of its pictures, which bear their ids as names.
 
     Raises:
-        BadInput: a column is missing, a row has another length, no text, answer or picture, or an unknown type.
+        BadInput: see `read_csv_records`; no text, answer or picture, a picture twice, an unknown type, or no question.
     """
-    lines = read_csv(path)
-    _, header = next(lines, (0, []))
-    if missing := [name for name in COLUMNS if name not in header]:
-        raise BadInput("columns are missing", file=path, row=1, got=missing, expected=", ".join(COLUMNS))
     questions = []
-    for number, (row, values) in enumerate(lines, 1):
-        if len(values) != len(header):
-            raise BadInput("another number of cells than the first row has", file=path, row=row, got=len(values),
-                           expected=str(len(header)))  # fmt: skip
-        cells = dict(zip(header, values, strict=True))
-        for name in ("question", "answer", "dataset_image_ids"):
-            if not cells[name].strip():
-                raise BadInput("empty", file=path, row=row, field=name, expected="a text")
+    for number, (row, cells) in enumerate(read_csv_records(path, COLUMNS), 1):
+        parts = {name: _parts(cells[name]) for name in ("answer", "dataset_image_ids")}
+        for name, found in (parts | {"question": cells["question"].strip()}).items():
+            if not found:
+                raise BadInput("empty", file=path, row=row, field=name, got=cells[name], expected="a text")
         if cells["question_type"] not in KINDS:
             raise BadInput("unknown", file=path, row=row, field="question_type", got=cells["question_type"],
                            choices=KINDS)  # fmt: skip
-        answers = tuple(filter(None, map(str.strip, cells["answer"].split(BETWEEN))))
-        if not answers:
-            raise BadInput("no answer", file=path, row=row, field="answer", got=cells["answer"])
+        pictures = parts["dataset_image_ids"]
+        if len(set(pictures)) < len(pictures):
+            raise BadInput("picture twice", file=path, row=row, field="dataset_image_ids", got=pictures)
         questions += [
             VisualQuestion(
                 f"{number}:{picture}",
@@ -47,10 +40,14 @@ def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
                 picture,
                 cells["question_type"],
                 cells["dataset_name"],
-                answers,
+                parts["answer"],
             )
-            for picture in filter(None, map(str.strip, cells["dataset_image_ids"].split(BETWEEN)))
+            for picture in pictures
         ]
     if not questions:
         raise BadInput("no questions", file=path)
     return questions
+
+
+def _parts(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, cell.split(BETWEEN))))

@@ -69,8 +69,8 @@ def _answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float] | None]
         field.refuse("no answer")
     if not isinstance(members[0].value, dict):
         return tuple(member.text(empty=False) for member in members), None
-    numbers = [member.value for member in members[0]["range"].items()]
-    if len(numbers) < _RANGE or not all(isinstance(each, int | float) for each in numbers):
+    limits = [member.value for member in members[0]["range"].items()]
+    if len(limits) != _RANGE or not set(map(type, limits)) <= {int, float} or limits[0] > limits[1]:
         members[0]["range"].refuse("not a range", expected="[lowest, highest]")
-    lowest, highest = float(numbers[0]), float(numbers[1])
+    lowest, highest = map(float, limits)
     return (f"{lowest:g} to {highest:g}",), (lowest, highest)

@@ -8,7 +8,6 @@ Pictures are COCO's, `COCO_val2014_000000297147.jpg`.
 """
 
 from pathlib import Path
-from typing import Any
 
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
@@ -22,29 +21,37 @@ def read_ok_vqa(path: Path) -> list[VisualQuestion]:
     """Read a split by its file of questions.
 
     Raises:
-        BadInput: no such files or fields, a question twice or without annotation, or none.
+        BadInput: no such files or fields, a question or annotation twice, a question without annotation, or none.
     """
     annotations = path.with_name(path.name.removeprefix(_PREFIX).replace("_questions.", "_annotations."))
     if annotations == path:
         raise BadInput("no file of questions by its name", file=path, expected=f"{_PREFIX}…_questions.json")
     asked, told = (Field(read_json(file), file) for file in (path, annotations))
     subset = asked["data_subtype"].text(empty=False)
-    kinds: dict[str, Any] = dict(names.value) if (names := told.get("question_types")) is not None else {}
-    answered = {each["question_id"].integer(): each for each in told["annotations"].items()}
-    questions: dict[int, VisualQuestion] = {}
-    for each in asked["questions"].items():
-        number = each["question_id"].integer()
-        if number in questions:
-            each["question_id"].refuse("question twice")
+    kinds, answered = told.get("question_types"), _by_question(told["annotations"])
+    questions = []
+    for number, each in _by_question(asked["questions"]).items():
         if number not in answered:
             each["question_id"].refuse(f"no annotation of it in {annotations.name}")
         answers = tuple(answer["answer"].text() for answer in answered[number]["answers"].items())
         if not any(map(str.strip, answers)):
             answered[number]["answers"].refuse("no answer")
         kind = answered[number]["question_type"].text()
+        name = None if kinds is None else kinds.get(kind)
         picture = f"COCO_{subset}_{each['image_id'].integer():012d}"
         text = each["question"].text(empty=False)
-        questions[number] = VisualQuestion(str(number), text, picture, str(kinds.get(kind, kind)), "", answers)
+        shown = kind if name is None else name.text()
+        questions.append(VisualQuestion(str(number), text, picture, shown, "", answers))
     if not questions:
         raise BadInput("no questions", file=path)
-    return list(questions.values())
+    return questions
+
+
+def _by_question(members: Field) -> dict[int, Field]:
+    found: dict[int, Field] = {}
+    for each in members.items():
+        number = each["question_id"].integer()
+        if number in found:
+            each["question_id"].refuse("question twice")
+        found[number] = each
+    return found

@@ -53,9 +53,9 @@ def licence_of(folder: Path, *, without_card: str) -> str | None:
     if not (folder / CARD).is_file():
         return without_card
     _, *parts = (folder / CARD).read_text(encoding="utf-8", errors="replace").split("---\n", 2)
-    try:
+    try:  # dates, numbers and tags that say nothing possible raise other errors than YAML's
         front = yaml.safe_load(parts[0]) if len(parts) == 2 else None
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
         return None
     licence = front.get("license") if isinstance(front, dict) else None
     return licence if isinstance(licence, str) else None

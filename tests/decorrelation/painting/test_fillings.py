@@ -25,7 +25,7 @@ def test_a_filling_says_what_it_is(name):
     assert issubclass(found, Filling)
     assert found.name == name
     assert found.label.strip()
-    assert found.teraflop >= 0
+    assert (found.teraflop > 0) == bool(found.weights)
     assert found.core_seconds > 0
     for field in PARAMETERS.told(name).__class__.model_fields.values():
         assert (field.description or "").strip()

@@ -150,6 +150,20 @@ def test_another_model_and_another_version_are_refused(tmp_path):
         BaseAsker(tmp_path, no_foreign)
 
 
+def test_damaged_rows_are_refused(tmp_path):
+    make(tmp_path, settings(tmp_path, write_folder(tmp_path / "museum", 5)))
+    path = tmp_path / "base" / "pictures" / "clip" / "rows.npy"
+    whole = path.read_bytes()
+    for size in (0, 50, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(BadInput, match="rows.npy: not a NumPy matrix, or a damaged one"):
+            BaseAsker(tmp_path / "base", no_foreign)
+    for rows in ([0, 1, 2, 3], [0, 1, 2, 3, 5], [-1, 1, 2, 3, 4], [0.0, 1.0, 2.0, 3.0, 4.0]):
+        np.save(path, np.array(rows))
+        with pytest.raises(BadInput, match="rows.npy: not the rows of the vectors; .*expected 5 whole numbers below 5"):
+            BaseAsker(tmp_path / "base", no_foreign)
+
+
 def test_a_failed_build_leaves_the_base_and_the_vectors(tmp_path, monkeypatch):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
     make(tmp_path, told)

@@ -83,6 +83,21 @@ def test_a_table_with_several_pictures_an_entry(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "\0", "."])
+def test_a_name_that_no_picture_can_have_is_listed_as_missing(tmp_path, name):
+    (tmp_path / "m.jsonl").write_text(json.dumps({"title": "Mill", "text": "It stands.", "image": name}), "utf-8")
+    (tmp_path / "m.csv").write_text(f"title,text,image\nMill,It stands.,{name}\n", "utf-8")
+    for table, row in (("m.jsonl", 1), ("m.csv", 2)):
+        source = read_source(tmp_path / table)
+        assert kinds(source) == [("missing_picture", f"{table}:{row}"), ("no_picture", f"{table}:{row}")]
+
+
+def test_an_article_longer_than_the_csv_modules_own_limit(tmp_path):
+    (tmp_path / "m.csv").write_text(f"title,text,image\nMill,{'It turns. ' * 20_000},\n", "utf-8")
+    (entry,) = read_source(tmp_path / "m.csv").entries
+    assert len(entry.paragraphs[0]) == 199_999
+
+
 def test_json_lines(tmp_path):
     write_picture(tmp_path / "a.png", 0)
     rows = [{"title": "Mill", "text": "It stands.\n\nIt turns.", "image": ["a.png"]}, {"title": "Inn", "text": "Beer."}]
@@ -98,7 +113,7 @@ def test_json_lines(tmp_path):
     ("name", "content", "message"),
     [
         ("m.csv", "title,text\na,b\n", "missing columns; got \\['image'\\]"),
-        ("m.csv", "title,text,image\na,b\n", "m.csv:2: a row of another length"),
+        ("m.csv", "title,text,image\na,b\n", "m.csv:2: another number of cells"),
         ("m.csv", "title,text,image\n", "no entry; got 'nothing'"),
         ("m.jsonl", '{"title": "a"}', "m.jsonl:1: field 'text': not a text"),
         ("m.jsonl", '{"title": "a", "text": "b", "image": 3}', "field 'image'"),

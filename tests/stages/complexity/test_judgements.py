@@ -193,7 +193,7 @@ def test_judgements_of_former_answers_are_stale(tmp_path, world):
         (["q1,huge,z,correct"], r"more\.csv:2: field 'model': unknown model; got 'huge' \(choices: small, large\)"),
         (["q1,best_overlap_sentence,z,correct"], r"field 'model': unknown model"),
         (["q1,small,z,yes"], r"more\.csv:2: field 'verdict'.*got 'yes' \(choices: correct, partial, incorrect\)"),
-        (["q1,small,z"], r"more\.csv:2: field 'verdict'.*got None"),
+        (["q1,small,z"], r"more\.csv:2: another number of cells .*got 3; expected 4"),
         (["q1,small,,correct"], r"more\.csv:2: field 'annotator': no annotator"),
         (
             ["q1,small,z,correct", "q1,large,z,partial", "q1,small,z,correct"],
@@ -215,11 +215,10 @@ def test_bad_csv(tmp_path, world, lines, message):
     [
         (
             "id,model,annotator,verdict\nq1,small,Zoé,correct\n".encode("cp1252"),
-            r"more\.csv:2: not UTF-8; got b'\\xe9'",
+            r"more\.csv:2: not UTF-8: invalid continuation byte at byte 38.*CSV UTF-8",
         ),
         ("id,model,annotator,verdict\nq1,small,z,correct\n".encode("utf-16"), r"more\.csv:1: not UTF-8.*CSV UTF-8"),
-        (b"id,model,annotator,verdict\nq1,small,z," + b"x" * 140_000 + b"\n", r"more\.csv:2: not CSV: field larger"),
-        (b"id,model,annotator,verdict" + b"x" * 140_000 + b"\n", r"more\.csv:1: not CSV: field larger"),
+        (b'id,model,annotator,verdict\nq1,small,z,"correct\n', r"more\.csv:2: not CSV: unexpected end"),
     ],
 )
 def test_a_csv_that_cannot_be_read(tmp_path, world, content, message):

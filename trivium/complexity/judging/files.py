@@ -1,7 +1,5 @@
 """Human judgements as they are brought: Label Studio's JSON export, or CSV."""
 
-import csv
-import io
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from pathlib import Path
 
 from trivium.complexity.judging.label_studio import VERDICTS, answer_code, read_export
 from trivium.errors import BadInput
-from trivium.files.reading import read_bytes
+from trivium.files.tables import read_csv_records
 
 COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
 Answers = Mapping[str, Mapping[str, str]]  # by model, then question
@@ -39,8 +37,7 @@ def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[
         The judgements, and counts: stale (of answers that no model gives now), unjudged_tasks, skipped_annotations.
 
     Raises:
-        BadInput: an unknown question, model or verdict, an annotator who judged an answer twice, a CSV that is not
-            UTF-8.
+        BadInput: see `read_csv_records`; an unknown question, model or verdict, or an answer judged twice by one.
     """
     counts = Counter(stale=0, unjudged_tasks=0, skipped_annotations=0)
     judgements: list[Judgement] = []
@@ -87,19 +84,12 @@ def _from_label_studio(
 
 
 def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str]) -> Iterator[tuple[int, Judgement]]:
-    lines = csv.DictReader(io.StringIO(_text_of(path), newline=""))
-    try:
-        missing = [name for name in COLUMNS if name not in (lines.fieldnames or ())]
-        if missing:
-            raise BadInput("missing columns", file=path, row=1, got=missing, choices=lines.fieldnames or ())
-        for line in lines:
-            found = _judgement(line, path, lines.line_num, ids, answers)
-            if found is None:
-                counts["stale"] += 1
-            else:
-                yield lines.line_num, found
-    except csv.Error as error:
-        raise BadInput(f"not CSV: {error}", file=path, row=lines.reader.line_num) from None
+    for row, line in read_csv_records(path, COLUMNS):
+        found = _judgement(line, path, row, ids, answers)
+        if found is None:
+            counts["stale"] += 1
+        else:
+            yield row, found
 
 
 def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], answers: Answers) -> Judgement | None:
@@ -114,13 +104,3 @@ def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], ans
     if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
         return None
     return Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
-
-
-def _text_of(path: Path) -> str:
-    content = read_bytes(path)
-    try:
-        return content.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise BadInput("not UTF-8", file=path, row=row, got=content[error.start : error.start + 1],
-                       expected="UTF-8 (spreadsheets call it “CSV UTF-8”)") from None  # fmt: skip

@@ -22,7 +22,7 @@ import numpy as np
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.csv_tables import write_csv
-from trivium.files.matrices import write_matrix
+from trivium.files.matrices import read_matrix, write_matrix
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.harness.parameters import validate
 from trivium.kvqae.bases.calibration import FEWEST_PAIRS, Calibration
@@ -132,11 +132,19 @@ def _broken(base: Path, store: VectorStore) -> list[dict[str, str]]:
 
 
 def read_pictured(base: Path, name: str, route: Route, weight: float) -> Pictured:
-    """One encoder's part of a base."""
+    """One encoder's part of a base.
+
+    Raises:
+        BadInput: a file is missing or damaged, or the rows are not those of the vectors.
+    """
     folder = base / "pictures" / name
-    pictures = np.load(folder / ROWS, allow_pickle=False)
+    pictures, search = np.asarray(read_matrix(folder / ROWS)), PictureSearch(folder)
     owners = read_table(base / SHOWN, ["article"])["article"].to_numpy()
-    return Pictured(name, route, weight, PictureSearch(folder), pictures, owners[pictures])
+    fit = pictures.dtype == np.int64 and pictures.shape == (len(search),)
+    if not fit or not ((pictures >= 0) & (pictures < len(owners))).all():
+        expected = f"{len(search)} whole numbers below {len(owners)}"
+        raise BadInput("not the rows of the vectors", file=folder / ROWS, got=pictures.tolist(), expected=expected)
+    return Pictured(name, route, weight, search, pictures, owners[pictures])
 
 
 def _calibrate(

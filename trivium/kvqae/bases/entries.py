@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from trivium.errors import BadInput
-from trivium.files.reading import read_text
-from trivium.files.tables import read_csv, read_json_lines
+from trivium.files.reading import is_file, read_text
+from trivium.files.tables import read_csv_records, read_json_lines
 
 Kind = Literal[
     "duplicate",  # of another entry, or a picture that its entry has already; left out
@@ -203,7 +203,7 @@ def _read_records(table: Path) -> Source:
         pictures = taken.setdefault((title, paragraphs), ([], place))[0]
         for name in names:
             path = table.parent / name
-            if path.is_file():
+            if is_file(path):
                 pictures.append(path)
             else:
                 source.note("missing_picture", place, name)
@@ -215,17 +215,7 @@ def _read_records(table: Path) -> Source:
 def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
     """(row, title, text, names of pictures) of each row."""
     if table.suffix.lower() == ".csv":
-        lines = read_csv(table)
-        _, header = next(lines, (0, []))
-        names = [name.strip().lower() for name in header]
-        if missing := [name for name in ("title", "text", "image") if name not in names]:
-            raise BadInput("missing columns", file=table, row=1, got=missing, choices=names)
-        for row, values in lines:
-            if len(values) != len(names):
-                raise BadInput(
-                    "a row of another length", file=table, row=row, got=len(values), expected=str(len(names))
-                )
-            cells = dict(zip(names, values, strict=True))
+        for row, cells in read_csv_records(table, ("title", "text", "image")):
             image = cells["image"].strip()
             yield row, cells["title"].strip(), cells["text"], [image] if image else []
         return

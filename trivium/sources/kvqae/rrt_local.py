@@ -4,7 +4,7 @@ from pathlib import Path
 
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_csv, write_json
+from trivium.files.tables import read_csv_records, write_json
 from trivium.harness.stage import Context
 from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD
@@ -54,17 +54,12 @@ def read_labels(path: Path) -> dict[str, str]:
     """The landmark on each photograph, by name.
 
     Raises:
-        BadInput: no such file, no columns name and landmark, or an empty field.
+        BadInput: see `read_csv_records`; or an empty field.
     """
     require_files(path.parent, [path.name])
-    rows = read_csv(path)
-    _, names = next(rows, (1, []))
-    if not {"name", "landmark"} <= set(names):
-        raise BadInput("missing columns", file=path, row=1, got=names, expected="name, landmark")
     labels = {}
-    for row, columns in rows:
-        record = dict(zip(names, columns, strict=False))
-        if not record.get("name") or not record.get("landmark"):
+    for row, record in read_csv_records(path, ("name", "landmark")):
+        if not record["name"] or not record["landmark"]:
             raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
         labels[record["name"]] = record["landmark"]
     return labels

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import BadInput
+from trivium.files.reading import is_file
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Description
 
 GLOBAL_FILE, LOCAL_FILE = ".delg_global", ".delg_local"
@@ -77,7 +78,7 @@ class DelgFiles:
         reason = NO_FILES
         for name in dict.fromkeys((image, _stem(image))):
             files = [self.folder / f"{name}{ending}" for ending in (GLOBAL_FILE, LOCAL_FILE)]
-            there = [file for file in files if _is_there(file)]
+            there = [file for file in files if is_file(file)]
             if there and name in self.shared:
                 reason = SHARED
             elif len(there) == 1:
@@ -119,13 +120,6 @@ class DelgFiles:
         if len(values) != 4 * size:
             raise BadInput("descriptor of another size", file=file, got=len(values) // 4, expected=str(size))
         return np.frombuffer(values, "<f4").astype(np.float32)
-
-
-def _is_there(file: Path) -> bool:
-    try:
-        return file.is_file()
-    except OSError:  # an image's name may be too long for a file of features
-        return False
 
 
 def _stem(image: str) -> str:
