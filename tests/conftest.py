@@ -20,17 +20,43 @@ os.environ["RAY_DISABLE_FAILURE_SIGNAL_HANDLER"] = "1"
 REAL = Path(os.environ.get("TRIVIUM_REAL", Path(__file__).parents[2] / "shared" / "real"))
 
 
-def skipped_line(reports: Iterable[Any], markers: str) -> str:
+SLOW = pytest.StashKey[int]()  # how many slow tests were left out
+
+
+def skipped_line(reports: Iterable[Any], slow: int) -> str:
     """One line of what was not run and why, the commonest reason first; empty when all was run.
 
     Args:
         reports: pytest's, of what was skipped.
-        markers: the expression of `-m`.
+        slow: how many slow tests were left out.
     """
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ").replace("\n", " ") for report in reports)
-    parts = [f"{count} × {reason}" for reason, count in reasons.most_common()]
-    parts += [f"what is not '{markers}'"] if markers else []
+    reasons["slow: make test-all"] += slow
+    parts = [f"{count} × {reason}" for reason, count in (+reasons).most_common()]
     return f"not run: {'; '.join(parts)}" if parts else ""
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count the slow ones; a worker of xdist tells its controller, which collects nothing."""
+    config, slow = items[0].config, sum(item.get_closest_marker("slow") is not None for item in items)
+    config.stash[SLOW] = config.stash.get(SLOW, 0) + slow
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["slow"] = config.stash[SLOW]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects the same."""
+    node.config.stash[SLOW] = getattr(node, "workeroutput", {}).get("slow", 0)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a GPU where there is none, for one reason."""
+    if item.get_closest_marker("gpu"):
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("gpu: needs a CUDA device")
 
 
 def pytest_collection_finish() -> None:
@@ -41,7 +67,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say it at the end, in one line."""
-    line = skipped_line(terminalreporter.stats.get("skipped", []), terminalreporter.config.option.markexpr)
+    line = skipped_line(terminalreporter.stats.get("skipped", []), terminalreporter.config.stash.get(SLOW, 0))
     if line:
         terminalreporter.write_line(line)
 

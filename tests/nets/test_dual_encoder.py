@@ -94,7 +94,6 @@ def test_dropout_is_drawn_alike_in_both_passes(model_and_features, mini_batch_si
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_bf16_on_a_gpu_is_close_to_float32(model_and_features):
     model, features = model_and_features
     model.eval()
@@ -109,7 +108,6 @@ def test_bf16_on_a_gpu_is_close_to_float32(model_and_features):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("mini_batch_size", [2, 5])
 def test_gradient_on_a_gpu_is_close_to_float32(model_and_features, mini_batch_size):
     model, features = model_and_features

@@ -121,7 +121,7 @@ def test_what_is_on_the_cpu_has_arrived() -> None:
     assert all(a is b for a, b in zip(Leaving(*tensors).arrived(), tensors, strict=True))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_what_leaves_a_gpu_arrives_in_pinned_memory() -> None:
     given = torch.arange(1000, device="cuda")
     (found,) = Leaving(given * 2).arrived()

@@ -177,8 +177,6 @@ def test_no_model(tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 def test_gpu_agrees(tmp_path: Path, detector: FaceDetector, group: np.ndarray) -> None:
-    if not torch.cuda.is_available():
-        pytest.skip("no CUDA device")
     device = torch.device("cuda")
     [here], [there] = detector([group]), FaceDetector(**DEFAULTS, device=device)([group])
     assert here.best is not None

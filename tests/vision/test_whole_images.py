@@ -120,8 +120,6 @@ def test_files_that_are_missing_or_cut(imagenet: Path, clip: Path, tmp_path: Pat
 
 @pytest.mark.gpu
 def test_gpu_agrees(imagenet: Path, clip: Path) -> None:
-    if not torch.cuda.is_available():
-        pytest.skip("no CUDA device")
     images = pictures((144, 144), (70, 50))
     for load, folder in ((load_imagenet, imagenet), (load_clip, clip)):
         cosines = (load(folder, CPU)(images) * load(folder, torch.device("cuda"))(images)).sum(axis=1)

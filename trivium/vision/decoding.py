@@ -2,10 +2,9 @@
 
 Commons holds scans of 20 000 pixels, CMYK prints, transparent logos, 16-bit greys and broken files; everything that
 looks at a picture (faces, ImageNet, CLIP) gets the same array from here, decoded once. Pictures come from strangers,
-too: only formats of `FORMATS` are looked at, and the header says whether a picture is small enough to be decoded.
+too: only the few formats of `formats.py` are looked at, and the header says whether a picture is small enough.
 """
 
-import io
 import math
 import struct
 import warnings
@@ -14,16 +13,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from PIL import ExifTags, Image, UnidentifiedImageError
 
+from trivium.vision.formats import opened
+
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-FORMATS = (
-    "JPEG",
-    "PNG",
-    "WEBP",
-    "GIF",
-    "BMP",
-    "TIFF",
-)  # of Pillow; the first also opens photographs with previews, MPO
 JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/4 or 1/8
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
@@ -67,7 +60,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
     """Decode, turn upright, convert to RGB and reduce.
 
     Args:
-        data: an encoded image in one of `FORMATS`; of an animation the first frame counts.
+        data: an encoded image in one of `formats.FORMATS`; of an animation the first frame counts.
         max_side: longer side of the result, in pixels; smaller pictures keep their size.
         max_pixels: pictures with more are not decoded, unless they are JPEGs, which can be decoded at 1/2, 1/4 or 1/8;
             none above `PIXELS`, no JPEG that is stored with more than `JPEG_PIXELS`, no WebP above `WEBP_PIXELS`.
@@ -80,7 +73,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
     """
     try:
         with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
-            image: Image.Image = Image.open(io.BytesIO(data), formats=FORMATS)
+            image = opened(data)
         _check_size(image, _STORED.get(image.format or "", PIXELS))
         _draft(image, max_side)
         _check_size(image, min(max_pixels, PIXELS))

@@ -142,6 +142,26 @@ def test_questions_that_come_at_once_are_counted_before_they_stand_in_the_queue(
     assert sorted(asyncio.run(flood())) == [200] * OF_A_SESSION + [429] * 40
 
 
+@pytest.mark.parametrize("path", ["queue/data?session_hash=tab", "call/ask/tab"])
+def test_who_waits_for_an_answer_is_known_to_listen(app, tmp_path, path):
+    heard = []
+
+    async def listened(scope, receive, send):
+        heard.extend(guarded._waiting._heard)
+        await app(scope, receive, send)
+
+    guarded = Guard(listened, Doors("localhost", None), app.queue, tmp_path, LARGEST)
+
+    async def one():
+        transport = httpx.ASGITransport(guarded)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as opened:
+            await opened.get(f"/gradio_api/{path}")
+
+    asyncio.run(one())
+    assert heard == ["tab"]
+    assert not guarded._waiting._heard
+
+
 def test_a_question_that_breaks_off_frees_its_place(tmp_path):
     async def broken(scope, receive, send):
         raise ClientDisconnect

@@ -2,6 +2,8 @@
 
 import os
 import time
+import uuid
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -77,14 +79,24 @@ def test_what_a_broken_upload_left_goes(tmp_path):
 @pytest.fixture
 def queue():
     """Of gradio's queue what is read: events that wait or run, and answers that nobody has taken yet."""
-    return SimpleNamespace(event_ids_to_events={}, pending_event_ids_session={}, pending_messages_per_session={})
+    return SimpleNamespace(
+        event_ids_to_events={},
+        pending_event_ids_session={},
+        pending_messages_per_session={},
+        event_queue_per_concurrency_id={"ask": SimpleNamespace(queue=[])},
+    )
+
+
+class Event:
+    concurrency_id = "ask"
 
 
 def ask(waiting, queue, address, session="", *, event=None):
     if not waiting.admit(address, session):
         return None
-    event = event or f"event{len(queue.event_ids_to_events)}"
-    queue.event_ids_to_events[event] = object()
+    event = event or f"event {uuid.uuid4()}"
+    queue.event_ids_to_events[event] = Event()
+    queue.event_queue_per_concurrency_id["ask"].queue.append(queue.event_ids_to_events[event])
     queue.pending_event_ids_session.setdefault(session or event, set()).add(event)
     queue.pending_messages_per_session.setdefault(session or event, [])
     waiting.asked(address, session, event)
@@ -95,10 +107,46 @@ def test_no_session_and_no_address_fills_the_queue(queue):
     waiting = Waiting(queue)
     assert sum(ask(waiting, queue, "a", "flood") is not None for _ in range(WAITING)) == OF_A_SESSION
     assert ask(waiting, queue, "a", "another window")
-    names = [ask(waiting, queue, "a", f"invented {number}") for number in range(WAITING)]
-    assert len(queue.event_ids_to_events) == OF_AN_ADDRESS < WAITING
-    assert names[-1] is None
-    assert ask(waiting, queue, "b", "flood")
+    with ExitStack() as listening:
+        for number in range(WAITING):
+            listening.enter_context(waiting.listening(f"invented {number}"))
+        listening.enter_context(waiting.listening("flood"))
+        listening.enter_context(waiting.listening("another window"))
+        names = [ask(waiting, queue, "a", f"invented {number}") for number in range(WAITING)]
+        assert len(queue.event_ids_to_events) == OF_AN_ADDRESS < WAITING
+        assert names[-1] is None
+        assert ask(waiting, queue, "b", "flood")
+
+
+def test_sessions_that_ask_for_more_leave_places_for_those_that_have_none(queue):
+    waiting, tabs = Waiting(queue), ("one", "two", "three")
+    with ExitStack() as listening:
+        for name in tabs:
+            listening.enter_context(waiting.listening(name))
+        asked = {name: sum(bool(ask(waiting, queue, "a", name)) for _ in range(WAITING)) for name in tabs}
+        assert asked == {"one": OF_A_SESSION, "two": OF_A_SESSION, "three": 1}
+        assert ask(waiting, queue, "a", "new")
+
+
+def test_the_oldest_question_that_nobody_listens_for_makes_room(queue):
+    waiting, stands = Waiting(queue), queue.event_queue_per_concurrency_id["ask"].queue
+    events = [ask(waiting, queue, "a", f"invented {number}") for number in range(OF_AN_ADDRESS - 1)]
+    own = ask(waiting, queue, "b", "invented 0 of another address")
+    stands.pop(0)  # the first one runs
+    stands.remove(queue.event_ids_to_events.pop(events[3]))  # this one is answered
+    with waiting.listening("invented 1"), waiting.listening(events[2]):
+        new = [ask(waiting, queue, "a", f"new {number}") for number in range(3)]
+    assert all(new)
+    assert [event for event in [own, *events] if event not in queue.event_ids_to_events] == events[3:5]
+    assert "invented 4" not in queue.pending_event_ids_session.keys() | queue.pending_messages_per_session.keys()
+    assert len(stands) == len(events) + len([own, *new]) - len(events[:1] + events[3:5])
+
+
+def test_who_has_listened_listens_no_more(queue):
+    waiting = Waiting(queue)
+    with waiting.listening("tab"), waiting.listening("tab"):
+        pass
+    assert not waiting._heard
 
 
 def test_what_is_on_its_way_into_the_queue_counts_too(queue):
@@ -106,9 +154,9 @@ def test_what_is_on_its_way_into_the_queue_counts_too(queue):
     assert sum(waiting.admit("a", "flood") for _ in range(WAITING)) == OF_A_SESSION
     assert sum(waiting.admit("a", f"invented {number}") for number in range(WAITING)) == OF_AN_ADDRESS - OF_A_SESSION
     assert waiting.admit("b", "flood")
-    waiting.asked("a", "flood", None)  # it was refused
-    assert waiting.admit("a", "flood")
-    assert not waiting.admit("a", "flood")
+    waiting.asked("a", "invented 0", None)  # it was refused
+    assert waiting.admit("a", "invented 0")
+    assert not waiting.admit("a", "invented 0")
 
 
 def test_what_is_answered_and_taken_frees_its_place(queue):

@@ -76,7 +76,6 @@ def test_batches_of_lama_equal_its_own_call_with_one_picture(directly, monkeypat
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_on_a_gpu_lama_differs_by_rounding_alone(directly):
     expected = np.load(directly / "lama.npz").values()
     for (_, mask), one, own in zip(pictures(), lama_in_batches(directly), expected, strict=True):

@@ -11,7 +11,8 @@ from tests.kvqae.bases.own_folder import settings, write_entry, write_folder, wr
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.errors import BadInput
 from trivium.files.tables import read_csv, read_json
-from trivium.kvqae.bases.asking import BaseAsker
+from trivium.kvqae.bases import asking
+from trivium.kvqae.bases.asking import BaseAsker, OpenBase
 from trivium.kvqae.bases.building import BASE, LISTED, VERSION, build
 from trivium.kvqae.bases.gathering import gather
 from trivium.kvqae.bases.models import models_of
@@ -132,6 +133,33 @@ def test_what_cannot_be_asked(tmp_path):
         strange = io.BytesIO()
         Image.new("RGB", (30, 30), "white").save(strange, "PNG")
         assert not asker.ask("what?", strange.getvalue()).entries[0].sure
+
+
+def test_a_base_that_is_made_anew_while_it_is_asked_is_said(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
+    make(tmp_path, told)
+    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+        write_entry(tmp_path / "museum", "abbey", 99)  # the first of all: the numbers of the others change
+        make(tmp_path, told)
+        with pytest.raises(BadInput, match=r"base: was made anew .* start it again, when `trivium kb` has ended"):
+            asker.ask("Who lives in tower 03?", None)
+
+
+def test_a_base_that_is_made_anew_while_it_is_loaded_is_said(tmp_path, monkeypatch):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
+    make(tmp_path, told)
+    monkeypatch.setattr(asking, "Searcher", lambda *given, **options: make(tmp_path, told))  # what is loaded last
+    with BaseAsker(tmp_path / "base", no_foreign) as asker, pytest.raises(BadInput, match="was made anew"):
+        asker.ask("Who lives in tower 03?", None)
+
+
+def test_the_pictures_beside_passages_are_those_of_the_base_that_was_loaded(tmp_path):
+    told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
+    make(tmp_path, told)
+    base = OpenBase(tmp_path / "base", no_foreign)
+    write_entry(tmp_path / "museum", "abbey", 99)
+    make(tmp_path, told)
+    assert base.picture_of(3) == (tmp_path / "museum" / "tower_03.png").read_bytes()
 
 
 def test_another_model_and_another_version_are_refused(tmp_path):

@@ -251,7 +251,6 @@ def test_out_of_memory_for_a_single_text_is_an_error(model_and_pairs, monkeypatc
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_training_on_a_gpu_lowers_the_loss(model_and_pairs, tmp_path):
     model, tokenizer, texts, pairs = model_and_pairs
     losses = []

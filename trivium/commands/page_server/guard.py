@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # seconds to import
     from gradio.queueing import Queue
 
 BODY = 64 * 2**10  # bytes of a question, and of what stands around the file in an upload
-UPLOAD, JOIN, CALL = (f"/gradio_api/{name}" for name in ("upload", "queue/join", "call/ask"))
+UPLOAD, JOIN, DATA, CALL = (f"/gradio_api/{name}" for name in ("upload", "queue/join", "queue/data", "call/ask"))
 HEADERS = [(b"x-frame-options", b"DENY"), (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"same-origin")]
 
 
@@ -56,7 +56,8 @@ class Guard:
             return await self._upload(scope, receive, send_more)
         if scope["method"] == "POST":
             return await self._short(scope, receive, send_more)
-        return await self._app(scope, receive, send_more)
+        with self._waiting.listening(_listens_to(scope)):
+            return await self._app(scope, receive, send_more)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         """An upload within the quotas, of as many bytes as it says."""
@@ -145,6 +146,14 @@ class _Answer:
 
 def _refuse(status: int, reason: str, headers: dict[str, str] | None = None) -> JSONResponse:
     return JSONResponse({"detail": reason}, status, headers)
+
+
+def _listens_to(scope: Scope) -> str:
+    """The session, or the event, whose answers are asked for; empty where none are."""
+    if scope["path"] == DATA:
+        return Request(scope).query_params.get("session_hash", "")
+    place, _, event = scope["path"].rpartition("/")
+    return event if place == CALL else ""
 
 
 def _address(scope: Scope) -> str:

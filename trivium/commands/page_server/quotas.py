@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ STORED_A_CLIENT, STORED = 256 * 2**20, 2**30  # bytes of uploads
 SMALLEST = 64 * 2**10  # bytes that an upload counts for at least: files are no cheaper than that
 WAITING = 256  # questions in the queue, of all clients
 OF_A_SESSION, OF_AN_ADDRESS = WAITING // 4, WAITING * 3 // 4
+FIRST = WAITING // 4  # places of an address that are for sessions that have none
 UNHEARD = 600.0  # seconds that an answer is kept for a client that does not come for it
 
 
@@ -75,13 +78,19 @@ class Waiting:
         self._queue = queue
         self._asked: dict[str, tuple[str, str, float]] = {}  # event → address, session and time
         self._coming: Counter[tuple[str, str]] = Counter()  # questions on their way into the queue
+        self._heard: Counter[str] = Counter()  # sessions and events that somebody listens to
 
     def admit(self, address: str, session: str) -> bool:
-        """Whether a client may ask now, and is asking until `asked`; `session` is whatever name it gives itself."""
+        """Whether a client may ask now, and is asking until `asked`; `session` is whatever name it gives itself.
+
+        Every program of this machine has the same address: where its places are taken, the oldest question that nobody
+        listens for goes.
+        """
         self._tidy()
         waiting = self._coming + Counter((at, name) for at, name, _ in self._asked.values())
         of_the_address = sum(count for (at, _), count in waiting.items() if at == address)
-        if of_the_address >= OF_AN_ADDRESS or waiting[address, session] >= OF_A_SESSION:
+        most = OF_AN_ADDRESS - (FIRST if waiting[address, session] else 0)
+        if waiting[address, session] >= OF_A_SESSION or (of_the_address >= most and not self._drop_unheard(address)):
             return False
         self._coming[address, session] += 1
         return True
@@ -94,16 +103,45 @@ class Waiting:
         if event is not None:
             self._asked[event] = address, session, time.monotonic()
 
+    @contextmanager
+    def listening(self, name: str) -> Iterator[None]:
+        """A client listens for the answers to a session, or to one event."""
+        self._heard[name] += 1
+        try:
+            yield
+        finally:
+            self._heard[name] -= 1
+            if not self._heard[name]:
+                del self._heard[name]
+
+    def _drop_unheard(self, address: str) -> bool:
+        """Drop the oldest question of an address that nobody listens for, unless it runs; whether there is one."""
+        queue = self._queue
+        for event, (at, session, _) in self._asked.items():
+            if at != address or self._heard.keys() & {session or event, event}:
+                continue
+            if (found := queue.event_ids_to_events.get(event)) is not None:
+                waiting = queue.event_queue_per_concurrency_id[found.concurrency_id].queue
+                if found not in waiting:  # it runs
+                    continue
+                waiting.remove(found)
+                del queue.event_ids_to_events[event]
+            self._forget(event)
+            return True
+        return False
+
     def _tidy(self) -> None:
         queue, now = self._queue, time.monotonic()
         for event, (_, name, asked) in list(self._asked.items()):
-            session = name or event  # as gradio calls a session without a name
-            unheard = event in queue.pending_event_ids_session.get(session, ())
-            if event in queue.event_ids_to_events or (unheard and now - asked < UNHEARD):
-                continue
-            del self._asked[event]
-            if unheard:
-                queue.pending_event_ids_session[session].discard(event)
-            if not queue.pending_event_ids_session.get(session):
-                queue.pending_event_ids_session.pop(session, None)
-                queue.pending_messages_per_session.pop(session, None)
+            unheard = event in queue.pending_event_ids_session.get(name or event, ())
+            if event not in queue.event_ids_to_events and not (unheard and now - asked < UNHEARD):
+                self._forget(event)
+
+    def _forget(self, event: str) -> None:
+        """Drop an event that is not in the queue, and its answer."""
+        queue = self._queue
+        session = self._asked.pop(event)[1] or event  # as gradio calls a session without a name
+        queue.pending_event_ids_session.get(session, set()).discard(event)
+        if not queue.pending_event_ids_session.get(session):
+            queue.pending_event_ids_session.pop(session, None)
+            queue.pending_messages_per_session.pop(session, None)

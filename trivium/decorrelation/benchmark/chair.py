@@ -7,7 +7,6 @@ are left, and what people named in their captions of the picture, but for what w
 names what is gone repeats what usually stands together.
 """
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from trivium.formats.pictures import Phrase
 from trivium.harness.parameters import used_values
 from trivium.language.english.chunker import chosen_chunker
 from trivium.language.english.sentences import read_sentence
+from trivium.vision.formats import opened
 
 
 class Captions(Protocol):
@@ -83,7 +83,7 @@ def write_captions(captioner: Captions, asked: BenchmarkSet, name: str, batch: i
     for start in range(0, len(asked.painted.names), 8 * batch):
         names = asked.painted.names[start : start + 8 * batch]
         try:
-            pictures = [Image.open(io.BytesIO(images.read(each))).convert("RGB") for each in names]
+            pictures = [opened(images.read(each)).convert("RGB") for each in names]
         except OSError as error:
             raise BadInput(f"not a readable picture: {error}", file=asked.painted.folder) from None
         texts += captioner.caption(pictures, batch)

@@ -7,7 +7,6 @@
 An object of any class that has these two methods will do.
 """
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -25,6 +24,7 @@ from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.nets.device import halving_batches, length_sorted_batches
+from trivium.vision.formats import opened
 
 T = TypeVar("T")
 TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}
@@ -131,16 +131,16 @@ def _of_pictures(model: Embedder, asked: PictureSet, name: str, batch_size: int)
     shown = tqdm(images.stream(), total=len(images.names), desc=name, unit="image", mininterval=5)
     order: list[int] = []
 
-    def opened() -> Iterator[Image.Image]:
+    def pictures() -> Iterator[Image.Image]:
         for each, data in shown:
             if each in rows:
                 order.append(rows[each])
                 try:
-                    yield Image.open(io.BytesIO(data)).convert("RGB")
+                    yield opened(data).convert("RGB")
                 except OSError as error:
                     raise BadInput(f"not a readable picture: {error}", file=asked.folder, got=each) from None
 
-    found = _encoded(model.encode_images, in_groups(opened(), batch_size), batch_size, name)
+    found = _encoded(model.encode_images, in_groups(pictures(), batch_size), batch_size, name)
     vectors = np.empty_like(found)
     vectors[order] = found
     return vectors

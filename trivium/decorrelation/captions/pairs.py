@@ -1,6 +1,5 @@
 """D', the synthetic pairs: painted training pictures, captions without what is gone (decorrelation.md §2, 4)."""
 
-import io
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-from PIL import Image
 from pydantic import Field
 from tqdm import tqdm
 
@@ -22,6 +20,7 @@ from trivium.files.tables import read_batches
 from trivium.formats.pictures import Phrase, Removal
 from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
+from trivium.vision.formats import opened
 
 Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]
 
@@ -87,7 +86,7 @@ class _Painted:
 
     def texts(self, removals: Sequence[Removal]) -> list[str]:
         """One caption a removal."""
-        pictures = [Image.open(io.BytesIO(self._images.read(each.id))).convert("RGB") for each in removals]
+        pictures = [opened(self._images.read(each.id)).convert("RGB") for each in removals]
         return self._captioner.caption(pictures, self._batch)
 
 

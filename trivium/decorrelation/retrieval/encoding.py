@@ -1,6 +1,5 @@
 """Pictures and captions as unit vectors of a retrieval model."""
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -8,12 +7,12 @@ from typing import TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
 from trivium.nets.device import halving_batches, length_sorted_batches
+from trivium.vision.formats import opened
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
@@ -49,7 +48,7 @@ def scaled_pictures(model: RetrievalModel, pictures: Sequence[Named], folder: Pa
     found = []
     for name, data in pictures:
         try:
-            image = Image.open(io.BytesIO(data)).convert("RGB")
+            image = opened(data).convert("RGB")
         except OSError as error:
             raise BadInput(f"not a readable picture: {error}", file=folder, got=name) from None
         found.append(model.plain.scaled(image))

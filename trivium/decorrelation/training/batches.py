@@ -8,7 +8,6 @@ caption is a hard negative of the painted picture (what is missing is what it mu
 caption counts as a negative of the original, of which it is still true. No pair is kept out of a batch for that.
 """
 
-import io
 import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images
+from trivium.vision.formats import opened
 
 
 class Batch(NamedTuple):
@@ -133,7 +133,7 @@ class Pictures:
 
     def _decode(self, name: str, data: bytes) -> Tensor | Image.Image:
         try:
-            image = Image.open(io.BytesIO(data)).convert("RGB")
+            image = opened(data).convert("RGB")
         except OSError as error:
             raise BadInput(f"not a readable picture: {error}", field="picture", got=name) from None
         return image if self._model.augments else self._model.prepare(image, training=True)

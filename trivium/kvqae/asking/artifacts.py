@@ -3,8 +3,6 @@
 Hashes are DVC's own, kept by DVC while time, size and inode of a file stay: the second look at a file costs nothing.
 """
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -13,10 +11,10 @@ from typing import Any, Self
 import yaml
 
 from trivium.errors import BadInput
+from trivium.files.signatures import Signature, signature_of
 
 LOCK = "dvc.lock"
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `make repro` has ended"
-Signature = tuple[tuple[str, int, int, int], ...]  # name, time, size and inode of each file
 
 
 @dataclass(frozen=True)
@@ -151,17 +149,4 @@ class Artifacts:
             self._stages.add(stage)
 
     def _signature(self, path: PurePosixPath) -> Signature:
-        return tuple(_files(self._root / path))
-
-
-def _files(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Name, time, size and inode of a file, or of each in a folder; nothing of what is gone."""
-    try:
-        names = (
-            [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
-        )
-        for name in names:
-            found = name.stat()
-            yield str(name), found.st_mtime_ns, found.st_size, found.st_ino
-    except FileNotFoundError:
-        return
+        return signature_of(self._root / path)

@@ -10,18 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from PIL import Image
 
 from trivium.errors import BadInput
 from trivium.files.matrices import read_matrix
 from trivium.files.reading import LARGEST_IMAGE, read_bytes
+from trivium.files.signatures import signature_of
 from trivium.files.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
 from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, FaceFound
@@ -44,6 +43,7 @@ from trivium.vision.isolated_decoding import Decoders
 if TYPE_CHECKING:  # the library of the detector is needed where there are faces alone
     from trivium.kvqae.bases.faces import EveryFace
 
+ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
 ReaderMaker = Callable[[BaseSettings], Reader | None]
@@ -91,8 +91,8 @@ class OpenBase:
     """
 
     def __init__(self, folder: Path, foreign: Foreign) -> None:
+        self._folder, self._signature = folder, signature_of(folder)
         described, self.settings = read_base(folder)
-        self._folder = folder
         self.titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
         passages = folder / PASSAGES
         self.article_of = ArticlePassages(passages).article_of
@@ -115,7 +115,17 @@ class OpenBase:
         self._routes = {each.name: each.route for each in models}
         self._dense = {each.name: (each.load("question"), read_matrix(folder / "texts" / f"{each.name}.npy"))
                        for each in texts}  # fmt: skip
+        self._shown = read_table(folder / SHOWN)
         self._bm25 = Searcher(folder / BM25, threads=1, heap_gib=1) if self.settings.bm25_weight else None
+
+    def check(self) -> None:
+        """See whether the folder holds what was loaded; nothing is read but times, sizes and inodes.
+
+        Raises:
+            BadInput: it does not.
+        """
+        if signature_of(self._folder) != self._signature:
+            raise BadInput(ANEW, file=self._folder)
 
     def recognise(self, picture: Image.Image, face: int | None = None) -> Looked:
         """Look for a face among the entries with one, or for the whole picture among all where there is no face.
@@ -233,10 +243,6 @@ class OpenBase:
         except BadInput:
             return None
 
-    @cached_property
-    def _shown(self) -> pa.Table:
-        return read_table(self._folder / SHOWN)
-
 
 class BaseAsker:
     """Answers questions of any number of threads in turn; models and Java live in one thread of their own.
@@ -273,7 +279,7 @@ class BaseAsker:
             face: which one is meant, from 1, from left to right; None: the most probable.
 
         Raises:
-            BadInput: no question, a picture that cannot be read, or no such face.
+            BadInput: no question, a picture that cannot be read, no such face, or a base that was made anew since.
         """
         if not question.strip():
             raise BadInput("the question is empty")
@@ -289,6 +295,7 @@ class BaseAsker:
 
     def _answer(self, question: str, picture: Image.Image | None, face: int | None) -> Answer:
         base = self._base
+        base.check()
         seconds: dict[str, float] = {}
         notes: list[str] = []
         question = question.encode("utf-8", "replace").decode()[:MAX_CHARACTERS]

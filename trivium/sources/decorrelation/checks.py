@@ -5,14 +5,12 @@ stand in two splits, at captions' language, and at classes that nobody or everyb
 """
 
 import hashlib
-import io
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from PIL import Image
 from tqdm import tqdm
 
 from trivium.errors import BadInput
@@ -22,6 +20,7 @@ from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
 from trivium.language.english.english import looks_english
 from trivium.sources.decorrelation.images import BROKEN
 from trivium.vision.decoding import exif_orientation
+from trivium.vision.formats import opened
 
 RENDERED = "rendered"
 USUAL_CAPTIONS = 5
@@ -142,7 +141,7 @@ def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> No
 
 def _check_image(data: bytes, picture: Picture, folder: Path) -> None:
     try:
-        image = Image.open(io.BytesIO(data))
+        image = opened(data)
         orientation = exif_orientation(image)  # none where the EXIF block is broken
     except BROKEN as error:
         raise BadInput(f"not an image: {error}", file=folder, row=picture.name) from None

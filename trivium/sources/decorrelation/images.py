@@ -22,6 +22,7 @@ from trivium.files.reading import LARGEST_IMAGE, read_bytes
 from trivium.files.zips import open_zip, read_member
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.vision.decoding import exif_orientation, turned
+from trivium.vision.formats import opened
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
 BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it
@@ -100,7 +101,7 @@ def fit_images(
 
 def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
     """The picture's bytes, or its size where that is not the wanted one."""
-    image: Image.Image = Image.open(io.BytesIO(data))
+    image = opened(data)
     orientation = exif_orientation(image)
     to_turn = image.size != size and orientation in SIDEWAYS and image.size[::-1] == size
     if image.size != size and not to_turn:

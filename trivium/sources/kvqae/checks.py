@@ -3,7 +3,6 @@
 The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images in shards. One pass over each file.
 """
 
-import io
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from trivium.formats.kilt_articles import parse_article
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.sources.brought import require_files
+from trivium.vision.formats import opened
 
 QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
 TABLES = ("articles.jsonl", "wikidata.jsonl", *(f"viquae/{name}" for name in QUESTIONS))
@@ -168,7 +168,7 @@ def _look(folder: str, images: Images, counts: Counter[str]) -> None:
     for _, data in images.stream():
         counts[f"{folder}_images"] += 1
         try:
-            with Image.open(io.BytesIO(data)) as image:
+            with opened(data) as image:
                 counts[f"{folder}_images_tiny"] += min(image.size) < SMALLEST_SIDE
         except Image.DecompressionBombError:
             counts[f"{folder}_images_huge"] += 1

@@ -1,0 +1,25 @@
+"""Whether files still are what they were, told from their times, sizes and inodes: nothing is read."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+Signature = tuple[tuple[str, int, int, int], ...]  # name, time, size and inode of each file
+
+
+def signature_of(path: Path) -> Signature:
+    """That of a file, or of all files in a folder; it is empty where there is none."""
+    return tuple(_files(path))
+
+
+def _files(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Name, time, size and inode of a file, or of each in a folder; nothing of what is gone."""
+    try:
+        names = (
+            [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
+        )
+        for name in names:
+            found = name.stat()
+            yield str(name), found.st_mtime_ns, found.st_size, found.st_ino
+    except FileNotFoundError:
+        return
