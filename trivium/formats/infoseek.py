@@ -70,7 +70,7 @@ def _answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float] | None]
     if not isinstance(members[0].value, dict):
         return tuple(member.text(empty=False) for member in members), None
     limits = [member.value for member in members[0]["range"].items()]
-    if len(limits) != _RANGE or not set(map(type, limits)) <= {int, float} or limits[0] > limits[1]:
+    if len(limits) != _RANGE or not set(map(type, limits)) <= {int, float}:
         members[0]["range"].refuse("not a range", expected="[lowest, highest]")
-    lowest, highest = map(float, limits)
+    lowest, highest = sorted(map(float, limits))  # a tenth below and above a negative number stand the other way round
     return (f"{lowest:g} to {highest:g}",), (lowest, highest)
