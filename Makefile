@@ -17,6 +17,7 @@ PORT ?=
 N ?=
 SEED ?= 0
 G ?= five
+PER ?=
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -78,8 +79,8 @@ test: $(BIN)/.ready  ## run the tests, without the slow ones
 test-all: $(BIN)/.ready  ## run all tests, including the slow ones: kill tests over every stage, whole collections
 	@pytest -q
 
-kill: $(BIN)/.ready  ## kill a run N times, finish it and compare it with an undisturbed run; SEED=0; G=tiny for the whole graph on a tiny world
-	@python -m tests.kill --kills "$(or $(N),12)" --seed $(SEED) --project $(G)
+kill: $(BIN)/.ready  ## kill a run N times, finish it and compare it with an undisturbed run; SEED=0; PER=2 kills a round; G=tiny for the whole graph on a tiny world
+	@python -m tests.kill --kills "$(or $(N),12)" --seed $(SEED) --project $(G) $(if $(PER),--per-round $(PER))
 
 fuzz: $(BIN)/.ready  ## read N damaged files with the code for every format; goes on where it was stopped: make fuzz N=200000 SEED=0
 	@python -m tests.fuzz --cases "$(or $(N),200000)" --seed $(SEED)

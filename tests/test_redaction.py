@@ -119,6 +119,7 @@ from trivium.harness.stage import *
 class P(Parameters): pass
 
 def fail(number):
+    print("worker prints", os.environ["MLFLOW_TRACKING_URI"], flush=True)
     raise RuntimeError(f"worker {number}: " + os.environ["MLFLOW_TRACKING_URI"])
 
 def main(parameters: P, context: Context, *, how: str) -> None:
@@ -153,6 +154,7 @@ def test_a_stage_that_fails_shows_and_keeps_no_password(tmp_path, how):
     with tracking.writer_lock(tmp_path).open("a") as lock:
         assert tracking.locked(lock)
         said = ran(["toy.py", "--how", how], tmp_path, MLFLOW_TRACKING_URI=f"http://me:{PASSWORD}@{CLOSED}")
+    assert (f"worker prints http://{HIDDEN}@{CLOSED}" in said) == (how == "worker")
     assert f"RuntimeError: {'worker 1: ' if how == 'worker' else ''}http://{HIDDEN}@{CLOSED}" in said
     assert PASSWORD not in said
 

@@ -12,6 +12,8 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import numpy as np
@@ -395,14 +397,45 @@ def test_uploads_are_limited_and_stay_in_their_folder(page, face, tmp_path_facto
     assert "face found" in reply(page, "who is this?", picture)
 
 
+@contextmanager
+def listener(data):
+    """A server of one file: its address, and who has connected."""
+    connections = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def handle(self):
+            connections.append(self.client_address)
+            super().handle()
+
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", connections
+        finally:
+            server.shutdown()
+
+
 @pytest.mark.parametrize("meta", [{"meta": {"_type": "gradio.FileData"}}, {}])
 @pytest.mark.parametrize("where", ["path", "url"])
 def test_no_file_of_the_server_and_no_address_is_read(page, face, tmp_path, meta, where):
     secret = tmp_path / "secret.png"
     secret.write_bytes(face)
-    for place in (str(secret), f"file://{secret}", "http://127.0.0.1:1/secret.png"):
-        said = reply(page, "who is this?", {where: place} | meta)
-        assert "ask-passages" not in said
+    with listener(face) as (address, connections):
+        for place in (str(secret), f"file://{secret}", f"{address}/secret.png"):
+            said = reply(page, "who is this?", {where: place} | meta)
+            assert "ask-passages" not in said
+        assert connections == []
+        assert httpx.get(f"{address}/secret.png").content == face  # whoever does ask has it
+        assert len(connections) == 1
 
 
 def test_other_names_other_pages_and_the_rest_of_gradio_are_refused(page, face, tmp_path):

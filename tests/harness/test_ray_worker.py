@@ -1,8 +1,10 @@
 """What a worker does with a shard, in this process: it needs no cluster for that."""
 
+import io
 import os
 import pickle
 import shutil
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +24,9 @@ def storage(tmp_path):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch, storage):
-    """Run a function on a shard as a worker does; `out` is where the stage wants its results."""
+    """Run a function on a shard as a worker does, which prints apart; `out` is where the stage wants its results."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
     monkeypatch.setenv("TRIVIUM_SCRATCH", str(tmp_path / "scratch"))
     monkeypatch.setattr(ray_worker, "module_digest", lambda module: f"digest of {module}")
     packer = Packer(InFolder(storage), tmp_path / "out")
@@ -38,6 +42,13 @@ def result(outcome):
     kind, pickled, listed = outcome
     assert kind == DONE
     return loads(pickled, lambda place: Path(place[0], place[1])), listed
+
+
+def test_a_worker_prints_no_password(work, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", shown)
+    result(work(print, "at http://me:Sesame7opens@host"))
+    assert shown.getvalue() == "at http://[hidden]@host\n"
 
 
 def square(number):

@@ -1,4 +1,7 @@
-"""`make kill N=1000 SEED=0`: kill, finish, compare. Rounds that are done are not done again; a seed replays its round."""
+"""`make kill N=1000 SEED=0`: kill, finish, compare. Rounds that are done are not done again; a seed replays its round.
+
+A round that is in the file of progress is replayed as it was planned: with as many kills, and with a disk or without.
+"""
 
 import argparse
 import shutil
@@ -46,12 +49,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     given.per_round = given.per_round or PER_ROUND[given.project]
     given.progress = given.progress or ROOT / ".work" / "kill" / f"{given.project}.jsonl"
-    if given.project == "five" and not given.disk:
+    played = None if given.replay is None else read_progress(given.progress).get(given.replay)
+    if played:
+        given.per_round = played.per_round or given.per_round
+    if given.project == "five" and not given.disk and not (played and played.disk is False):
         with tempfile.TemporaryDirectory() as probe:
             reason = why_not(Path(probe))
         if reason is None:
             command = [*NAMESPACE, sys.executable, "-m", "tests.kill", *arguments, "--disk"]
             return subprocess.run(command, cwd=ROOT).returncode
+        if played and played.disk:
+            parser.error(f"round {given.replay} had a disk to fill, and none can be mounted here ({reason})")
         say(f"no disk is filled: none can be mounted here ({reason})")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would pass SIGINT's neglect on
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -72,12 +80,13 @@ def run(given: argparse.Namespace, base: Path) -> int:
         say(f"{len(reference.files)} files in {len(reference.cached)} cached outputs, {campaign.seconds:.0f} s a run")
         say(f"not the same in two undisturbed runs: {', '.join(sorted(reference.varying)) or 'nothing'}")
         outcomes = go_on(campaign, given) if given.replay is None else replay(campaign, given)
+        left = campaign.writers_left()
     finally:
         campaign.end()
         if disk:
             disk.unmount()
-    say(summarise(outcomes))
-    return int(any(outcome.faults for outcome in outcomes))
+    say("\n".join([summarise(outcomes), *left]))
+    return int(bool(left) or any(outcome.faults for outcome in outcomes))
 
 
 def replay(campaign: Campaign, given: argparse.Namespace) -> list[Outcome]:
@@ -97,17 +106,19 @@ def go_on(campaign: Campaign, given: argparse.Namespace) -> list[Outcome]:
             append_progress(given.progress, done[seed], commit())
             say(describe(done[seed]))
             if done[seed].faults:
-                keep(campaign, given.progress.with_suffix("") / str(seed))
+                keep(campaign, given, seed)
         outcomes.append(done[seed])
     return outcomes
 
 
-def keep(campaign: Campaign, folder: Path) -> None:
+def keep(campaign: Campaign, given: argparse.Namespace, seed: int) -> None:
     """What a round with faults has left, to be looked at."""
+    folder = given.progress.with_suffix("") / str(seed)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(campaign.project.folder, folder / "project", symlinks=True)
     shutil.copy(campaign.project.log, folder)
-    say(f"  kept in {folder}; again: python -m tests.kill --replay {folder.name}, and the same other options")
+    again = f"--project {given.project} --progress {given.progress} --replay {seed}"
+    say(f"  kept in {folder}; again: python -m tests.kill {again}")
 
 
 def commit() -> str:

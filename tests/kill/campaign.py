@@ -19,6 +19,7 @@ from tests.kill.disk import Disk
 from tests.kill.moments import wait_for_change
 from tests.kill.plan import FULL_DISK, OF_REMOTES, Kill, Plan
 from tests.kill.project import Project
+from trivium.harness.tracking_writer import LINGER
 
 GRACE = 10.0
 """Seconds after which nothing that a kill concerned may be there; what it waits for a busy processor does not count."""
@@ -39,12 +40,16 @@ class Outcome:
             moment or nobody of the kind was there; or whom it hit went on, as DVC does after a SIGINT of its own.
             `faults` lists what is wrong: what a re-run refuses, or the comparison finds, with the last kill that hit.
         seconds: wall clock.
+        per_round: kills that were planned; 0 in a row of older progress.
+        disk: whether a disk could be filled; None in a row of older progress.
     """
 
     seed: int
     way: str
     kills: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+    per_round: int = 0
+    disk: bool | None = None
 
     @property
     def faults(self) -> list[str]:
@@ -103,7 +108,7 @@ class Campaign:
     def play(self, plan: Plan) -> Outcome:
         """One round."""
         started = time.monotonic()
-        outcome = Outcome(plan.seed, plan.way)
+        outcome = Outcome(plan.seed, plan.way, per_round=len(plan.kills), disk=self.disk is not None)
         self._prepare(plan.way)
         wrong: list[str] = []
         for number, kill in enumerate(plan.kills):
@@ -231,6 +236,10 @@ class Campaign:
             ]
         return faults
 
+    def writers_left(self) -> list[str]:
+        """One fault for each of MLflow's writers that does not end by itself when nothing runs any more."""
+        return self._orphans(_wait_until_gone(lambda: processes.marked(self.project.folder), LINGER))
+
     def end(self) -> None:
         """End what is left of MLflow's writers."""
         processes.send(processes.marked(self.project.folder), signal.SIGKILL)
@@ -264,10 +273,10 @@ class _Watch:
         processes.send(self.family, signal.SIGSTOP)
 
 
-def _wait_until_gone(left: Callable[[], list[Process]]) -> list[Process]:
-    """What is still there after the time of grace."""
+def _wait_until_gone(left: Callable[[], list[Process]], more: float = 0.0) -> list[Process]:
+    """What is still there after the time of grace, and so many seconds more."""
     counted, looked, waited = 0.0, time.monotonic(), dict[Process, float]()
-    while (those := left()) and counted < GRACE:
+    while (those := left()) and counted < GRACE + more:
         time.sleep(0.05)
         before, waited = waited, {process: processes.waited(process) for process in those}
         starved = max(seconds - before.get(process, seconds) for process, seconds in waited.items())

@@ -1,6 +1,7 @@
 """Twelve kills, and the null control: what is damaged on purpose is found, so that finding nothing means something."""
 
 import argparse
+import json
 import os
 import shutil
 import sqlite3
@@ -12,13 +13,14 @@ from dataclasses import replace
 
 import pytest
 
+from tests.kill import __main__ as main
 from tests.kill import campaign as campaigns
 from tests.kill import processes
 from tests.kill.__main__ import LIMITS, go_on
 from tests.kill.campaign import HIT, Campaign, Outcome
 from tests.kill.check import CACHE, faults, that_vary
 from tests.kill.plan import Kill, Plan
-from tests.kill.processes import MARK
+from tests.kill.processes import MARK, WRITER
 from tests.kill.progress import read_progress
 from tests.kill.project import Project, make_project
 from trivium.harness.tracking_writer import EVENTS
@@ -158,6 +160,20 @@ def test_a_process_that_is_left_is_found_and_ended(campaign, monkeypatch):
     assert campaign._leftovers() == []
 
 
+def test_a_writer_that_does_not_end_by_itself_is_found_at_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaigns, "GRACE", 0.5)
+    monkeypatch.setattr(campaigns, "LINGER", 0.5)
+    here = Campaign(Project(tmp_path / "project"), tmp_path / "template", None, 1.0)
+    command = [sys.executable, "-c", "import time; time.sleep(60)", WRITER]
+    writer = subprocess.Popen(command, env={**os.environ, MARK: str(here.project.folder)})
+    while not any(map(processes.is_writer, processes.marked(here.project.folder))):
+        assert writer.poll() is None
+    assert here._leftovers() == []
+    assert here.writers_left() == [f"orphan: {' '.join(command)}"[:128]]
+    assert writer.wait() < 0
+    assert here.writers_left() == []
+
+
 def test_a_process_that_waits_for_a_processor_has_more_time(campaign, monkeypatch):
     monkeypatch.setattr(campaigns, "GRACE", 0.5)
     monkeypatch.setattr(processes, "waited", lambda process: time.monotonic())
@@ -190,6 +206,28 @@ def test_a_run_that_fails_after_a_kill_is_a_refusal(campaign, monkeypatch):
     outcome = campaign.play(Plan(0, "dvc repro", (early,)))
     assert [kill["verdict"] for kill in outcome.kills] == [HIT]
     assert "refused" in [fault.partition(":")[0] for fault in outcome.faults]
+
+
+@pytest.mark.parametrize(
+    ("row", "asked"),
+    [({"per_round": 6, "disk": False}, (6, False)), ({"per_round": 6, "disk": True}, None), ({}, (3, False))],
+)
+def test_a_round_is_replayed_as_it_was_planned(tmp_path, monkeypatch, capsys, row, asked):
+    """Here no disk can be mounted; a row of older progress says nothing."""
+    played = []
+    monkeypatch.setattr(main.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(main, "why_not", lambda folder: "no unshare")
+    monkeypatch.setattr(main, "run", lambda given, base: played.append((given.per_round, given.disk)) or 0)
+    file = tmp_path / "progress.jsonl"
+    file.write_text(json.dumps({"commit": "abc", "seed": 7, "way": "dvc repro", "kills": [], "seconds": 1.0, **row}))
+    command = ["--progress", str(file), "--per-round", "3", "--replay", "7"]
+    if asked is None:
+        with pytest.raises(SystemExit):
+            main.main(command)
+        assert "had a disk to fill, and none can be mounted here (no unshare)" in capsys.readouterr().err
+    else:
+        assert main.main(command) == 0
+        assert played == [asked]
 
 
 def test_rounds_that_are_done_are_not_done_again(campaign, tmp_path, monkeypatch):

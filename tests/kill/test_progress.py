@@ -11,7 +11,9 @@ def kill(moment, name, verdict, *faults):
 ROUNDS = [
     Outcome(1, "dvc repro", [kill("lock", "SIGKILL", HIT, "refused: 255", "lost: a", "lost: b")]),
     Outcome(2, "dvc push", [kill("push", "SIGTERM", HIT), kill("push", "SIGTERM", MISSED)]),
-    Outcome(3, "dvc repro", [kill("lock", "SIGINT", WENT_ON), kill("lock", "SIGKILL", HIT)]),
+    Outcome(
+        3, "dvc repro", [kill("lock", "SIGINT", WENT_ON), kill("lock", "SIGKILL", HIT)], 0.5, per_round=6, disk=True
+    ),
 ]
 
 

@@ -11,6 +11,8 @@ from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
+from trivium.redaction import redact_output
+
 T = TypeVar("T")
 R = TypeVar("R")
 WORKER = "TRIVIUM_WORKER"  # in the environment of workers that no process of this machine has started
@@ -57,6 +59,12 @@ class Engine(Protocol):
 def in_worker() -> bool:
     """Whether this process works for an engine, beside others that have the other cores."""
     return multiprocessing.parent_process() is not None or WORKER in os.environ
+
+
+def begin_worker() -> None:
+    """What a worker does first: it shows no password from now on, and ends with its stage."""
+    redact_output()
+    end_with_parent()
 
 
 def end_with_parent() -> None:
@@ -110,7 +118,7 @@ class LocalEngine:
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=start, initializer=end_with_parent) as pool:
+        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker) as pool:
             waiting = []
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))

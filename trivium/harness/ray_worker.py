@@ -33,6 +33,7 @@ from trivium.harness.parcels import (
     fetch,
     loads,
 )
+from trivium.redaction import redact_output
 
 DONE, FAILED, OTHER_CODE = "done", "failed", "other code"
 Outcome = tuple[str, bytes, Listed]  # one of these; a pickle, or a digest; what was written
@@ -48,6 +49,7 @@ def run_shard(module: str, digest: str, function: Parcel, shard: Parcel, storage
         storage: folder that bytes travel through; None: Ray's objects, and the message itself.
         node: name of this worker's machine, unique in its cluster.
     """
+    redact_output()
     own = module_digest(module)
     if own != digest:
         return OTHER_CODE, own.encode(), []

@@ -50,6 +50,19 @@ def test_a_kill_before_the_new_file_is_there_leaves_the_old_one(tmp_path):
     assert list(tmp_path.iterdir()) == [file], "the next writer clears away"
 
 
+def test_what_another_one_is_writing_stays(tmp_path):
+    file = tmp_path / "a.yaml"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        beside = tmp_path / f".a.yaml.{other.pid}.partial"
+        beside.write_text("b: 1\n")
+        write(file, "a: 1\n")
+        assert beside.exists()
+        os.utime(beside, (1e9, 1e9))  # long before that process came: its number was another one's then
+        write(file, "a: 2\n")
+        assert list(tmp_path.iterdir()) == [file]
+        other.communicate()
+
+
 def test_what_cannot_be_printed_leaves_the_old_file(tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text("a: 1\n")

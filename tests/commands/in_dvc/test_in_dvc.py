@@ -40,6 +40,9 @@ READ = {
     "diskcache.core:Cache._transact": "95001fdfc2ad",
     "dvc_data.hashfile.db.local:LocalHashFileDB.check": "7ac40064373e",
     "dvc_data.hashfile.db:HashFileDB.check": "8e517cc36615",
+    "dvc_data.index.checkout:apply": "e8e9b3af6488",
+    "dvc_data.index.checkout:_create_files": "b974c9b5e591",
+    "dvc_data.index.index:ObjectStorage": "5e362e73132b",
     "dvc.repo:Repo.data_index": "311445f75221",
     "dvc.repo:Repo.drop_data_index": "f3ba05495bf1",
     "dulwich.file:_GitFile.abort": "134f8a355415",
@@ -81,7 +84,7 @@ def test_the_installed_package_is_this_one():
 def test_it_waits_for_dvc_and_is_all_there_after():
     code = (
         "import sys; assert 'trivium_in_dvc' in sys.modules; assert not any(n.startswith('dvc') for n in sys.modules);"
-        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc.repo.experiments.queue.workspace, dvc.repo.experiments.executor.base, dulwich.file;"
+        "import dvc.cli, dvc.commands.metrics, dvc.repo, dvc.stage.run, dvc.rwlock, dvc_data.hashfile.db.local, dvc_data.index.checkout, dvc.repo.experiments.queue.workspace, dvc.repo.experiments.executor.base, dulwich.file;"
         "watch = next(f for f in sys.meta_path if type(f).__name__ == 'Watch'); assert watch.waiting == {}, watch.waiting"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

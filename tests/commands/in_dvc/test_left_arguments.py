@@ -25,11 +25,13 @@ def project(tmp_path, monkeypatch):
 
 
 def test_the_next_experiment_runs_and_the_index_is_clean(project):
-    run("dvc", "exp", "run", "--name", "mine", "-S", "a=2", folder=project)
+    said = run("dvc", "exp", "run", "--name", "mine", "-S", "a=2", folder=project)
+    assert said.count("a killed experiment left") == 1
     assert (project / "out").read_text() == "2\n"
     assert run("git", "diff", "--cached", "--name-only", folder=project) == ""
     (made,) = (each for each in run("git", "for-each-ref", "refs/exps", folder=project).split() if "mine" in each)
     assert "repro.dat" not in run("git", "ls-tree", "-r", "--name-only", made, folder=project)
+    assert "a killed experiment left" not in run("dvc", "exp", "run", "-S", "a=3", folder=project)
 
 
 def test_dvc_alone_refuses_it(project):

@@ -48,10 +48,24 @@ def test_damage_is_seen_and_the_stage_runs_again(linked, name):
     assert ((linked / "file").read_text(), (linked / "folder/x").read_text()) == ("right too\n", "right\n")
 
 
+def test_damage_does_not_come_back_when_its_link_is_gone(linked):
+    write_in_place("file")
+    Path("file").unlink()
+    assert damaged(linked)[0].stat().st_nlink == 1
+    run("dvc", "checkout", folder=linked, fails=True)
+    assert not Path("file").exists()
+    assert damaged(linked) == []
+    run("dvc", "repro", folder=linked)
+    assert Path("file").read_text() == "right too\n"
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["linked", "no longer linked"])
 @pytest.mark.parametrize("name", ["file", "folder/x"])
-def test_damage_is_not_pushed(linked, name, tmp_path):
+def test_damage_is_not_pushed(linked, name, there, tmp_path):
     run("dvc", "remote", "add", "-d", "there", str(tmp_path / "remote"), folder=linked)
     write_in_place(name)
+    if not there:
+        Path(name).unlink()
     assert "Missing cache files" in run("dvc", "push", folder=linked)
     pushed = [path for path in (tmp_path / "remote").rglob("*") if path.is_file()]
     assert not any(b"WRONG" in path.read_bytes() for path in pushed)

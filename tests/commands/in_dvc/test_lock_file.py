@@ -121,6 +121,34 @@ def test_dvc_itself_heals_and_says_so(built):
     assert "validation failed" in run(*UNTOUCHED, "status", folder=built, fails=True), "what users met"
 
 
+@pytest.mark.parametrize("reader", [("params", "diff"), ("metrics", "show"), ("dag",), ("stage", "list")])
+def test_who_does_not_hold_dvcs_lock_reads_what_was_healed_and_writes_nothing(built, reader):
+    lock, kept = built / "dvc.lock", built / ".dvc" / "tmp" / KEPT
+    whole = lock.read_text()
+    lock.write_text(whole[: len(whole) // 2])
+    assert "stages came back" in run(*DVC, *reader, folder=built)
+    assert (lock.read_text(), kept.read_text()) == (whole[: len(whole) // 2], whole)
+    newer = whole.replace("other: 1.0", "other: 2.0")
+    lock.write_text(newer)  # a lane is about to write the copy
+    assert "came back" not in run(*DVC, *reader, folder=built)
+    assert (lock.read_text(), kept.read_text()) == (newer, whole)
+
+
+def test_a_conflict_is_left_to_dvc_wherever_it_stands(built):
+    lock, kept = built / "dvc.lock", built / ".dvc" / "tmp" / KEPT
+    whole = lock.read_text()
+    head, *blocks = _STAGE.split(whole)
+    last = blocks[1].splitlines(keepends=True)
+    conflict = ["<<<<<<< HEAD\n", last[1], "=======\n", "    cmd: another\n", ">>>>>>> other\n"]
+    text = "".join([head, blocks[0], last[0], *conflict])
+    lock.write_text(text)
+    assert heal(lock, kept) is None
+    assert (lock.read_text(), kept.read_text()) == (text, whole)
+    said = run(*DVC, "status", folder=built, fails=True)
+    assert "merge conflict" in said
+    assert lock.read_text() == text
+
+
 def test_a_lock_that_somebody_changed_is_left_alone(built):
     lock, kept = built / "dvc.lock", built / ".dvc" / "tmp" / KEPT
     whole = lock.read_text()

@@ -44,6 +44,7 @@ def project(tmp_path, monkeypatch):
 def test_the_next_experiment_is_the_one_that_was_asked_for(project, options):
     said = run("dvc", "exp", "run", *options, "--name", "mine", "-S", "a=2", folder=project)
     assert said.count("Running stage 'a'") == 1
+    assert "1 other experiments lie in 'refs/exps/stash', as killed runs leave them: they are not run" in said
     expected = ("0", "a: 0") if options else ("2", "a: 2")
     assert ((project / "out").read_text().strip(), (project / "params.yaml").read_text().strip()) == expected
     run("dvc", "exp", "apply", "mine", folder=project)

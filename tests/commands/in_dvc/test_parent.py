@@ -5,11 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.kill.processes import words
+from tests.kill.project import MAKE
 from tests.tiny_project import start
 from trivium.commands.in_dvc.parent import ENDS_WITH
 
@@ -55,14 +58,47 @@ def test_what_it_starts_itself_is_not_bound():
     assert done.stdout == "None\n"
 
 
-def test_a_stage_ends_with_its_dvc(tmp_path, monkeypatch):
+@pytest.fixture
+def running(tmp_path, monkeypatch):
+    """Start a command in a project, and wait until its only stage sleeps; the command, and all that it has started."""
     graph = f"stages:\n  a:\n    cmd: {sys.executable} sleep.py up\n    outs: [up]\n"
-    folder = start(tmp_path / "project", {"dvc.yaml": graph, "sleep.py": SLEEPER, ".gitignore": ""}, monkeypatch)
-    dvc = subprocess.Popen(["dvc", "repro"], cwd=folder, stdout=subprocess.DEVNULL)
-    wait_for(Path("up").exists)
-    family = psutil.Process(dvc.pid).children(recursive=True)
-    assert family
-    dvc.kill()
-    dvc.wait()
-    _, alive = psutil.wait_procs(family, 5)
-    assert alive == []
+    files = {"dvc.yaml": graph, "params.yaml": "world: {}\n", "sleep.py": SLEEPER, ".gitignore": ""}
+    folder = start(tmp_path / "project", files, monkeypatch)
+    monkeypatch.delenv(ENDS_WITH, raising=False)
+    started = []
+
+    def begin(*command):
+        top = psutil.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        started.append(top)
+        wait_for(lambda: Path("up").exists() or top.poll() is not None, 60)
+        assert top.poll() is None
+        started.extend(top.children(recursive=True))
+        assert any("sleep.py" in words(process) for process in started)
+        return top, started[1:]
+
+    yield begin
+    for process in started:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def killed(process, family):
+    """Who of the family is there ten seconds after the process was killed."""
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs([each for each in family if each != process], 10)
+    return alive
+
+
+def test_a_stage_ends_with_its_dvc(running):
+    assert killed(*running("dvc", "repro")) == []
+
+
+def test_all_ends_with_make(running):
+    assert killed(*running(*MAKE)) == []
+
+
+def test_all_ends_with_what_starts_the_lanes(running):
+    make, family = running(*MAKE)
+    (lanes,) = (each for each in family if words(each)[1:4] == ["-m", "trivium", "lanes"])
+    assert killed(lanes, [make, *family]) == []

@@ -22,8 +22,12 @@ def test_a_stage_runs_again_whatever_a_kill_left(tmp_path, monkeypatch, left):
         (entry.parent / ".0a1b2c3d.tmp").write_text(left)
     (folder / "dvc.lock").unlink()
     (folder / "out").unlink()
-    assert "Running stage 'a'" in run("dvc", "repro", folder=folder)
+    said = run("dvc", "repro", folder=folder)
+    assert "Running stage 'a'" in said
+    assert "was broken off by a kill" in said
     assert (folder / "out").read_text() == "right\n"
     assert entry.is_file()
     (folder / "dvc.lock").unlink()
-    assert "Stage 'a' is cached" in run("dvc", "repro", folder=folder)
+    said = run("dvc", "repro", folder=folder)
+    assert "Stage 'a' is cached" in said
+    assert "broken off" not in said

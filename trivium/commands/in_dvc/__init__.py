@@ -25,6 +25,7 @@ REPLACED = {
     "dvc.stage.run": "parent",
     "dvc_data.hashfile.cache": "full_disk",
     "dvc_data.hashfile.db.local": "linked_cache",
+    "dvc_data.index.checkout": "linked_checkout",
     "dulwich.file": "git_lock",
 }
 INSTALLED_AS = "trivium_in_dvc"

@@ -33,11 +33,13 @@ def install(common: Any) -> None:
 def write(path: Path, text: str) -> None:
     """Put the text at the path in one step; it is on the disk before it bears the name.
 
-    What an earlier writer left when it was killed is removed: whoever writes these files holds DVC's lock.
+    What an earlier writer left when it was killed is removed.
     """
     path = path.resolve()
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        left.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, ValueError):  # it is gone by now; its name is none of ours
+            if not runs(int(left.suffixes[-2][1:]), left.stat().st_mtime):
+                left.unlink()
     beside = path.parent / f".{path.name}.{os.getpid()}.partial"
     try:
         with beside.open("w", encoding="utf-8") as file:
@@ -49,3 +51,21 @@ def write(path: Path, text: str) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def runs(pid: int, written: float) -> bool:
+    """Whether the process runs that has written something, and not another one that has its number by now.
+
+    A killed one keeps its number until somebody asks how it ended, which in a container without an init nobody does.
+
+    Args:
+        pid: its number.
+        written: when it wrote, in seconds since 1970.
+    """
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return bool(process.create_time() <= written and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

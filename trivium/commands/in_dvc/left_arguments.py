@@ -18,6 +18,7 @@ def install(queue: Any) -> None:
 
     def stash_without_it(self: Any, *arguments: Any, **options: Any) -> Any:
         if self.scm.is_tracked(self.args_file):
+            queue.logger.warning("a killed experiment left '%s' in Git's index: it is taken out", self.args_file)
             self.scm.gitpython.reset(paths=[self.args_file])  # to what was committed: nothing
         return stash(self, *arguments, **options)
 

@@ -3,7 +3,8 @@
 DVC parses and prints the whole file after every stage: with this graph two and a half seconds. Here the lines of other
 stages stay as they are; the file comes out the same, byte for byte. A copy of the last whole file is kept in
 `.dvc/tmp`. A `dvc.lock` that another program left empty, or cut off after some stages, is restored from it. An entry
-of `dvc.lock` says what came out of which inputs once, so that it stays true whatever has changed since.
+of `dvc.lock` says what came out of which inputs once, so that it stays true whatever has changed since. Both files are
+written by who holds DVC's lock; a command without it, as `dvc metrics show`, restores what it reads in memory.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from .atomic_files import write
 HEAD = "schema: '2.0'\nstages:\n"
 KEPT = "kept.dvc.lock"
 _STAGE = re.compile(r"^(?=  \S)", re.MULTILINE)
+_CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
 _OTHER_KEY = re.compile(r"^(?!schema:|stages:)\S", re.MULTILINE)
 
 
@@ -31,10 +33,18 @@ def install(dvcfile: Any) -> None:
     load, dump_all = lockfile._load, lockfile.dump_stages
 
     def load_healed(self: Any, **options: Any) -> Any:
-        if is_projects(self):
-            problem = heal(Path(self.path), Path(self.repo.tmp_dir) / KEPT)
-            if problem:
+        if not is_projects(self):
+            return load(self, **options)
+        file, kept = Path(self.path), Path(self.repo.tmp_dir) / KEPT
+        if self.repo.lock.is_locked:
+            if problem := heal(file, kept):
                 dvcfile.logger.warning(problem)
+        elif found := restored(file, kept):
+            from dvc.utils.serialize import parse_yaml
+
+            whole, problem = found
+            dvcfile.logger.warning(problem)
+            return self.validate(parse_yaml(whole, self.path), self.relpath), whole
         return load(self, **options)
 
     def dump_stages(self: Any, stages: Iterable[Any], **options: Any) -> None:
@@ -72,28 +82,40 @@ def with_stages(text: str, stages: Iterable[Any], **options: Any) -> str:
 
 
 def heal(file: Path, kept: Path) -> str | None:
-    """Restore what is missing at the end of a lock file that was cut off; what was done, in a sentence.
+    """Restore a lock file that was cut off, and say so in a sentence; keep a copy of another.
+
+    Whoever calls this holds DVC's lock.
+    """
+    if found := restored(file, kept):
+        whole, problem = found
+        write(file, whole)
+        return problem
+    text = _read(file)
+    if text.startswith(HEAD) and text != _read(kept) and not _CONFLICT.search(text):
+        write(kept, text)
+    return None
+
+
+def restored(file: Path, kept: Path) -> tuple[str, str] | None:
+    """The whole text of a lock file that was cut off, with what was missing at its end, and a sentence about that.
 
     A file is cut off when it is empty, or when it ends within the kept copy's list of stages, in the same order, and
-    is no version that Git knows. Stages that `dvc.yaml` no longer names stay away.
+    is no version that Git knows, and no conflict that somebody has to resolve. Stages that `dvc.yaml` no longer names
+    stay away.
     """
     if not file.exists():
         return None
     raw = file.read_bytes()
     text = raw.decode("utf-8", "replace")
-    saved = kept.read_text(encoding="utf-8") if kept.exists() else ""
-    lost = _lost(text, saved, file.with_name("dvc.yaml"))
+    lost = _lost(text, _read(kept), _read(file.with_name("dvc.yaml")))
     there = [block for name, block in _blocks(text).items() if name not in lost]
     whole = HEAD + "".join([*there, *lost.values()])
-    if not lost or whole == text or (raw and _known_to_git(file, raw)):
-        if text != saved and text.startswith(HEAD):
-            write(kept, text)
+    if not lost or whole == text or _CONFLICT.search(text) or (raw and _known_to_git(file, raw)):
         return None
-    write(file, whole)
-    return f"'{file.name}' was cut off: {len(lost)} of {len(lost) + len(there)} stages came back from '{kept}'"
+    return whole, f"'{file.name}' was cut off: {len(lost)} of {len(lost) + len(there)} stages came back from '{kept}'"
 
 
-def _lost(text: str, saved: str, dvc_yaml: Path) -> dict[str, str]:
+def _lost(text: str, saved: str, graph: str) -> dict[str, str]:
     """The kept entries that the text lacks at its end; its last entry is among them if it may be cut off."""
     blocks, kept = list(_blocks(text).items()), list(_blocks(saved).items())
     count = len(blocks)
@@ -104,13 +126,16 @@ def _lost(text: str, saved: str, dvc_yaml: Path) -> dict[str, str]:
         last, whole = blocks[-1], kept[count - 1]
         if not whole[0].startswith(last[0].rstrip("\n")) or (count == len(kept) and not _cut(last[1], whole[1])):
             return {}
-    graph = dvc_yaml.read_text(encoding="utf-8") if dvc_yaml.exists() else ""
     rest = dict(kept[max(count - 1, 0) :])
     return {name: block for name, block in rest.items() if f"  {name.strip().rstrip(':').split('@')[0]}:" in graph}
 
 
 def _cut(block: str, whole: str) -> bool:
     return block != whole and whole.startswith(block)
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
 
 def _blocks(text: str) -> dict[str, str]:

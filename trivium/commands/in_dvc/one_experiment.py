@@ -20,6 +20,10 @@ def install(workspace: Any) -> None:
             entry, executor = self.get()
         except workspace.ExpQueueEmptyError:
             return {}
+        if left := len(self.stash.stash_revs.keys() - {entry.stash_rev}):
+            workspace.logger.warning(
+                "%d other experiments lie in '%s', as killed runs leave them: they are not run", left, self.ref
+            )
         return self._reproduce_entry(entry, executor, **options)
 
     workspace.WorkspaceQueue.reproduce = reproduce

@@ -20,6 +20,9 @@ def install(cache: Any) -> None:
     load = cache.StageCache._load_cache
 
     def load_entry(self: Any, key: str, value: str | None) -> Any:
-        return load(self, key, value) if ENTRY.fullmatch(value or "") else None
+        if ENTRY.fullmatch(value or ""):
+            return load(self, key, value)
+        cache.logger.warning("'%s' was broken off by a kill: it is no entry", self._get_cache_path(key, value or ""))
+        return None
 
     cache.StageCache._load_cache = load_entry

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .atomic_files import write
+from .atomic_files import runs, write
 
 
 def install(rwlock: Any) -> None:
@@ -47,24 +47,9 @@ def read(rwlock: Any, file: Path) -> dict[str, Any]:
         pass
     except (ValueError, rwlock.Invalid):
         rwlock.logger.warning("'%s' was broken off by a kill: it starts again, empty", file)
-    write = {path: info for path, info in entries["write"].items() if runs(rwlock, info["pid"], written)}
-    read = {
-        path: [info for info in infos if runs(rwlock, info["pid"], written)] for path, infos in entries["read"].items()
-    }
+    write = {path: info for path, info in entries["write"].items() if runs(info["pid"], written)}
+    read = {path: [info for info in infos if runs(info["pid"], written)] for path, infos in entries["read"].items()}
     return {
         "write": defaultdict(dict, write),
         "read": defaultdict(list, {path: infos for path, infos in read.items() if infos}),
     }
-
-
-def runs(rwlock: Any, pid: int, written: float) -> bool:
-    """Whether the process runs, and ran when the list was written (seconds since 1970).
-
-    A killed one keeps its number until somebody asks how it ended, which in a container without an init nobody does.
-    """
-    psutil = rwlock.psutil
-    try:
-        process = psutil.Process(pid)
-        return bool(process.create_time() <= written and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
