@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 STAGES = [".".join(file.with_suffix("").parts) for file in sorted(Path("stages").rglob("[!_]*.py"))]
-HEAVY = (
-    "torch",
-    "transformers",
-    "pandas",
-    "scipy.stats",
-    "thinc",
-    "matplotlib",
-    "mlflow",
-)  # thinc is spaCy's, and imports torch
+# thinc is spaCy's, and imports torch.
+HEAVY = ("torch", "transformers", "pandas", "scipy.stats", "scipy.optimize", "thinc", "matplotlib", "mlflow")
 NETWORKS = {
     "stages.complexity.annotate": "runs the frame parser",
     "stages.complexity.answer": "runs readers",
