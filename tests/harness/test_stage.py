@@ -301,14 +301,6 @@ def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, ho
     assert not (folder / "metrics.json").exists()
 
 
-def test_the_harness_is_light():
-    code = "import sys, trivium.files.tables, trivium.harness.stage; print(*(m for m in ('torch', 'transformers', 'mlflow') if m in sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True
-    )
-    assert done.stdout.strip() == ""
-
-
 class NoParameters(Parameters):
     pass
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats.contingency import chi2_contingency, crosstab
 
 
 def cramers_v(first: Sequence[object], second: Sequence[object]) -> float | None:
@@ -48,6 +47,8 @@ def cramers_v_corrected(first: Sequence[object], second: Sequence[object]) -> fl
 
 def _table(first: Sequence[object], second: Sequence[object]) -> NDArray[np.int64]:
     """Counts of every pair of kinds."""
+    from scipy.stats.contingency import crosstab  # its import takes half a second
+
     if len(first) != len(second) or not len(first):
         raise ValueError(f"expected two sequences of one length, got {len(first)} and {len(second)}")
     table: NDArray[np.int64] = crosstab(*([str(value) for value in kinds] for kinds in (first, second))).count
@@ -56,4 +57,6 @@ def _table(first: Sequence[object], second: Sequence[object]) -> NDArray[np.int6
 
 def _phi_squared(table: NDArray[np.int64]) -> float:
     """χ² of a table over its sum."""
+    from scipy.stats.contingency import chi2_contingency
+
     return float(chi2_contingency(table, correction=False).statistic / table.sum())

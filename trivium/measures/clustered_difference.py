@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t
+from scipy.special import stdtr, stdtrit
 
 from trivium.measures.effects import NO, YES, checked, side_means
 
@@ -29,12 +29,12 @@ class ClusteredDifference:
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.abs(self.delta) / self.standard_error
         value = np.where((self.delta == 0) & (self.standard_error == 0), 0.0, value)
-        p: NDArray[np.float64] = 2 * t.sf(value, self.clusters - 1)
+        p: NDArray[np.float64] = 2 * stdtr(self.clusters - 1, -value)
         return p
 
     def interval(self, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Low and high, `δ ∓ t · standard error`."""
-        half = t.ppf((1 + confidence) / 2, self.clusters - 1) * self.standard_error
+        half = stdtrit(self.clusters - 1, (1 + confidence) / 2) * self.standard_error
         return self.delta - half, self.delta + half
 
     def smallest(self, risk: float, power: float) -> NDArray[np.float64]:
@@ -43,7 +43,7 @@ class ClusteredDifference:
         `(t_{1 - risk/2} + t_{power}) · standard error`, quantiles of t with (clusters - 1) degrees of freedom.
         """
         freedom = self.clusters - 1
-        value: NDArray[np.float64] = (t.ppf(1 - risk / 2, freedom) + t.ppf(power, freedom)) * self.standard_error
+        value: NDArray[np.float64] = (stdtrit(freedom, 1 - risk / 2) + stdtrit(freedom, power)) * self.standard_error
         return value
 
 

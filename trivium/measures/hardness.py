@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kendalltau, rankdata
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,8 @@ def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
     Raises:
         ValueError: not finite, or no examples.
     """
+    from scipy.stats import kendalltau, rankdata  # its import takes half a second
+
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] == 0 or not np.isfinite(scores).all():
         raise ValueError(f"scores should be a matrix of finite numbers with columns, got shape {scores.shape}")

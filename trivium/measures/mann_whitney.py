@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import mannwhitneyu
 
 
 def mann_whitney(scores: ArrayLike, yes: ArrayLike) -> NDArray[np.float64]:
@@ -22,6 +21,8 @@ def mann_whitney(scores: ArrayLike, yes: ArrayLike) -> NDArray[np.float64]:
     Raises:
         ValueError: a set is empty, shapes do not fit, or a score is not finite.
     """
+    from scipy.stats import mannwhitneyu  # its import takes half a second
+
     scores, yes = np.asarray(scores, dtype=np.float64), np.asarray(yes, dtype=bool)
     if scores.ndim != 2 or yes.shape != scores.shape[1:] or not np.isfinite(scores).all():
         raise ValueError(f"expected a matrix of finite numbers and its columns, got {scores.shape} and {yes.shape}")

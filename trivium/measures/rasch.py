@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp
 
 _NODES = 61  # of Gauss and Hermite's quadrature
@@ -47,6 +46,8 @@ def rasch(correct: ArrayLike) -> Rasch:
     Raises:
         ValueError: not a matrix with models and questions.
     """
+    from scipy.optimize import minimize  # its import takes a fifth of a second
+
     correct = np.asarray(correct, dtype=bool)
     if correct.ndim != 2 or 0 in correct.shape:
         raise ValueError(f"expected models × questions, got shape {correct.shape}")

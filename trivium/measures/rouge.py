@@ -6,18 +6,19 @@ With a the reference of m words, b the prediction of n, LCS(a, b) the length of 
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from rouge_score import rouge_scorer, tokenizers
+from rouge_score.tokenize import tokenize
 
 from trivium.measures.french import words
 
 Setting = Literal["unicode", "paper"]
 
 
-class UnicodeTokenizer(tokenizers.Tokenizer):
+class UnicodeTokenizer:
     """Gives the package the words of `french.words`."""
 
     def tokenize(self, text: str) -> list[str]:
@@ -25,11 +26,11 @@ class UnicodeTokenizer(tokenizers.Tokenizer):
         return words(text)
 
 
-_PAPER = tokenizers.DefaultTokenizer(use_stemmer=False)
-_SCORERS = {
-    "paper": rouge_scorer.RougeScorer(["rougeL"]),
-    "unicode": rouge_scorer.RougeScorer(["rougeL"], tokenizer=UnicodeTokenizer()),
-}
+@cache
+def _scorer(setting: Setting) -> Any:
+    from rouge_score.rouge_scorer import RougeScorer  # it imports nltk, which takes seconds
+
+    return RougeScorer(["rougeL"], tokenizer=UnicodeTokenizer() if setting == "unicode" else None)
 
 
 def rouge_l(
@@ -47,7 +48,7 @@ def rouge_l(
     Raises:
         ValueError: different lengths.
     """
-    scorer = _SCORERS[setting]
+    scorer = _scorer(setting)
     pairs = list(zip(references, predictions, strict=True))
     # Many questions share reference and answer (a shuffle repeats them further): each pair is scored once.
     values = {pair: scorer.score(*pair)["rougeL"].fmeasure for pair in set(pairs)}
@@ -56,4 +57,4 @@ def rouge_l(
 
 def mangled(text: str) -> bool:
     """Whether the paper's tokenizer loses or splits a word of the text."""
-    return _PAPER.tokenize(text) != words(text)
+    return tokenize(text, None) != words(text)

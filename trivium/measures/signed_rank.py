@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 _EXACT = 25  # most differences whose distribution is counted out, as SciPy and R do for few
 
@@ -24,6 +23,8 @@ def signed_rank(differences: ArrayLike) -> NDArray[np.float64]:
     Raises:
         ValueError: not two-dimensional or not finite.
     """
+    from scipy.stats import rankdata  # its import takes half a second
+
     differences = np.asarray(differences, dtype=np.float64)
     if differences.ndim != 2 or not np.isfinite(differences).all():
         raise ValueError(f"differences should be a matrix of finite numbers, got shape {differences.shape}")

@@ -2,16 +2,16 @@
 
 import io
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from markupsafe import Markup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-mpl.use("svg")
+if TYPE_CHECKING:  # half a second to import, and only who draws needs it
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 _INK = "#010203"  # a colour nothing else uses, replaced by currentColor
 _ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "fontsize": "small"}
 _SHADES = ("#3a86b7", "#e07a3f", "#4f9d69", "#9b6fb5")
@@ -37,7 +37,7 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def _svg(figure: Figure, title: str) -> str:
+def _svg(figure: "Figure", title: str) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
     svg = re.sub(r'<g id="[^"]*"', "<g", text.getvalue().replace(_INK, "currentColor"))  # a page has many figures
@@ -45,9 +45,16 @@ def _svg(figure: Figure, title: str) -> str:
     return svg[svg.index("<svg") :].replace("<svg", named, 1)  # no XML prologue inside HTML
 
 
-def _axes(width: float, height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(width, height))
-    return figure, figure.add_subplot()
+@contextmanager
+def _axes(width: float, height: float) -> Iterator[tuple["Figure", "Axes"]]:
+    """An empty figure of so many inches, and the page's style while it is drawn."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.use("svg")
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height))
+        yield figure, figure.add_subplot()
 
 
 def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, ylabel: str) -> str:
@@ -58,8 +65,7 @@ def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, yl
         title: for screen readers.
         ylabel: of the axis.
     """
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(6.4, 3.4)
+    with _axes(6.4, 3.4) as (figure, axes):
         entries = list(next(iter(groups.values())))
         width = 0.8 / len(entries)
         for place, entry in enumerate(entries):
@@ -87,8 +93,9 @@ def curves(
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, xlabel: str, ylabel: str
 ) -> str:
     """Lines over counts with a marker at each point, `{legend entry: (x, y)}`."""
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(6.4, 3.2)
+    from matplotlib.ticker import MaxNLocator
+
+    with _axes(6.4, 3.2) as (figure, axes):
         for shade, (entry, (x, y)) in zip(_SHADES, lines.items(), strict=False):
             axes.plot(x, y, marker="o", markersize=4, color=shade, label=entry)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -107,8 +114,7 @@ def profile(points: Sequence[tuple[str, float, tuple[float, float] | None]], *, 
         title: for screen readers.
         xlabel: of the axis.
     """
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(4.2, 0.7 + _ROW * len(points))
+    with _axes(4.2, 0.7 + _ROW * len(points)) as (figure, axes):
         values = [value for _, value, _ in points]
         for row, (_, _, interval) in enumerate(points):
             if interval is not None:
@@ -137,8 +143,7 @@ def forest(
         title: for screen readers.
         xlabel: of the axis.
     """
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(4.2, 0.9 + 0.32 * len(rows))
+    with _axes(4.2, 0.9 + 0.32 * len(rows)) as (figure, axes):
         axes.axvline(0, color=_INK, linewidth=0.8)
         for place, (entry, estimates) in enumerate(series.items()):
             shift = 0.26 * (place - (len(series) - 1) / 2)
@@ -169,8 +174,7 @@ def trends(
         title: for screen readers.
         ylabel: of the axis.
     """
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(6.4, 3.6)
+    with _axes(6.4, 3.6) as (figure, axes):
         for place, (entry, values) in enumerate(lines.items()):
             shade, marker = _MORE_SHADES[place % len(_MORE_SHADES)], _MARKERS[place % len(_MARKERS)]
             known = [float("nan") if value is None else value for value in values]
@@ -197,8 +201,7 @@ def sweep(
         title: for screen readers.
         xlabel, ylabel: of the axes.
     """
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(6.4, 3.4)
+    with _axes(6.4, 3.4) as (figure, axes):
         for place, (entry, found) in enumerate(lines.items()):
             shade, marker = _SHADES[place], _MARKERS[place]
             for x, values, interval in found:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from trivium.complexity.judging.files import read_judgements
 from trivium.complexity.judging.judgements import agreement, correct_answers
@@ -80,5 +80,5 @@ def kappa(
     if min(table.sum(axis=0).min(), table.sum(axis=1).min()) == 0:
         return Kappa(answers, agreed, None, None, None)
     found = cohens_kappa(table)
-    half = float(norm.ppf((1 + confidence) / 2) * found.std_kappa)
+    half = float(ndtri((1 + confidence) / 2) * found.std_kappa)
     return Kappa(answers, agreed, float(found.kappa), float(found.kappa) - half, float(found.kappa) + half)

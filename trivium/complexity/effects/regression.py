@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from trivium.measures.effects import NEITHER, NO, YES
 
@@ -121,12 +121,12 @@ def _regression(
 
     estimate = coefficient[:, : len(told)]
     by_text = error(texts, clusters)
-    reach = student.ppf((1 + confidence) / 2, clusters - 1) * by_text
+    reach = stdtrit(clusters - 1, (1 + confidence) / 2) * by_text
     with np.errstate(divide="ignore", invalid="ignore"):  # equal scores: 0 / 0
         found[0][:, told], found[1][:, told], found[2][:, told] = estimate, estimate - reach, estimate + reach
-        found[3][:, told] = 2 * student.sf(np.abs(estimate / by_text), clusters - 1)
+        found[3][:, told] = 2 * stdtr(clusters - 1, -np.abs(estimate / by_text))
         if (number := int(frames.max()) + 1) > 1:
-            found[4][:, told] = 2 * student.sf(np.abs(estimate / error(frames, number)), number - 1)
+            found[4][:, told] = 2 * stdtr(number - 1, -np.abs(estimate / error(frames, number)))
     return found
 
 

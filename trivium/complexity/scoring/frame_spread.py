@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kruskal
 
 FRAME_COLUMNS = ("model", "frame", "questions", "rouge_l", "rouge_l_paper")
 PERMUTATIONS = 2000
@@ -52,6 +51,8 @@ def spread(values: NDArray[np.float64], frames: Sequence[str], texts: Sequence[s
         return metrics
     metrics["frame_sd"] = float(means.std(ddof=1))
     if np.ptp(values) > 0:
+        from scipy.stats import kruskal  # its import takes half a second
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # frames of one question are small samples, as scipy would say
             result = kruskal(*(values[labels == frame] for frame in names))

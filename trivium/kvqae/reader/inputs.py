@@ -1,24 +1,19 @@
-"""What the reader sees: questions paired with passages, tokens, answer positions (kvqae.md §5)."""
+"""What the reader is given: questions and the texts of their passages, relevant or not (kvqae.md §5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from tqdm import tqdm
-from transformers import BertTokenizer
 
 from trivium.formats.questions import Question
 from trivium.formats.trec import read_run_over
-from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts, read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
 from trivium.measures.runs import PADDING, Run
-from trivium.nets.reader import answer_pieces
 
 
 @dataclass(frozen=True)
@@ -29,22 +24,6 @@ class Example:
     matcher: AnswerMatcher
     relevant: NDArray[np.int64]
     irrelevant: NDArray[np.int64]
-
-
-class Pairs(NamedTuple):
-    """Tokenised (question, passage) pairs; tensors are (pairs, tokens), padded at the end.
-
-    Attributes:
-        input_ids, attention_mask, token_type_ids: BERT's input.
-        pieces: where answers may lie, see `answer_pieces`.
-        offsets: (pairs, tokens, 2) characters of each token in `title [SEP] text` (in the question for its tokens).
-    """
-
-    input_ids: Tensor
-    attention_mask: Tensor
-    token_type_ids: Tensor
-    pieces: Tensor
-    offsets: NDArray[np.int64]
 
 
 def retrieved(path: Path, questions: Sequence[Question], depth: int) -> Run:
@@ -126,63 +105,3 @@ def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.ra
     positives = rng.permutation(example.relevant)[:relevant]
     negatives = rng.permutation(example.irrelevant)[:irrelevant]
     return np.concatenate([positives, negatives])
-
-
-def tokenize(
-    tokenizer: BertTokenizer, questions: Sequence[str], passages: Sequence[tuple[str, str]], max_tokens: int
-) -> Pairs:
-    """Encode `question [SEP] title [SEP] text`, cut to `max_tokens`: the passage first, as it is the longer one."""
-    encoded = tokenizer(
-        list(questions),
-        [SEPARATOR.join(passage) for passage in passages],
-        truncation="longest_first",
-        max_length=max_tokens,
-        padding=True,
-        return_token_type_ids=True,
-        return_offsets_mapping=True,
-        return_tensors="pt",
-    )
-    input_ids, token_type_ids = encoded["input_ids"], encoded["token_type_ids"]
-    return Pairs(
-        input_ids=input_ids,
-        attention_mask=encoded["attention_mask"],
-        token_type_ids=token_type_ids,
-        pieces=answer_pieces(input_ids, token_type_ids, tokenizer.sep_token_id),
-        offsets=encoded["offset_mapping"].numpy(),
-    )
-
-
-def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[tuple[int, int]]:
-    """Answers in `title [SEP] text` as (start, end) characters; none lies across the separator."""
-    title, text = passage
-    shift = len(title) + len(SEPARATOR)
-    return matcher.positions(title) + [(start + shift, end + shift) for start, end in matcher.positions(text)]
-
-
-def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], most: int) -> tuple[Tensor, Tensor, int]:
-    """Start and end targets, (pairs, most): tokens that hold the first and last character of each answer, else −1.
-
-    Args:
-        pairs: as tokenised.
-        answers: of each pair, characters of its answers; at most the first `most` that are not cut off count.
-        most: answer positions a passage.
-
-    Returns:
-        Targets for start and end, [CLS] alone in a pair without answer; and how many pairs lost all theirs to the cut.
-    """
-    starts, ends = torch.full((2, len(pairs.input_ids), most), -1).unbind()
-    cut = 0
-    for row, spans in enumerate(answers):
-        tokens = np.flatnonzero(pairs.pieces[row].numpy())
-        first, last = pairs.offsets[row, tokens].T
-        found = 0
-        for start, end in spans:
-            # The first token that ends after the answer's start; the first that ends at or after the answer's end.
-            begin, finish = np.searchsorted(last, start, side="right"), np.searchsorted(last, end, side="left")
-            if found < most and finish < len(tokens) and first[begin] < end:
-                starts[row, found], ends[row, found] = int(tokens[begin]), int(tokens[finish])
-                found += 1
-        if not found:
-            starts[row, 0] = ends[row, 0] = 0
-            cut += bool(spans)
-    return starts, ends, cut

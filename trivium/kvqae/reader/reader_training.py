@@ -15,14 +15,8 @@ from trivium.formats.questions import read_questions
 from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
-from trivium.kvqae.reader.inputs import (
-    answer_characters,
-    answer_targets,
-    retrieved,
-    split_by_relevance,
-    texts_of,
-    tokenize,
-)
+from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pairs import answer_characters, answer_targets, tokenize
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader
 from trivium.kvqae.reader.validation import Validation
 from trivium.nets.device import autocast, pick_device

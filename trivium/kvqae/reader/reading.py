@@ -11,7 +11,7 @@ from tqdm import tqdm
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
-from trivium.kvqae.reader.inputs import Pairs, tokenize
+from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.nets.device import autocast
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.reader import best_spans

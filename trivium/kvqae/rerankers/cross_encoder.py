@@ -14,7 +14,7 @@ from trivium.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.harness.engine import Engine
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.inputs import Pairs, tokenize
+from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.cross_encoder import relevance_scores

@@ -14,7 +14,8 @@ from trivium.formats.questions import read_questions
 from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
-from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of, tokenize
+from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pairs import tokenize
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.cross_encoder_validation import Validation
 from trivium.nets.cross_encoder import one_relevant_loss, relevance_scores

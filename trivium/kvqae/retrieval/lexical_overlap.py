@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import snowballstemmer
-from spacy.lang.en.stop_words import STOP_WORDS
 
 from trivium.errors import BadInput
+from trivium.language.reading.language import stop_words
 
 Lemmatize = Callable[[str], frozenset[str]]
 
@@ -20,13 +20,14 @@ Lemmatize = Callable[[str], frozenset[str]]
 LEMMATIZERS = {"lemmatizer", "trainable_lemmatizer"}  # spaCy's components
 
 
+_STOP_WORDS = stop_words("en")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
 def content_stems(text: str) -> frozenset[str]:
     """Distinct stems (Snowball English) of the content words; stop words and punctuation are out."""
     words = re.findall(r"[^\W_]+", text.lower())
-    return frozenset(_STEMMER.stemWords([word for word in words if word not in STOP_WORDS and len(word) > 1]))
+    return frozenset(_STEMMER.stemWords([word for word in words if word not in _STOP_WORDS and len(word) > 1]))
 
 
 def spacy_lemmas(model: str) -> Lemmatize:
