@@ -6,7 +6,8 @@ model answers as the reference, beside it, or anything; files are in the forms i
 Raced are exact match, F1 and ROUGE-L of all answers to the small set. The popular way is the functions of SQuAD's
 script and Google's `rouge_score`, answer by answer. An expert cuts each distinct text into words once, and scores each
 distinct answer to a question once. What else the command does, the effects, is raced in `bench.effects` and
-`bench.clustered_difference`.
+`bench.clustered_difference`. The limit, to read every answer once, is far away whoever scores them: words are found and
+compared one by one, at which neither bandwidth nor products of matrices count.
 """
 
 import json

@@ -25,6 +25,7 @@ from trivium.files.tables import write_json
 FOLDER = Path("metrics/bench")
 TRIALS = 5
 GOAL = 1.05  # times the expert's time
+STARTED = time.perf_counter()
 
 
 @dataclass(frozen=True)
@@ -161,10 +162,13 @@ def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any
 
 
 def write(name: str, values: dict[str, Any]) -> None:
-    """Print the figures and write them, with the machine's, to `metrics/bench/{name}.json`; races as a table, too."""
+    """Print the figures and write them to `metrics/bench/{name}.json`; races as a table, too.
+
+    With them go what they were measured on, and the seconds since the bench began.
+    """
     if table := race_table({name: values}):
         print(table)
-    figures = {**values, "machine": machine()}
+    figures = {**values, "bench_seconds": time.perf_counter() - STARTED, "machine": machine()}
     print(json.dumps(figures, indent=1, ensure_ascii=False))
     write_json(FOLDER / f"{name}.json", figures)
 

@@ -2,8 +2,9 @@
 
 Our way is the stage's: workers with lama-cleaner, pictures and masks through their pipes, the composite, a PNG. They
 run already, one a core; threads stand in for the stage's processes. The popular way is a plain loop over `cv2.inpaint`;
-an expert has threads do the same, as OpenCV and Pillow leave Python meanwhile. The bytes must be the same. On a GPU
-also LaMa: its network as published (Suvorov et al. 2022, 51 million parameters), with random weights.
+an expert has threads do the same, as OpenCV and Pillow leave Python meanwhile. The bytes must be the same. The limit,
+to read and write every pixel once, is far away for all: holes close pixel by pixel, and a PNG is packed byte by byte.
+On a GPU also LaMa: its network as published (Suvorov et al. 2022, 51 million parameters), with random weights.
 """
 
 import math

@@ -31,6 +31,7 @@ SEARCH_WHY = (
 )
 JUDGING_WHY = "the classes of a sentence are checked, and several k are given at once"
 LIMIT_SECONDS, LIMIT_MIB = 90, 4096
+CLOSE = {"scores": 1e-6, "values": 1e-12}  # products of unit vectors in float32; ODmAP
 
 Flags = NDArray[np.bool_]
 
@@ -97,6 +98,19 @@ def by_faiss(gallery: NDArray[np.float32], questions: NDArray[np.float32]) -> ND
     return faiss.knn(questions, gallery, K, metric=faiss.METRIC_INNER_PRODUCT)[1]
 
 
+def misplaced(
+    ours: NDArray[np.int64], theirs: NDArray[np.int64], gallery: NDArray[np.float32], questions: NDArray[np.float32]
+) -> int:
+    """Places where two ranked lists have different captions, all with scores that agree in float32.
+
+    Raises:
+        AssertionError: a score is another.
+    """
+    scores = [np.einsum("qkw,qw->qk", gallery[ranked], questions, dtype=np.float64) for ranked in (ours, theirs)]
+    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=CLOSE["scores"])
+    return int((ours != theirs).sum())
+
+
 def by_loops(path: Path, queries: int) -> None:
     """What the loops' memory is measured on."""
     gallery = np.asarray(read_matrix(path), dtype=np.float32)
@@ -122,9 +136,10 @@ def main() -> None:
         gallery = read_matrix(path)
         in_memory, asked = np.asarray(gallery, dtype=np.float32), questions[:RACED]
         _, ranked = top_captions(asked, gallery, K)
-        misplaced = {
-            "misplaced_by_the_loop": int((ranked[:LOOPED] != search_loop(in_memory, asked[:LOOPED])).sum()),
-            "misplaced_by_faiss": int((ranked != by_faiss(in_memory, asked)).sum()),
+        by_the_loop = np.array(search_loop(in_memory, asked[:LOOPED]))
+        places = {
+            "misplaced_by_the_loop": misplaced(ranked[:LOOPED], by_the_loop, in_memory, asked[:LOOPED]),
+            "misplaced_by_faiss": misplaced(ranked, by_faiss(in_memory, asked), in_memory, asked),
         }
         search = harness.race(
             lambda: top_captions(asked, gallery, K),
@@ -138,7 +153,8 @@ def main() -> None:
     lists = np.resize(ranked, (QUERIES, K))
     as_lists, sets = lists.tolist(), [[set(np.flatnonzero(row).tolist()) for row in each] for each in flags]
     values = odmap(lists, *flags, [K])[K]
-    difference = max(np.abs(values - other).max() for other in (judging_loop(as_lists, *sets), judged(lists, *flags)))
+    differences = [values - other for other in (judging_loop(as_lists, *sets), judged(lists, *flags))]
+    np.testing.assert_allclose(differences, 0, atol=CLOSE["values"])
     judging = harness.race(
         lambda: odmap(lists, *flags, [K]),
         harness.Peer("a loop", lambda: judging_loop(as_lists, *sets)),
@@ -161,8 +177,8 @@ def main() -> None:
                 f"search, {len(asked)} pictures, {CAPTIONS} captions": search,
                 f"judging, {QUERIES} lists of {K}": judging,
             },
-            **misplaced,
-            "largest_difference_of_values": float(difference),
+            **places,
+            "largest_difference_of_values": float(np.abs(differences).max()),
             "versions": harness.versions("faiss-gpu", "numpy"),
         },
     )

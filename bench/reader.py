@@ -136,6 +136,8 @@ def main() -> None:
         others, their_numbers = peer()
         np.testing.assert_allclose(their_numbers, numbers, rtol=0, atol=CLOSE[own.device.type])
         differ += sum(one != other for one, other in zip(answers, others, strict=True))
+    if differ and own.device.type == "cpu":  # in bf16 spans may be as good as each other
+        raise AssertionError(f"{differ} answers are others")
     weights = sum(each.nbytes for each in own.bert.encoder.parameters())
     race = harness.race(
         ours,

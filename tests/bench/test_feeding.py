@@ -24,7 +24,7 @@ def test_both_peers_give_our_batches(figures, clock):
     assert found["pictures_a_second_of_the_cores_alone"] == 8 / 2
     assert found["pictures_a_second_decoded_inline"] == 8 / 8
     assert found["times_faster_than_inline"] == 8 / race["seconds"]
-    assert 0 <= found["waited_share"] <= 1
+    assert 0.05 < found["waited_share"] < 1  # processes start and end, and only the start is waited for
 
 
 def test_threads_go_on_behind_what_was_asked_for_at_first():

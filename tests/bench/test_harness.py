@@ -73,9 +73,11 @@ def test_the_machine_is_measured_once():
 
 def test_figures_are_printed_and_written(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
+    monkeypatch.setattr(harness, "STARTED", time.perf_counter() - 100)
     harness.write("speed", {"seconds": 1.5, "versions": harness.versions("numpy")})
     written = json.loads((tmp_path / "speed.json").read_text())
     assert written == json.loads(capsys.readouterr().out)
     assert written["seconds"] == 1.5
+    assert written["bench_seconds"] == pytest.approx(100, abs=5)
     assert written["versions"] == {"numpy": np.__version__}
     assert written["machine"]["cores"] >= 1

@@ -22,7 +22,7 @@ def test_a_part_runs_on_a_little(name, tmp_path):
     found = rehearsal.trial(part, tmp_path)
     assert found["processor_seconds"] > 0.1
     assert 0.01 < found["private_gib"] < 4
-    assert part.size >= 60_000
+    assert part.size >= 1000 * LITTLE[name]
 
 
 def test_an_unknown_part_is_named_with_the_choices():

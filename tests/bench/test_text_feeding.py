@@ -15,7 +15,9 @@ def test_what_is_written(figures, clock) -> None:
     assert found["texts_a_second_of_the_cores_alone"] == 300
     assert found["share_of_the_cores_rate"] == 0.8
     assert found["times_faster_than_inline"] == 2
+    assert found["waited_for_tokens_share"] > 0.05  # processes start
     assert found["waited_for_tokens_share"] + found["waited_for_the_gpu_share"] <= 1
+    assert 0 < found["busy_share"] < 0.5
 
 
 def test_batches_follow_each_other_on_the_pretended_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,12 +107,19 @@ def train(
 
 
 def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
-    """Replace gradients by their mean over the processes; returns the mean loss."""
+    """Replace gradients by their mean over the processes, which meet once; returns the mean loss."""
     if here.count == 1:
         return loss
+    gradients = []
     for weights in trained:
-        weights.grad = here.mean(torch.zeros_like(weights) if weights.grad is None else weights.grad)
-    return float(here.mean(torch.tensor(loss, device=here.device)))
+        if weights.grad is None:
+            weights.grad = torch.zeros_like(weights)
+        gradients.append(weights.grad)
+    row = torch.cat([*(each.flatten() for each in gradients), torch.tensor([loss], device=here.device)])
+    *means, mean_loss = here.mean(row).split([*(each.numel() for each in gradients), 1])
+    for gradient, mean in zip(gradients, means, strict=True):
+        gradient.copy_(mean.view_as(gradient))  # in place: the optimiser wants the weights' own layout in memory
+    return float(mean_loss)
 
 
 def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together: int) -> float:

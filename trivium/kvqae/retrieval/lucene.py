@@ -51,6 +51,14 @@ def _java(heap_gib: int) -> Any:
     return autoclass
 
 
+def hits_writer(autoclass: Any) -> Any:
+    """Jackson's mapper, which writes ids and scores of many hits in one call: each field read from Python is a call."""
+    mapper = autoclass("com.fasterxml.jackson.databind.ObjectMapper")()
+    stored = autoclass("java.lang.Class").forName("org.apache.lucene.document.Document")
+    mapper.configOverride(stored).setIsIgnoredType(autoclass("java.lang.Boolean")("true"))
+    return mapper
+
+
 def build_index(
     folder: Path, documents: Iterable[tuple[int, str]], *, analyzer: Analyzer, threads: int, heap_gib: int
 ) -> int:
@@ -119,6 +127,7 @@ class Searcher:
             from pyserini.analysis import get_lucene_analyzer
 
             self._searcher.set_analyzer(get_lucene_analyzer(stemming=False, stopwords=False))
+        self._writer = hits_writer(self._autoclass)
 
     def search(self, queries: Sequence[tuple[str, str]], *, k1: float, b: float, depth: int, name: str = "") -> Run:
         """The best documents of each query by BM25 as Lucene computes it; ties: lower document id first.
@@ -141,8 +150,7 @@ class Searcher:
                 texts.add(text)
                 rows.add(str(row))
             found = self._searcher.batch_search(texts, rows, depth, self._threads)
-            for entry in found.entrySet().toArray():
-                row, hits = int(entry.getKey()), entry.getValue()
-                documents[row, : len(hits)] = [int(hit.docid) for hit in hits]
-                scores[row, : len(hits)] = [hit.score for hit in hits]
+            for row, hits in json.loads(self._writer.writeValueAsString(found)).items():
+                documents[int(row), : len(hits)] = [int(hit["docid"]) for hit in hits]
+                scores[int(row), : len(hits)] = np.array([hit["score"] for hit in hits], np.float32)  # as Java has them
         return Run.from_scores(tuple(query for query, _ in queries), documents, scores, depth=depth, name=name)
