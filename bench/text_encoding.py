@@ -22,7 +22,7 @@ from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, toke
 from trivium.nets.bert import mean_vectors
 from trivium.nets.device import pick_device
 
-TEXTS, LONGEST, TOKENS, BATCH = 128, 90, 128, 32
+TEXTS, LONGEST, TOKENS, BATCH = 512, 90, 128, 32
 CLOSE = 1e-5
 WHY = "batches of texts of similar length are padded to the longest, and what is padded is computed and thrown away"
 

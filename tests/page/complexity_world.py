@@ -18,6 +18,9 @@ from trivium.formats.conllu import Sentence, Token, write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.predictions import write_predictions
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 
 FRAMES = {  # frame: its triggers, verbs and nouns
     "Attack": (["attaque", "assaille"], ["assaut"]),
@@ -235,7 +238,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     metrics |= {"answer_camembert_0": ANSWERED, "answer_t5_0": ANSWERED | {"contexts_cut": 7.0, "not_ended": 5.0}}
     metrics["score"] = score.main(
         table1.ScoreParameters(**PARAMETERS["score"]),
-        None,
+        Context(tracker=Tracker(), work=folder, engine=LocalEngine(1)),
         **asked,
         predictions=folder / "predictions",
         prompted=folder / "prompted",

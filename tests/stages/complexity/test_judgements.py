@@ -13,6 +13,9 @@ from trivium.complexity.judging.judgements import JudgementsParameters
 from trivium.complexity.scoring import table1
 from trivium.errors import BadInput
 from trivium.files.tables import read_json, read_table
+from trivium.harness.engine import LocalEngine
+from trivium.harness.stage import Context
+from trivium.harness.tracking import Tracker
 
 SMALL = ["L’armée belge", "Ypres", "", "Brême", "Férié", "rien", "Un évêque", "la cité"]
 LARGE = ["L’armée", "Ypres", "La flotte", "Brême", "Férié", "tout", "Un évêque", ""]
@@ -42,7 +45,7 @@ def rescore(folder):
     names = ("predictions", "prompted", "brought")
     score.main(
         parameters,
-        None,
+        Context(tracker=Tracker(), work=folder, engine=LocalEngine(1)),
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
         **{name: folder / name for name in names},
