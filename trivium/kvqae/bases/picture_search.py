@@ -65,6 +65,9 @@ class PictureSearch:
 
     Attributes:
         matrix: the vectors; memory-mapped where there are codes.
+
+    Raises:
+        BadInput: a file is missing or damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -73,7 +76,10 @@ class PictureSearch:
         self._map: mmap.mmap | None = getattr(matrix, "_mmap", None)
         self._first: int = getattr(matrix, "offset", 0) % mmap.ALLOCATIONGRANULARITY  # where the map's first row is
         if (folder / CODES).is_file():
-            self._index = faiss.read_index(str(folder / CODES))
+            try:
+                self._index = faiss.read_index(str(folder / CODES))
+            except RuntimeError:
+                raise BadInput("not an index of faiss, or damaged", file=folder / CODES) from None
             inverted = faiss.extract_index_ivf(self._index)
             inverted.parallel_mode = 1  # threads share the lists of one question
             inverted.nprobe = max(1, round(PROBED * inverted.nlist))
