@@ -221,6 +221,8 @@ def train_part(job, log):
         patch.setattr(torch.distributed, "all_reduce", lambda *given: reduced.append(given) or reduce(*given))
         metrics = run(model, job.world, job.work, log)
     assert len(reduced) == (metrics["steps"] if place().count > 1 else 0)  # all gradients and the loss at once
+    if place().count > 1:
+        print("http://me:Sesame7opens@host")
     if place().first:
         model.save(job.work / "trained")
         metrics["kept"] = len(kept(job.work).points()["loss"])  # before the stage's own process need know of it
@@ -234,12 +236,15 @@ def refuse_second(job, log):
     return {}
 
 
-def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path):
+def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path, capfd):
     (tmp_path / "two").mkdir()
     (tmp_path / "one").mkdir()
     curves, alone = kept(tmp_path / "two"), kept(tmp_path / "one")
     events = io.StringIO()
     metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), Curve(Tracker(events, curves)), 2)
+    printed = capfd.readouterr().out
+    assert "@host" in printed
+    assert "Sesame7opens" not in printed
     expected = run_in_processes(train_part, Job(world, tmp_path / "one"), Curve(Tracker(curves=alone)), 1)
     assert expected["kept"] == expected["steps"]
     assert metrics == pytest.approx(expected, rel=1e-5)

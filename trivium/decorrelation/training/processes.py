@@ -16,6 +16,7 @@ from trivium.errors import BadInput
 from trivium.harness.curves import Curves
 from trivium.harness.tasks import Curve, Metrics
 from trivium.nets.device import pick_device
+from trivium.redaction import redact_output
 
 Job = TypeVar("Job")
 Log = Callable[..., None]
@@ -119,6 +120,7 @@ def _member(
     port: int,
     messages: Any,
 ) -> None:
+    redact_output()
     variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_PORT": port}
     from accelerate import PartialState
 
