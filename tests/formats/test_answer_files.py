@@ -90,6 +90,7 @@ def test_one_filter_of_the_harness_counts_and_the_others_are_named(tmp_path):
         ("[]", "no answers"),
         ('"a"', "not an object"),
         ("{", "not JSON"),
+        ('{"id": "q1", "prediction": "a"}\n3', r"m\.json:2: not a JSON object; got 3"),
     ],
 )
 def test_other_files_are_refused_in_short(tmp_path, content, message):

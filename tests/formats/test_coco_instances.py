@@ -192,6 +192,15 @@ def test_errors_name_file_record_and_field(read, change, message):
         read(change)
 
 
+def test_a_side_of_a_picture_has_at_most_a_million_pixels(read):
+    def wide(pixels):
+        return lambda tree: tree["images"][2].update(width=pixels)
+
+    assert read(wide(10**6)).sizes[3] == (10**6, HEIGHT)
+    with pytest.raises(BadInput, match=r"no size; got \(1000001, 48\); expected pixels, 1 to 1000000"):
+        read(wide(10**6 + 1))
+
+
 def test_captions_instead_of_instances_are_refused(read):
     with pytest.raises(BadInput, match="field 'categories': missing or not a list; expected COCO's instances"):
         read(lambda tree: tree.pop("categories"))

@@ -84,6 +84,7 @@ def test_two_equal_words_are_told_apart(path: Path):
     text = "le le"
     path.write_text("# newdoc id = t\n1\tle\tle\tDET\t_\t_\t2\tdet\t_\t_\n2\tle\tle\tNOUN\t_\t_\t0\troot\t_\t_\n")
     assert [token.span for token in read_conllu(path, {"t": text})["t"][0].tokens] == [Span(0, 2), Span(3, 5)]
+    assert find_token(text, 2, "le", "3:5") == Span(3, 5)
 
 
 def test_texts_without_syntax_have_no_entry(path: Path):
@@ -144,6 +145,15 @@ def test_find_token_agrees_with_plain_search(cursor: int):
     word = text[cursor:].split()[0]
     assert find_token(text, cursor, word) == Span(text.index(word), text.index(word) + len(word))
     assert unify(find_token(text, cursor, word).of(text)) == word
+
+
+@pytest.mark.parametrize(
+    ("cursor", "stated"),
+    [(0, "3:5"), (3, "0:2"), (0, "0:1")],  # passes a word over, goes back, is another word
+)
+def test_a_stated_place_must_be_that_of_the_next_token(cursor: int, stated: str):
+    with pytest.raises(ValueError, match=f"'le' does not stand at TokenRange {stated}"):
+        find_token("le le", cursor, "le", stated)
 
 
 def test_an_empty_column_is_refused(path: Path):

@@ -156,6 +156,12 @@ def test_answer_beside_its_element_is_counted(texts: Path, tmp_path: Path):
     assert (read.beside_element, read.examples[0].answer_text) == (1, "bataille")
 
 
+def test_answer_of_another_element_is_refused(texts: Path, tmp_path: Path):
+    record = question_records()[0] | {"answer": at("Les armées d'Orvel", text="Les armées d'Orvel")}
+    with pytest.raises(BadInput, match=r"q\.jsonl:1: field 'chain': the answer is not of its element.*expected 29:40"):
+        read_examples(lines(tmp_path / "q.jsonl", record), texts)
+
+
 BAD_TEXTS = [
     ("frames.0.lexical_unit", ..., r"frames\[0\]': frame without trigger"),
     ("frames.0.lexical_unit", None, r"frames\[0\]': frame without trigger"),
@@ -166,6 +172,7 @@ BAD_TEXTS = [
     ("frames.0.lexical_unit.end", 19, r"frames\[0\]\.lexical_unit': empty span"),
     ("frames.1.elements.2.core", "Core", r"frames\[1\]\.elements\[2\]\.core': unknown; got 'Core'.*choices: core"),
     ("frames.1.elements.2.end", 400, r"elements\[2\]': span is not in the text; got \(71, 400\)"),
+    ("frames.1.elements.2.end", 5, r"elements\[2\]': span is not in the text; got \(71, 5\)"),
     ("frames.1.elements.2.start", -1, "span is not in the text"),
     ("frames.1.elements.2.start", 78, "empty span"),
     ("frames.1.elements.2.start", "71", r"elements\[2\]\.start': not a whole number; got '71'"),
@@ -178,6 +185,7 @@ BAD_TEXTS = [
     ("chains", ..., "field 'chains': missing"),
     ("text", " ", "field 'text': empty"),
     ("id", 4, "field 'id': not a text; got 4"),
+    ("id", " ", "field 'id': empty"),
 ]
 
 

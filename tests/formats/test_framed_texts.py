@@ -15,6 +15,8 @@ def test_spans_overlap_only_where_they_share_a_character():
     assert Span(2, 5).overlaps(Span(4, 9))
     assert Span(4, 9).overlaps(Span(2, 5))
     assert not Span(2, 5).overlaps(Span(5, 9))
+    assert not Span(2, 5).overlaps(Span(7, 9))
+    assert not Span(7, 9).overlaps(Span(2, 5))
     assert Span(2, 9).contains(Span(2, 9))
     assert Span(2, 9).contains(Span(3, 4))
     assert not Span(3, 4).contains(Span(2, 9))

@@ -38,7 +38,7 @@ def table(rows=ROWS) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-GOOD = table() + table([("Fin", "fin", "N", "frame=1#End")])
+GOOD = table() + table([("Fin", "fin", "N", "frame=1#End"), ("!", "!", "PONCT", "_")])
 
 
 def write(folder: Path, text: str, name: str = "sequoia.conll") -> Path:
@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_sentence_is_a_text_with_its_frames(folder: Path, tmp_path: Path):
     texts, counts = read_framenet_conll(write(folder, GOOD), {("FR_Reason", "Cause"): "peripheral"})
-    assert [(text.id, text.text) for text in texts] == [("essai-1", TEXT), ("sequoia-2", "Fin")]
+    assert [(text.id, text.text) for text in texts] == [("essai-1", TEXT), ("sequoia-2", "Fin !")]
 
     def told(frame):
         parts = (frame.lexical_unit.span, *frame.lexical_unit.more)
@@ -87,6 +87,19 @@ def test_a_sentence_is_a_text_with_its_frames(folder: Path, tmp_path: Path):
     }
     write_texts(tmp_path / "texts.jsonl", texts)
     assert read_texts(tmp_path / "texts.jsonl") == texts
+
+
+def test_a_trigger_of_several_tokens_alone_has_the_lemma_and_tag_of_the_whole(folder: Path):
+    first, second = ("en", "en", "P", "mwelemma=en_bas|mwehead=ADV|frame=1#Place"), ("bas", "bas", "A", "frame=1#Place")
+    texts, _ = read_framenet_conll(write(folder, table([first, second]) + table([first])))
+    assert [text.frames[0].lexical_unit.name for text in texts] == ["en bas.adverb", "en.preposition"]
+
+
+def test_neighbouring_tokens_of_a_trigger_are_one_part(folder: Path):
+    words = {"mit": "frame=1#Stop", "vite": "_", "fin": "frame=1#Stop", "à": "frame=1#Stop"}
+    (text,), _ = read_framenet_conll(write(folder, table([(word, word, "X", told) for word, told in words.items()])))
+    unit = text.frames[0].lexical_unit
+    assert [part.of("mit vite fin à") for part in (unit.span, *unit.more)] == ["mit", "fin à"]
 
 
 @pytest.mark.parametrize(

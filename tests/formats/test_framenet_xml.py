@@ -147,9 +147,16 @@ def test_element_in_parts_keeps_every_stretch(folder: Path):
 def test_frames_without_trigger_or_elements_looked_for_are_counted(folder: Path):
     sets = annotation("Losing", "perdre.v", "", label(FIRST, "L'armée", "Owner"))
     sets += annotation("Losing", "perdre.v", label(FIRST, "perdit", "Target"), "", status="UNANN")
+    sets += annotation("Losing", "perdre.v", "", "")
     (text,), counts = read_framenet(write(folder, document((FIRST, 1, sets))))
     assert text.frames == ()
-    assert (counts["frames_without_trigger"], counts["frames_not_annotated"]) == (1, 1)
+    assert (counts["frames_without_trigger"], counts["frames_not_annotated"]) == (2, 1)
+
+
+def test_a_set_of_a_lexical_unit_without_labels_counts_unless_it_is_not_annotated(folder: Path):
+    (text,), counts = read_framenet(write(folder, unit_file("perdre.v", "Losing", ("10", FIRST, ""))))
+    assert text.frames == ()
+    assert (counts["frames_without_trigger"], counts["frames_not_annotated"]) == (1, 0)
 
 
 def test_overlapping_elements_and_trigger_parts_are_kept(folder: Path):
@@ -167,6 +174,14 @@ def test_overlapping_elements_and_trigger_parts_are_kept(folder: Path):
         ("Owner", "L'armée"),
     ]
     assert (counts["elements_overlapping"], counts["elements_given_twice"]) == (2, 1)
+
+
+def test_parts_of_a_trigger_that_overlap_are_joined_wherever_they_stand(folder: Path):
+    targets = "".join(label(FIRST, part, "Target") for part in ("armée", "dit la", "la bataille"))
+    sets = annotation("Losing", "perdre.v", targets, "")
+    (text,), _ = read_framenet(write(folder, document((FIRST, 1, sets))))
+    unit = text.frames[0].lexical_unit
+    assert [part.of(FIRST) for part in (unit.span, *unit.more)] == ["armée", "dit la bataille"]
 
 
 def unit_file(unit: str, frame: str, *sentences: tuple[str, str, str]) -> str:
@@ -259,11 +274,12 @@ def lines_to(text: str, part: str) -> int:
         (
             label(FIRST, "L'armée", "Owner"),
             '<label start="0" end="27" name="Owner"/>',
-            r"'FE': label 'Owner' is not in",
+            r"'FE': label 'Owner' is not in its sentence; got \(0, 27\); expected start <= end <= 26",
         ),
         (label(FIRST, "L'armée", "Owner"), '<label start="5" end="3" name="Owner"/>', r"'FE': label 'Owner' is not in"),
         (label(FIRST, "L'armée", "Owner"), '<label start="a" end="3" name="Owner"/>', "'start': not a whole number"),
         (label(FIRST, "L'armée", "Owner"), '<label start="0" name="Owner"/>', "field 'end': missing attribute"),
+        (label(FIRST, "L'armée", "Owner"), '<label name="Owner"/>', "field 'start': missing attribute"),
         ("perdre.v", "perdre", "field 'luName': no known part of speech; got 'perdre'.*choices: v, vpp, n"),
         ("perdre.v", "perdre.verbe", "field 'luName': no known part of speech"),
         ('luName="perdre.v"', "", "field 'luName': missing attribute"),

@@ -70,6 +70,13 @@ def test_our_own_objects_are_taken_as_they_are() -> None:
     assert isinstance(fuse([run, run]), Run)
 
 
+def test_a_run_has_the_name_that_it_is_given_else_its_own_else_that_of_its_place() -> None:
+    ours, nameless = (Run.from_dict({"q": {3: 1.0}}, name=name) for name in ("ours", ""))
+    for other in (nameless, {"q": {"3": 1.0}}):
+        assert [run.name for run in take(None, [ours, other]).runs] == ["ours", "run 2"]
+        assert [run.name for run in take(None, {"mine": ours, "other": other}).runs] == ["mine", "other"]
+
+
 names = st.text("ab12", min_size=1, max_size=2)
 lists = st.dictionaries(names, st.sampled_from([0.5, 1.0, 2.0]), min_size=1, max_size=8)
 
@@ -94,8 +101,15 @@ def test_a_fused_run_of_names_is_a_dictionary_best_first_and_may_be_measured() -
     fused = fuse({"one": one, "other": other}, method="rrf")
     assert isinstance(fused, dict)
     assert list(fused["q1"]) == ["b", "a", "c"]  # 1/61 + 1/62, 1/61, 1/62
+    assert fused["q1"] == pytest.approx({"b": 1 / 61 + 1 / 62, "a": 1 / 61, "c": 1 / 62})
     assert list(fused["q2"]) == ["c", "d"], "a query that a run lacks is there"
     assert evaluate({"q1": ["b"], "q2": ["c"]}, fused, ["mrr"]) == {"mrr": 1.0}
+
+
+def test_documents_of_equal_fused_scores_are_ordered_by_name_last_name_first() -> None:
+    fused = fuse([{"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 2.0, "a": 1.0}}], method="rrf")
+    assert isinstance(fused, dict)
+    assert list(fused["q"].items()) == [("b", 1 / 61 + 1 / 62), ("a", 1 / 61 + 1 / 62)]
 
 
 def test_searched_weights_have_the_names_of_the_systems_and_the_best_value() -> None:
@@ -113,6 +127,9 @@ def test_searched_weights_have_the_names_of_the_systems_and_the_best_value() -> 
     }
     assert list(weights) == ["noise", "good"]
     assert tried[weights["noise"]] == pytest.approx(max(tried.values()))
+    assert search_weights(qrels, {"noise": noise, "good": good}) == search_weights(
+        qrels, {"noise": noise, "good": good}, step=0.1
+    )
 
 
 def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:

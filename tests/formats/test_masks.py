@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pycocotools import mask as coco
 
-from trivium.formats.masks import decode, encode, rasterise_boxes
+from trivium.formats.masks import decode, encode, rasterise_boxes, run_lengths
 from trivium.formats.segmentations import rasterise_segmentation
 
 CORNER = np.array([[1, 1, 0], [1, 1, 0]], dtype=bool)
@@ -43,6 +43,24 @@ def test_codes_of_another_size_or_none_at_all_are_refused(counts):
         decode(counts, 2, 3)
 
 
+def test_a_run_may_have_seven_characters():
+    assert run_lengths("0oooooo?") == [0, 2**34 - 1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "problem"),
+    [
+        ("0~", "'~' after 1 runs"),
+        ("0/", "'/' after 1 runs"),
+        ("PPPPPPP0", "'0' after 0 runs"),  # the eighth of a run
+        ("0P", "the last one is"),
+    ],
+)
+def test_what_is_no_code_of_run_lengths_is_named(counts, problem):
+    with pytest.raises(ValueError, match=f"not compressed run lengths: {problem}"):
+        run_lengths(counts)
+
+
 @pytest.mark.parametrize(
     ("box", "pixels"),
     [
@@ -68,7 +86,7 @@ def test_a_mask_is_the_union_whatever_the_order():
 
 @pytest.mark.parametrize(
     ("box", "problem"),
-    [((0, 0, 0, 1), "no area"), ((0, 0, 1, -1), "no area"), ((0, 0, float("nan"), 1), "no area"),
+    [((0, 0, 0, 1), "no area"), ((0, 0, 1, 0), "no area"), ((0, 0, 1, -1), "no area"), ((0, 0, float("nan"), 1), "no area"),
      ((0, 0, float("inf"), 1), "no area"), ((-0.5, 0, 1, 1), "inside"), ((2.5, 0, 1, 1), "inside"),
      ((0, 1.5, 1, 1), "inside")],
 )  # fmt: skip
@@ -90,6 +108,11 @@ def test_segmentations_of_every_form_give_the_same_pixels():
 def test_polygons_of_one_object_are_united():
     two = [[0, 0, 1, 0, 1, 2, 0, 2], [2, 0, 3, 0, 3, 2, 2, 2]]
     assert (rasterise_segmentation(two, 2, 3) == [[1, 0, 1], [1, 0, 1]]).all()
+
+
+def test_a_triangle_is_enough_and_takes_the_pixels_whose_centre_it_holds():
+    triangle = [[0, 0, 4, 0, 0, 4]]
+    assert (rasterise_segmentation(triangle, 3, 4) == [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]]).all()
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,10 @@ def test_many_boxes_outside_are_refused(tmp_path):
     write_zip(folder / "entities.zip", members)
     with pytest.raises(BadInput, match=r"entities\.zip: too many boxes lie outside.*; got '1 of 1\d'"):
         read_corpus(folder)
+    members["Annotations/3.xml"] = members["Annotations/3.xml"].replace("<xmax>50", "<xmax>30")
+    write_zip(folder / "entities.zip", members)
+    with pytest.raises(BadInput, match=r"lie outside their picture or have no area; got '2 of 1\d'"):
+        read_corpus(folder)
 
 
 def test_pictures_only_in_the_annotations_are_counted(tmp_path):

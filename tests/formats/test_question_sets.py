@@ -89,13 +89,31 @@ def test_answers_without_places_are_searched(tmp_path):
         {"id": 2, "context": CONTEXT, "question": "Qui ?", "answer": "Le roi"},
         {"id": 3, "context": CONTEXT, "question": "Qui ?", "answers": {"text": ["une reine"], "answer_start": [-1]}},
         {"id": 4, "context": CONTEXT, "question": "Qui ?", "answers": [{"text": "Le roi", "answer_start": 40}]},
+        {"id": 5, "context": CONTEXT, "question": "Où ?", "answers": {"text": ["Orvel"], "answer_start": [-1]}},
+        {"id": 6, "context": CONTEXT, "question": "Où ?", "answers": {"text": ["Orvel"]}},
     ]
     read = read_question_set(write(tmp_path / "t.jsonl", lines(records)))
-    assert [each.id for each in read.questions] == ["1", "2", "3", "4"]
-    assert [each.place for each in read.questions] == [Span(7, 13), Span(0, 6), None, Span(37, 43)]
+    assert [each.id for each in read.questions] == ["1", "2", "3", "4", "5", "6"]
+    places = [Span(7, 13), Span(0, 6), None, Span(37, 43), Span(23, 28), Span(23, 28)]
+    assert [each.place for each in read.questions] == places
     assert read.questions[0].answers == ("Évrard", "Roi")  # as it stands in the context
-    assert read.counts == {"searched": 2, "moved": 1, "nowhere": 1}
+    assert read.counts == {"searched": 4, "moved": 1, "nowhere": 1}
     assert {each.title for each in read.questions} == {""}
+
+
+@pytest.mark.parametrize(
+    ("context", "answer", "place"),
+    [
+        ("aah", "a", Span(0, 1)),
+        ("orvel, puis Orvel", "Orvel", Span(12, 17)),  # another case counts only where none is the same
+        ("À ORVEL", "Orvel", Span(2, 7)),
+        ("İ ORVEL", "Orvel", None),  # in lower case places are other ones
+    ],
+)
+def test_the_first_occurrence_counts(tmp_path, context, answer, place):
+    record = {"id": "a", "context": context, "question": "Où ?", "answer": answer}
+    (question,) = read_question_set(write(tmp_path / "s.json", [record])).questions
+    assert question.place == place
 
 
 def test_what_cannot_be_asked_is_left_out_by_reason(tmp_path):
@@ -137,6 +155,14 @@ def test_rows_of_parquet_and_lines_are_named(tmp_path):
         read_question_set(tmp_path / "s.parquet")
     with pytest.raises(BadInput, match=r"s\.jsonl:3: field 'question': missing"):
         read_question_set(write(tmp_path / "s.jsonl", lines([*FLAT[:2], {"id": "x", "context": "c"}])))
+
+
+def test_parquet_that_is_not_utf_8_is_refused(tmp_path):
+    texts = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xe9"))
+    columns = pa.table({"id": ["a"], "context": texts, "question": ["Qui ?"], "answer": ["x"]})
+    pq.write_table(columns, tmp_path / "s.parquet")
+    with pytest.raises(BadInput, match=r"s\.parquet: not UTF-8: "):
+        read_question_set(tmp_path / "s.parquet")
 
 
 @pytest.mark.real

@@ -5,24 +5,31 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 import pytest
 
 from trivium.formats import (
+    answer_files,
     coco_instances,
     conllu,
     flickr_entities,
     frame_corpora,
     framed_texts,
+    front_door,
+    given_runs,
+    json_fields,
     karpathy,
     kilt_articles,
     pictures,
     predictions,
+    question_sets,
     questions,
     squad,
     triviaqa,
+    visual_questions,
     wikidata,
 )
 
 MODULES = (
-    *(coco_instances, conllu, flickr_entities, frame_corpora, framed_texts, karpathy, kilt_articles, pictures),
-    *(predictions, questions, squad, triviaqa, wikidata),
+    *(answer_files, coco_instances, conllu, flickr_entities, frame_corpora, framed_texts, front_door, given_runs),
+    *(json_fields, karpathy, kilt_articles, pictures, predictions, question_sets, questions, squad, triviaqa),
+    *(visual_questions, wikidata),
 )
 RECORDS = [
     record

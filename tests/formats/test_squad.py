@@ -143,6 +143,7 @@ def test_set_where_everything_is_broken_is_refused(path: Path):
         ({"data": [{}]}, r"field 'data\[0\]\.paragraphs': missing"),
         ({"data": [{"paragraphs": [{"context": 3, "qas": []}]}]}, r"context': not a text; got 3"),
         ({"data": [{"paragraphs": [{"context": "", "qas": [{"id": True}]}]}]}, r"qas\[0\]\.id': not a whole number"),
+        ({"data": [{"paragraphs": [{"context": "", "qas": [{"id": " "}]}]}]}, r"qas\[0\]\.id': empty"),
         ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", ("x", 1.5))]}]}]}, r"answer_start': not a whole"),
         ({"data": [{"paragraphs": [{"context": "\ud800", "qas": []}]}]}, "half of a surrogate pair"),
         ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", is_impossible="no")]}]}]}, "not true or false"),

@@ -113,6 +113,20 @@ def test_qrels_keep_queries_without_relevant_documents(tmp_path):
     assert [relevant.tolist() for relevant in back.relevant] == [[3, 5], []]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q 0 1 1\nq 0 2\n", "qrels:2: wrong number of columns; got 3; expected 4"),
+        ("q 0 1 1.5\n", "qrels:1: field 'grade': not a whole number of at most 64 bits; got '1.5'"),
+        ("q 0 d1 1\n", "qrels:1: field 'document': not a document number; got 'd1'"),
+    ],
+)
+def test_bad_qrels(tmp_path, text, message):
+    (tmp_path / "qrels").write_text(text)
+    with pytest.raises(BadInput, match=message):
+        trec.read_qrels(tmp_path / "qrels")
+
+
 @pytest.mark.parametrize("read", [trec.read_run, trec.read_qrels])
 def test_a_file_that_is_missing_or_not_utf_8_is_named(tmp_path, read):
     path = tmp_path / "lines"

@@ -74,6 +74,7 @@ def test_a_question_twice(tmp_path):
         ('{"Data": [', "t.json:1: the file is cut short"),
         ('{"Data": [{"QuestionId": "tc', "t.json:1: not JSON"),
         ('{"Data": [{]}', "t.json:1: not JSON"),
+        (f'{{"Data": [{json.dumps(RECORD)}, {{]}}', "t.json:2: not JSON"),
     ],
 )
 def test_a_malformed_file(tmp_path, text, message):

@@ -61,7 +61,9 @@ def test_infoseek_has_texts_and_ranges(tmp_path: Path) -> None:
         ),
         ({"answer_eval": [{"range": [9, 10, 11]}]}, r"not a range; got \[9, 10, 11\]"),
         ({"answer_eval": ["a", 3]}, r"answer_eval\[1\]': not a text"),
+        ({"answer_eval": ["a", {"range": [9, 11]}]}, r"answer_eval\[1\]': not a text"),
         ({"data_id": "infoseek_val_1"}, "question twice"),
+        ({"data_id": " "}, "jsonl:2: field 'data_id': empty"),
     ],
 )
 def test_bad_questions_of_infoseek(tmp_path: Path, changes: dict[str, object], message: str) -> None:
@@ -144,6 +146,8 @@ def test_bad_files_of_ok_vqa(tmp_path: Path) -> None:
         read_ok_vqa(write_ok_vqa(tmp_path, questions=other))
     with pytest.raises(BadInput, match=r"questions\[1\].question_id': question twice"):
         read_ok_vqa(write_ok_vqa(tmp_path, questions=[ASKED, ASKED]))
+    with pytest.raises(BadInput, match=r"questions\[0\].question': empty; got ' '"):
+        read_ok_vqa(write_ok_vqa(tmp_path, questions=[ASKED | {"question": " "}]))
     with pytest.raises(BadInput, match="field 'data_subtype': missing"):
         read_ok_vqa(write_ok_vqa(tmp_path, data_subtype=None))
     (tmp_path / "x.json").write_text("{}")
