@@ -54,11 +54,12 @@ def test_steps_that_do_not_divide_one_are_refused(systems, step):
         simplex_grid(systems, step)
 
 
-@pytest.mark.parametrize("systems", [1, 2, 4])
+@pytest.mark.parametrize("systems", [2, 4])
 def test_sums_that_32_bits_cannot_tell_apart_are_made_again(systems):
     for seed in range(4):
         runs, qrels = world(seed, systems=systems)
-        search = search_weights(runs, qrels, step=0.25, depth=None, normalization="rank")
+        # Fifths and eighths: no sum is exact in 32 bits, and many tie in 64.
+        search = search_weights(runs, qrels, step=0.2, depth=None, normalization="rank")
         expected = [fused_and_measured(runs, qrels, row, None, "rank") for row in search.weights]
         assert search.values == pytest.approx(expected, abs=1e-14)
 
