@@ -13,6 +13,7 @@ def test_an_article_stands_where_its_first_passage_stood():
     np.testing.assert_array_equal(articles.scores[0, :3], [0.9, 0.8, 0.5])
 
 
-def test_unknown_passage():
-    with pytest.raises(ValueError, match="passage 5, but there are 2"):
-        best_passages(Run.from_dict({"q": {5: 1.0}}, depth=1), np.array([0, 1]))
+@pytest.mark.parametrize("passage", [2, 5])
+def test_unknown_passage(passage):
+    with pytest.raises(ValueError, match=f"passage {passage}, but there are 2"):
+        best_passages(Run.from_dict({"q": {passage: 1.0}}, depth=1), np.array([0, 1]))

@@ -46,7 +46,7 @@ def test_ties_go_to_outside():
 
 
 def test_an_inside_tag_cannot_begin():
-    scores = np.full((1, 2, 3), -9.0)
-    scores[0, :, 2] = 0.0  # I everywhere: B I is the best valid reading that keeps one
-    assert best_bio_tags(scores, np.array([2])).tolist() == [[1, 2]]
+    scores = np.full((1, 4, 3), -9.0)
+    scores[0, :, 2] = 0.0  # I everywhere: B, then I throughout is the best valid reading
+    assert best_bio_tags(scores, np.array([4])).tolist() == [[1, 2, 2, 2]]
     assert best_bio_tags(np.zeros((3, 0, 3)), np.zeros(3, dtype=int)).shape == (3, 0)

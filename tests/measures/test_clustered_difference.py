@@ -45,10 +45,20 @@ def test_the_smallest_difference_is_found_as_often_as_it_says():
     assert found.mean() == pytest.approx(0.8, abs=0.06)
 
 
+def test_three_questions_in_two_clusters_by_hand():
+    # Yes: 0.2 and 0.6, mean 0.4; no: 0.1. Sums of e / n over clusters: -0.2/2 and 0.2/2; G/(G-1) (N-1)/(N-2) = 2 · 2.
+    found = clustered_difference([[0.2, 0.6, 0.1]], [[1, 1, 0]], [0, 1, 1])
+    assert found.delta[0, 0] == pytest.approx(30)
+    assert found.standard_error[0, 0] == pytest.approx(100 * np.sqrt(4 * (0.1**2 + 0.1**2)))
+    assert found.clusters.tolist() == [2]
+
+
 def test_what_cannot_be_told_has_no_error():
     scores, factors, cluster = world()
-    factors[0] = 1
-    assert np.isnan(clustered_difference(scores, factors, cluster).standard_error[:, 0]).all()
+    for side in (1, 0):
+        factors[0] = side
+        with np.errstate(all="raise"):  # nothing is divided by the size of the side that is empty
+            assert np.isnan(clustered_difference(scores, factors, cluster).standard_error[:, 0]).all()
     alone = clustered_difference(scores, factors, np.zeros(len(cluster), int))
     assert np.isnan(alone.standard_error).all()
     assert np.isnan(alone.p).all()

@@ -25,6 +25,8 @@ KNOWN = KnownTexts([paragraph("a"), paragraph("b"), "Trois mots seulement."])
         (f"{paragraph('x', 300)} {paragraph('a')}", True),  # a known text in a much longer one
         (f"{paragraph('x', 300)} {paragraph('a', 20)}", False),  # less than half of it
         (f"{paragraph('x', 300)} {paragraph('a', 30)}", True),
+        (f"x {paragraph('a', WORDS)}", True),  # of two runs one is known, half of them
+        (f"x x {paragraph('a', WORDS)}", False),  # one of three
         ("TROIS mots, seulement", True),
         ("Trois mots seulement, et puis bien d'autres mots qui suivent.", False),
         (paragraph("c"), False),

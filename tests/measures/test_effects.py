@@ -171,6 +171,17 @@ def test_bootstrap_of_one_text_or_one_side_has_no_interval():
         assert np.isnan(high).all()
 
 
+def test_bootstrap_of_one_resample_is_its_delta():
+    low, high = cluster_bootstrap([[0.2, 0.4, 0.2, 0.4]], [[1, 0, 1, 0]], [0, 0, 1, 1], **{**OPTIONS, "resamples": 1})
+    assert low[0, 0] == high[0, 0] == pytest.approx(-20)
+
+
+def test_bootstrap_of_no_training_has_no_row():
+    _, factors, texts = world()
+    for bound in cluster_bootstrap(np.empty((0, 120)), factors, texts, **OPTIONS):
+        assert bound.shape == (0, 4)
+
+
 def test_bootstrap_refuses():
     scores, factors, texts = world()
     with pytest.raises(ValueError, match="clusters have shape"):
@@ -206,6 +217,16 @@ def test_frames_with_both_sides_are_compared_within():
     ]
     for row, p in zip(np.transpose(differences), level.p, strict=True):
         assert p == pytest.approx(scipy.stats.wilcoxon(row, method="exact").pvalue)
+
+
+def test_half_of_the_examples_in_frames_with_both_sides_is_enough():
+    # Frame a: 0.9 less 0.1; frame b: 0.7 less the mean of 0.2 and 0.4; the other five of ten say no in frames of their
+    # own. Of two differences of one sign p is 2 / 2².
+    frames, factor = list("aabbbcdefg"), [1, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+    scores = [[0.9, 0.1, 0.7, 0.2, 0.4, 0, 0, 0, 0, 0]]
+    level = frame_level(scores, factor, frames)
+    assert (level.kind, level.frames, level.p.tolist()) == ("within", 2, [0.5])
+    assert frame_level([[*scores[0], 0]], [*factor, 0], [*frames, "h"]).kind == "between"  # five of eleven
 
 
 def test_a_frame_takes_the_side_of_most_of_its_examples():
@@ -256,6 +277,11 @@ def test_cramers_v_without_its_bias():
     other = [0, 0, 1, 1, 1, 2, 2, 2, 0, 2]
     phi = chi2_contingency(crosstab(small, other).count, correction=False).statistic / 10
     assert cramers_v_corrected(small, other) == pytest.approx(np.sqrt(max(0, phi - 4 / 9) / (3 - 4 / 9 - 1)))
+    # Of three kinds and four, the three set the bound: 3 - 4 / 23 of 24 examples that determine one another.
+    three, four = [0] * 6 + [1] * 6 + [2] * 12, [0] * 6 + [1] * 6 + [2] * 6 + [3] * 6
+    expected = np.sqrt((2 - 6 / 23) / (3 - 4 / 23 - 1))
+    assert cramers_v_corrected(three, four) == pytest.approx(expected)
+    assert cramers_v_corrected(four, three) == pytest.approx(expected)
     rng = np.random.default_rng(0)
     pairs = [(rng.integers(40, size=800), rng.integers(2, size=800)) for _ in range(30)]
     assert np.mean([cramers_v(*pair) for pair in pairs]) > 0.2  # of two that have nothing to do with each other
@@ -280,8 +306,9 @@ def test_cramers_v_by_hand_and_by_scipy():
 
 
 def test_wilson_agrees_with_scipy():
-    for successes, trials in ((0, 40), (2, 40), (40, 40), (13, 200)):
+    for successes, trials in ((0, 40), (2, 40), (40, 40), (13, 200), (0, 1), (1, 1)):
         theirs = scipy.stats.binomtest(successes, trials).proportion_ci(method="wilson")
         assert wilson_interval(successes / trials, trials) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-    with pytest.raises(ValueError, match="out of range"):
-        wilson_interval(1.2, 3)
+    for share, trials in ((1.2, 3), (-0.1, 3), (0.5, 0)):
+        with pytest.raises(ValueError, match=f"share {share} or trials {trials} out of range"):
+            wilson_interval(share, trials)

@@ -22,7 +22,7 @@ def test_empty_sets_score_nothing():
 
 def test_entropy():
     assert entropy_bits([2, 1, 1, 0]) == pytest.approx(0.5 * log2(2) + 2 * 0.25 * log2(4))
-    assert entropy_bits([5]) == entropy_bits([]) == entropy_bits([0, 0]) == 0
+    assert entropy_bits([5]) == entropy_bits([1]) == entropy_bits([]) == entropy_bits([0, 0]) == 0
 
 
 def test_mcnemar_counts_only_differences():
@@ -56,6 +56,8 @@ def test_randomization_of_f1_approaches_all_swaps():
     p = f1_randomization(first, second, permutations=20_000, seed=3)
     assert p == pytest.approx(count / len(swaps), abs=0.01)
     assert f1_randomization(first, first, permutations=50, seed=0) == 1
+    nothing = [SetScore(0, 0, 0)] * 3  # neither found nor to be found
+    assert f1_randomization(nothing, nothing, permutations=50, seed=0) == 1
     with pytest.raises(ValueError, match="same texts"):
         f1_randomization([], [], permutations=1, seed=0)
 
@@ -75,5 +77,20 @@ def test_interval_of_f1_holds_it_and_narrows_with_more_texts():
     more = f1_interval(scores * 4, confidence=0.95, resamples=2000, seed=0)
     assert more[1] - more[0] < 0.6 * (high - low)
     assert f1_interval([SetScore(1, 1, 1)], confidence=0.9, resamples=5, seed=0) == (1, 1)
-    with pytest.raises(ValueError, match="needs texts"):
-        f1_interval([], confidence=0.9, resamples=5, seed=0)
+    assert f1_interval([SetScore(0, 0, 0)], confidence=0.9, resamples=5, seed=0) == (0, 0)
+    low, high = f1_interval(scores, confidence=0.9, resamples=1, seed=0)
+    assert low == high  # that of the only resample
+
+
+@pytest.mark.parametrize(
+    ("scores", "confidence", "resamples"),
+    [([], 0.9, 5), ([SetScore(1, 1, 1)], 1, 5), ([SetScore(1, 1, 1)], 0, 5), ([SetScore(1, 1, 1)], 0.9, 0)],
+)
+def test_interval_of_f1_refuses(scores, confidence, resamples):
+    with pytest.raises(ValueError, match=f"needs texts.*got {len(scores)}, {confidence}, {resamples}"):
+        f1_interval(scores, confidence=confidence, resamples=resamples, seed=0)
+
+
+def test_numbers_of_a_bootstrap_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        f1_interval([SetScore(1, 1, 1)], 0.9, 5, 0)

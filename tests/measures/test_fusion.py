@@ -5,6 +5,7 @@ import pytest
 import ranx
 from ranx.normalization import rank_norm
 
+from trivium.measures import fusion
 from trivium.measures.fusion import (
     NORMALIZATIONS,
     gather,
@@ -14,6 +15,7 @@ from trivium.measures.fusion import (
     scales,
     standardize,
     unit_sum,
+    weighted_sum,
 )
 from trivium.measures.runs import Run
 
@@ -204,6 +206,27 @@ def test_the_scale_of_the_weights_and_the_order_of_queries_do_not_matter(name):
     np.testing.assert_allclose(fused.scores, moved.scores, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", NORMALIZATIONS)
+def test_candidates_of_many_queries_are_gathered_again_with_the_same_result(monkeypatch, name):
+    runs = synthetic(8)
+    kept = linear_fusion(runs, [1, 2, 3], depth=None, normalization=name)
+    monkeypatch.setattr(fusion, "_FEW", len(kept.queries) - 1)
+    again = linear_fusion(runs, [1, 2, 3], depth=None, normalization=name)
+    np.testing.assert_array_equal(again.documents, kept.documents)
+    np.testing.assert_array_equal(again.scores, kept.scores)
+
+
+def test_one_scale_and_one_weight_a_system():
+    both, alone = gather([A, B]), gather([A])
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        standardize(both, scales([alone]))
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        scales([both, alone])
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        weighted_sum(np.ones((2, 5)), np.array([0.2, 0.3, 0.5]))
+    assert weighted_sum(np.ones((2, 5)), np.array([0.2, 0.8])).tolist() == [1] * 5
+
+
 def test_bad_input_is_refused():
     other = Run.from_dict({"q": {1: 1.0}}, name="other")
     with pytest.raises(ValueError, match=r"1 only in run 'a' \['r'\]"):
@@ -222,7 +245,7 @@ def test_bad_input_is_refused():
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [-0.1, 1.1], [np.nan, 1.0], [np.inf, 1.0]])
 def test_bad_weights_are_refused(weights):
-    with pytest.raises(ValueError, match="weights should be"):
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="weights should be"):
         unit_sum(weights)
 
 
@@ -238,4 +261,11 @@ def test_a_system_without_any_list_changes_nothing():
 def test_the_rounding_error_of_equal_scores_is_not_blown_up(count):
     flat = Run.from_dict({"q": dict.fromkeys(range(count), 0.1)})
     with np.errstate(all="raise"):
-        assert normalize(gather([flat]), "z_score")[0, 0] == pytest.approx(np.zeros(count), abs=1e-12)
+        for name in ("z_score", "min_max"):
+            assert normalize(gather([flat]), name)[0, 0] == pytest.approx(np.zeros(count), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", NORMALIZATIONS)
+def test_an_empty_list_is_not_divided_by(name):
+    with np.errstate(all="raise"):
+        assert normalize(gather([A, B]), name)[1, 1].tolist() == [0, 0, 0, 0]

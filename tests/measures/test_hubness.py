@@ -37,7 +37,7 @@ def test_items_that_all_occur_equally_often_have_none():
     assert occurrence_skew([], 4) == 0
 
 
-@pytest.mark.parametrize(("neighbours", "size"), [([[4]], 4), ([[-1]], 4), ([], 0)])
+@pytest.mark.parametrize(("neighbours", "size"), [([[4]], 4), ([[5]], 4), ([[-1]], 4), ([], 0)])
 def test_rows_that_the_gallery_lacks_are_refused(neighbours, size):
     with pytest.raises(ValueError, match="rows of a gallery"):
         k_occurrences(neighbours, size)

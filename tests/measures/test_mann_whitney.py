@@ -66,6 +66,6 @@ def test_few_signed_ranks_are_exact():
 
 
 def test_signed_ranks_of_nothing():
-    assert signed_rank([[0, 0, 0]]).tolist() == [1]
+    assert signed_rank([[0, 0, 0], [1, 2, 3], [0, 0, 0]]).tolist() == [1, 2 / 8, 1]
     with pytest.raises(ValueError, match="finite"):
         signed_rank([[0, np.nan]])

@@ -29,6 +29,10 @@ def test_a_wrong_item_of_the_same_score_ranks_before():
     assert ranked_hits(many, right, 2).tolist() == [True, False]
 
 
+def test_fewer_items_than_are_asked_for_are_all_there_are():
+    assert ranked_hits([0.1, 0.9], [True, False], 3).tolist() == [False, True]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_random_rankings(seed):
     rng = np.random.default_rng(seed)

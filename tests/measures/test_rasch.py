@@ -76,11 +76,19 @@ def test_models_that_are_always_or_never_right_have_an_ability():
     assert np.isfinite(found.difficulty).all()
 
 
+def test_abilities_of_models_that_know_everything_are_held_by_the_prior():
+    # No question is harder than another: σ falls to its bound of 0.01, and 40 / (1 + exp(θ)) = θ / 5².
+    found = rasch(np.ones((3, 40)))
+    assert found.spread == pytest.approx(0.01)
+    assert 40 * expit(-found.ability) == pytest.approx(found.ability / 25, rel=1e-4)
+
+
 def test_more_models_that_answer_make_an_easier_question():
     _, _, correct = drawn(6, 400, 1.0)
     found = rasch(correct)
     answered = correct.sum(axis=0)
     means = [found.difficulty[answered == count].mean() for count in np.unique(answered)]
     assert np.all(np.diff(means) < 0)
-    with pytest.raises(ValueError, match="models × questions"):
-        rasch(np.ones((0, 3)))
+    for shape in ((0, 3), (3,), (1, 2, 3)):
+        with pytest.raises(ValueError, match="models × questions, got shape"):
+            rasch(np.ones(shape))

@@ -75,6 +75,11 @@ def test_equal_vectors_tie_wherever_they_are_cut(monkeypatch):
         assert ranks_of_embeddings(query, gallery, [5], np.arange(100)).tolist() == [100]
 
 
+def test_vectors_of_zeros_tie_with_everything():
+    gallery = np.arange(8.0).reshape(4, 2)
+    assert ranks_of_embeddings(np.zeros((1, 2)), gallery, [0], [0, 0, 1, 2]).tolist() == [3]
+
+
 def test_order_of_the_gallery_changes_nothing():
     images, captions, pictures, owners = random_world(seed=4)
     order = np.random.default_rng(5).permutation(len(captions))

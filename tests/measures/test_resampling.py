@@ -1,11 +1,13 @@
 import numpy as np
+import pytest
 
 from trivium.measures.resampling import times_drawn
 
 
-def test_every_resample_draws_as_many_items_as_there_are():
-    counts = times_drawn(np.random.default_rng(0), 7, 5)
-    assert counts.shape == (5, 7)
+@pytest.mark.parametrize("resamples", [1, 5])  # the only one leaves out the last item
+def test_every_resample_draws_as_many_items_as_there_are(resamples):
+    counts = times_drawn(np.random.default_rng(0), 7, resamples)
+    assert counts.shape == (resamples, 7)
     assert (counts.sum(axis=1) == 7).all()
 
 

@@ -25,6 +25,13 @@ def test_exact_p_by_hand():
     assert np.diag(p).tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("queries", range(1, 11))
+def test_p_of_differences_of_one_sign_is_exact_where_all_signs_are_tried(queries):
+    # Two of 2ⁿ sign vectors reach the sum.
+    values = [np.ones(queries), np.zeros(queries)]
+    assert fisher_randomization(values, permutations=2**queries)[0, 1] == 2 / 2**queries
+
+
 def test_exact_p_counts_ties_that_rounding_hides():
     # 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1 in the last bit; fractions do not.
     values = [[0.1, 0.2, 0.3, 0.3, 0.7, 0.1], [0.3, 0.1, 0.2, 0.2, 0.1, 0.3]]
@@ -74,7 +81,7 @@ def test_the_test_keeps_its_level():
     assert rejected >= scipy.stats.binom.ppf(0.0001, 300, 0.1)
 
 
-@pytest.mark.parametrize("chunk", [1 << 10, 1 << 16, 1 << 24])
+@pytest.mark.parametrize("chunk", [1, 1 << 10, 1 << 16, 1 << 24])
 @pytest.mark.parametrize("queries", [9, 83])
 def test_chunks_do_not_matter(monkeypatch, chunk, queries):
     values = systems(3, queries=queries)
@@ -110,6 +117,8 @@ def test_letters_name_the_systems_beaten():
     assert superscripts(values, p, level=0.05) == ["", "ac", ""]
     assert superscripts(values, p, level=0.5) == ["", "ac", "a"]
     assert superscripts([[1.0, 2.0], [2.0, 1.0]], [[1, 0.01], [0.01, 1]]) == ["", ""]  # whoever gives such a p
+    with pytest.raises(TypeError, match="positional"):
+        superscripts(values, p, 0.05)
     with pytest.raises(ValueError, match="26 letters"):
         superscripts(np.zeros((27, 2)), np.ones((27, 27)))
     with pytest.raises(ValueError, match="expected"):
@@ -123,6 +132,12 @@ def test_bootstrap_of_two_values_by_hand():
     assert bootstrap_interval([0.0, 1.0], confidence=0.4) == (0.5, 0.5)
     assert bootstrap_interval([0.0, 1.0], confidence=0.6) == (0.0, 1.0)
     assert bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)
+
+
+def test_defaults_of_the_bootstrap():
+    values = np.random.default_rng(6).random(20)
+    said = bootstrap_interval(values, confidence=0.95, resamples=10_000, seed=0)
+    assert bootstrap_interval(values) == said
 
 
 def test_bootstrap_agrees_with_scipy_and_the_normal_approximation():

@@ -38,6 +38,19 @@ def test_trainings_that_differ_widen_the_interval():
     assert found.p_items == pytest.approx(1e-5, rel=0.01), "the test over items knows nothing of trainings"
 
 
+def test_two_resamples_are_the_fewest():
+    # Of two means the standard deviation is their distance over √2; the interval of 95 % has 95 % of the distance.
+    found = over_trainings(paired(np.arange(9.0), np.zeros(9)), resamples=2)
+    assert found.low < found.high
+    assert found.error == pytest.approx((found.high - found.low) / 0.95 / np.sqrt(2))
+
+
+def test_defaults():
+    sides = paired(np.random.default_rng(4).random((3, 20)), np.zeros((3, 20)))
+    said = over_trainings(sides, confidence=0.95, power=0.8, resamples=10_000, permutations=100_000, seed=0)
+    assert over_trainings(sides) == said
+
+
 def test_sides_of_other_sizes_are_means_of_their_own():
     """A factor's δ: texts of 2 + 1 and 1 + 3 questions; 1.5 / 3 - 2 / 4 = 0."""
     sides = Sides(*(np.array([row], float) for row in ([1, 0.5], [2, 1], [1, 1], [1, 3])))
@@ -46,6 +59,8 @@ def test_sides_of_other_sizes_are_means_of_their_own():
     assert found.p_items is None
     # A resample is of both texts, or twice the first, 1/2 - 1, or twice the second, 1/2 - 1/3.
     assert (found.low, found.high) == pytest.approx((-0.5, 1 / 6))
+    # More on one side for every item is no pair either.
+    assert over_trainings(Sides(sides.better, np.full((1, 2), 2.0), sides.other, np.ones((1, 2)))).p_items is None
 
 
 def test_resamples_that_leave_a_side_empty_are_left_out():
@@ -89,6 +104,7 @@ def test_the_order_of_items_and_trainings_changes_only_the_draw():
         (paired(np.empty((1, 0)), np.empty((1, 0))), "not empty"),
         (paired([[1, np.nan]], [[0, 0]]), "finite"),
         (Sides(np.ones((1, 2)), np.ones((1, 2)), np.ones((1, 2)), np.zeros((1, 2))), "no values"),
+        (Sides(np.ones((1, 2)), np.zeros((1, 2)), np.ones((1, 2)), np.ones((1, 2))), "no values"),
     ],
 )
 def test_bad_sides(sides, said):
@@ -96,6 +112,8 @@ def test_bad_sides(sides, said):
         over_trainings(sides)
 
 
-def test_numbers_out_of_range():
-    with pytest.raises(ValueError, match="confidence=1"):
-        over_trainings(paired([[1]], [[0]]), confidence=1)
+@pytest.mark.parametrize("number", [{"confidence": 1}, {"confidence": 0}, {"power": 1}, {"power": 0}, {"resamples": 1}])
+def test_numbers_out_of_range(number):
+    ((name, value),) = number.items()
+    with pytest.raises(ValueError, match=f"{name}={value} "):
+        over_trainings(paired([[1]], [[0]]), **number)

@@ -5,19 +5,25 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 
 from trivium.measures.attachment import PlacedWord
+from trivium.measures.clustered_difference import ClusteredDifference
 from trivium.measures.frame_level import FrameLevel
 from trivium.measures.frames import SetScore
 from trivium.measures.fusion import Candidates, Scale
 from trivium.measures.hardness import HardnessAgreement
+from trivium.measures.rasch import Rasch
 from trivium.measures.runs import Qrels, Run
+from trivium.measures.trainings import Difference, Sides
 from trivium.measures.weight_search import WeightSearch
 
 
 @pytest.mark.parametrize(
     "value",
-    [Candidates, FrameLevel, HardnessAgreement, PlacedWord, Qrels, Run, Scale, SetScore, WeightSearch],
+    [
+        Candidates, ClusteredDifference, Difference, FrameLevel, HardnessAgreement, PlacedWord, Qrels, Rasch, Run, Scale,
+        SetScore, Sides, WeightSearch,
+    ],
     ids=lambda value: value.__name__,
-)
+)  # fmt: skip
 def test_a_value_does_not_change(value):
     one = object.__new__(value)
     for field in fields(value):
