@@ -56,7 +56,7 @@ class TinyModel:
         write_json(folder / "config.json", {"kind": self.kind})
 
     def prepare(self, image, *, training):
-        pixels = self.plain.standardised(self.plain.scaled(image)[None])[0]
+        pixels = self.plain.standardised(torch.tensor(self.plain.scaled(image))[None])[0]
         return pixels + 0.1 * torch.rand(1) if training and self.augments else pixels
 
     def tokenize(self, texts):

@@ -1,13 +1,21 @@
 """A feed gives what is made of each number, in order, whoever makes it."""
 
+import multiprocessing
 import os
+import threading
 import time
 from pathlib import Path
 
 import pytest
 import torch
 
+from trivium.errors import BadInput
 from trivium.nets.feeding import Feed
+
+
+def helpers() -> set[object]:
+    """Processes and threads beside this one."""
+    return {*multiprocessing.active_children(), *threading.enumerate()}
 
 
 @pytest.mark.parametrize("workers", [0, 1, 3])
@@ -69,3 +77,43 @@ def test_what_fails_in_a_worker_fails_here() -> None:
     for workers in (0, 1):
         with pytest.raises(ValueError, match="number 0"):
             list(Feed(fail, 2, workers))
+
+
+def test_bad_input_says_the_same_whoever_finds_it_and_leaves_nobody() -> None:
+    def refuse(number: int) -> int:
+        if number == 2:
+            raise BadInput("not a readable picture", file="pictures", got="2.jpg")
+        return number
+
+    before = helpers()
+    for workers in (0, 2):
+        with pytest.raises(BadInput) as found:
+            list(Feed(refuse, 50, workers))
+        assert str(found.value) == "pictures: not a readable picture; got '2.jpg'"
+        assert helpers() <= before  # although the error still holds on to the feed
+
+
+def test_a_feed_that_is_left_early_leaves_nobody() -> None:
+    before = helpers()
+    for number in Feed(int, 50, 2):
+        if number == 3:
+            break
+    assert helpers() <= before
+
+
+@pytest.mark.parametrize("ahead", [1, 3])
+def test_no_more_is_made_than_was_asked_for_and_so_many_ahead(tmp_path: Path, ahead: int) -> None:
+    def make(number: int) -> int:
+        (tmp_path / str(number)).touch()
+        return number
+
+    workers = 2
+    feed = iter(Feed(make, 40, workers, ahead))
+    for asked in range(1, 6):
+        next(feed)
+        most = asked + workers * ahead
+        until = time.monotonic() + 60
+        while len(list(tmp_path.iterdir())) < most and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.1)  # in which one that did not know its bounds would go on
+        assert {int(path.name) for path in tmp_path.iterdir()} == set(range(most))

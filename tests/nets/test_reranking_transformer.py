@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -82,7 +80,7 @@ def test_padding_changes_nothing(model: RerankingTransformer) -> None:
 
 def test_order_of_local_descriptors_does_not_matter(model: RerankingTransformer) -> None:
     query, target = images([4], 4, seed=1), images([4], 4, seed=2)
-    turned = replace(query, local=query.local.flip(1), scales=query.scales.flip(1))
+    turned = query._replace(local=query.local.flip(1), scales=query.scales.flip(1))
     with torch.no_grad():
         torch.testing.assert_close(model(turned, target), model(query, target), rtol=1e-5, atol=1e-5)
 
@@ -90,9 +88,9 @@ def test_order_of_local_descriptors_does_not_matter(model: RerankingTransformer)
 def test_descriptors_count_by_direction_only(model: RerankingTransformer) -> None:
     query, target = images([4], 4, seed=1), images([4], 4, seed=2)
     with torch.no_grad():
-        longer = model(replace(query, local=7 * query.local), target)
+        longer = model(query._replace(local=7 * query.local), target)
         torch.testing.assert_close(longer, model(query, target), rtol=1e-5, atol=1e-5)
-        assert not torch.allclose(model(replace(query, scales=(query.scales + 1) % 7), target), model(query, target))
+        assert not torch.allclose(model(query._replace(scales=(query.scales + 1) % 7), target), model(query, target))
 
 
 def test_images_without_local_descriptors_are_told_apart_by_their_global_ones(model: RerankingTransformer) -> None:

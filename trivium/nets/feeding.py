@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from trivium.errors import BadInput
 from trivium.harness.stage import all_workers
 
 T = TypeVar("T")
@@ -36,16 +37,25 @@ class Feed(Generic[R]):
         self.waited = self.taken = 0.0
 
     def __iter__(self) -> Iterator[R]:
+        """
+        Raises:
+            BadInput: as `make` raises it.
+        """
         started = time.monotonic()
         made = iter(self._loader())
-        for _ in range(self._count):
-            asked = time.monotonic()
-            each = next(made)
-            self.waited += time.monotonic() - asked
-            yield each
+        try:
+            for _ in range(self._count):
+                asked = time.monotonic()
+                each = next(made)
+                self.waited += time.monotonic() - asked
+                if isinstance(each, BadInput):
+                    raise each
+                yield each
+        finally:
+            del made  # ends the workers now, also where an error holds on to this frame
         self.taken = time.monotonic() - started
 
-    def _loader(self) -> "DataLoader[R]":
+    def _loader(self) -> "DataLoader[R | BadInput]":
         workers = min(self._workers, self._count)
         return DataLoader(
             _Made(self._make),
@@ -174,12 +184,15 @@ def _as_it_is(made: R) -> R:
     return made
 
 
-class _Made(Dataset[R]):
+class _Made(Dataset[R | BadInput]):
     def __init__(self, make: Callable[[int], R]) -> None:
         self._make = make
 
-    def __getitem__(self, number: int) -> R:
-        return self._make(number)
+    def __getitem__(self, number: int) -> R | BadInput:
+        try:
+            return self._make(number)
+        except BadInput as error:  # given as it is: the loader would put the worker's traceback into its message
+            return error
 
 
 def feeders() -> int:

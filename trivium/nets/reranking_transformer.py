@@ -6,7 +6,7 @@ every token adds that of its segment. Where on the image a local descriptor lies
 ReLU, no dropout; a linear map of the last [CLS] gives the logit of "same".
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,8 +16,7 @@ LOCAL_Q, LOCAL_T, CLS, SEP, GLOBAL_Q, GLOBAL_T = range(6)  # rows of the segment
 FAINT, MARK = 0.3, 0.6  # `begin_as_matcher`: share of random embeddings that stays, value of the channels that tell
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(NamedTuple):
     """Features of a batch of images.
 
     Attributes:

@@ -124,7 +124,7 @@ def test_plain_preparation_in_two_steps_changes_no_bit(model):
     images = [*pictures(3, 32), Image.new("CMYK", (31, 9), (9, 80, 7, 200)), Image.effect_noise((50, 70), 90)]
     scaled = np.stack([model.plain.scaled(image) for image in images])
     assert scaled.dtype == np.uint8
-    assert torch.equal(model.plain.standardised(scaled), pixels_of(model, images))
+    assert torch.equal(model.plain.standardised(torch.from_numpy(scaled)), pixels_of(model, images))
 
 
 def test_crops_are_drawn_in_training_only(kind, base):

@@ -1,22 +1,26 @@
 """Retrieval: against a plain loop, whatever the batches, with ties, in two stages, resumed, and its files."""
 
+import pickle
+
 import numpy as np
+import pyarrow as pa
 import pytest
+import torch
 
 from stages.decorrelation import retrieve
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
 from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
-from trivium.decorrelation.retrieval import answers, sharded_model
+from trivium.decorrelation.retrieval import answers, encoding, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
-from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
+from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures, stored_pictures
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
 from trivium.errors import BadInput
 from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_table
+from trivium.files.tables import read_table, write_table
 from trivium.formats.picture_corpora import read_corpus
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
@@ -183,7 +187,7 @@ def test_pictures_are_matched_with_their_own_texts_whatever_the_batch(world, tmp
     texts = [["aa", "b"], [], ["cccc"]]
     found = asked.match("some", pictures, texts)
     shown = scaled_pictures(Matching(), [(name, Images(folder).read(name)) for name in names], folder)
-    expected = Matching().match(Matching.plain.standardised(np.stack(shown)), texts)
+    expected = Matching().match(Matching.plain.standardised(torch.from_numpy(np.stack(shown))), texts)
     assert [each.tolist() for each in found] == [each.tolist() for each in expected]
 
 
@@ -281,6 +285,51 @@ def test_a_killed_stage_goes_on_where_it_was(world, tmp_path, monkeypatch):
     assert sorted(before) == sorted(made)
     assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
     assert all((tmp_path / "out" / name).stat().st_mtime_ns == at for name, at in before.items())
+
+
+@pytest.mark.parametrize("kind", [TinyModel, Matching])
+def test_what_is_made_ahead_of_a_gpu_gives_the_same_bits(world, tmp_path, monkeypatch, capfd, kind):
+    register(monkeypatch, kind)
+    ask(world, tmp_path / "here")
+    monkeypatch.setattr(encoding, "feeders", lambda: 2)
+    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: True)
+    monkeypatch.setattr(sharded_model, "_BATCHES", 2)  # several of them in the last part, too
+    ask(world, tmp_path / "ahead")
+    assert same(tmp_path / "ahead", tmp_path / "here")
+    assert "s for input" in capfd.readouterr().out
+
+
+def test_a_picture_that_cannot_be_decoded_says_the_same_ahead_of_a_gpu(world, tmp_path, monkeypatch):
+    names = Images(world / "painted" / "test").names
+    write_images(tmp_path / "painted" / "test", [(name, painted(1)) for name in names[:-1]] + [(names[-1], b"text")])
+    write_images(tmp_path / "painted" / "empty", [("8_empty", painted(1))])
+    for workers in (0, 2):
+        monkeypatch.setattr(encoding, "feeders", lambda workers=workers: workers)
+        with pytest.raises(
+            BadInput, match=rf"^{tmp_path}/painted/test: not a readable picture: [^\n]*got '{names[-1]}'$"
+        ):
+            ask(world, tmp_path / f"out_{workers}", painted=tmp_path / "painted")
+
+
+def test_stored_pictures_are_read_late_and_sent_as_bytes(tmp_path):
+    shown = [(f"{number}.png", painted(number)) for number in range(100)]
+    write_images(tmp_path / "images", shown, shard_size=40)
+    chosen = [name for name, _ in shown[::3]]
+    batches = stored_pictures(Images(tmp_path / "images"), chosen[::-1], 10)
+    assert [len(each.names) for each in batches] == [10, 10, 10, 4]
+    assert [pair for batch in batches for pair in batch] == shown[::3]
+    assert [[file.name for file in batch.files] for batch in batches] == [
+        ["shard-00000.parquet"], ["shard-00000.parquet", "shard-00001.parquet"],
+        ["shard-00001.parquet", "shard-00002.parquet"], ["shard-00002.parquet"],
+    ]  # fmt: skip
+    assert pickle.loads(pickle.dumps(batches[1])) == list(batches[1])
+    (tmp_path / "images" / "shard-00002.parquet").unlink()
+    with pytest.raises(BadInput, match=r"shard-00002.parquet: no such file"):
+        list(batches[3])
+    table = pa.table({"name": ["0.png"], "data": pa.array([None], pa.binary())})
+    write_table(tmp_path / "images" / "shard-00000.parquet", table)
+    with pytest.raises(BadInput, match=r"shard-00000.parquet: field 'data': image without bytes; got '0.png'"):
+        list(batches[0])
 
 
 @pytest.mark.parametrize("after", [1, 7, 16])

@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-_CHUNK = 1000  # questions tokenised at once
+from trivium.nets.feeding import Feed, feeders
+
+_CHUNK = 250  # questions tokenised at once
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,20 @@ class Window:
         return int(self.offsets[start - self.first, 0]), int(self.offsets[end - self.first, 1])
 
 
+class Inputs(NamedTuple):
+    """Windows as the network reads them, each (windows, tokens), padded behind.
+
+    Attributes:
+        ids, mask, types: int64.
+        allowed: bool, the context and the first token.
+    """
+
+    ids: Tensor
+    mask: Tensor
+    types: Tensor
+    allowed: Tensor
+
+
 def question_limit(max_tokens: int) -> int:
     """Most tokens of a question: it leaves at least half of the window to the context."""
     return (max_tokens - 4) // 2
@@ -61,7 +81,7 @@ def windows_of(
     max_tokens: int,
     stride: int,
 ) -> tuple[list[Window], int]:
-    """Every window of every pair, in order.
+    """Every window of every pair, in order; processes tokenise them where a GPU waits.
 
     Args:
         tokenizer: a fast one, which knows where its tokens come from.
@@ -74,7 +94,25 @@ def windows_of(
     """
     shortened = [_shorten(tokenizer, question, question_limit(max_tokens)) for question in questions]
     cut = sum(short != question for short, question in zip(shortened, questions, strict=True))
-    return list(_windows(tokenizer, shortened, contexts, max_tokens, stride)), cut
+    starts = range(0, len(questions), _CHUNK)
+
+    def make(number: int) -> list[Window]:
+        part = slice(starts[number], starts[number] + _CHUNK)
+        return list(_windows(tokenizer, starts[number], shortened[part], contexts[part], max_tokens, stride))
+
+    return list(chain.from_iterable(Feed(make, len(starts), feeders()))), cut
+
+
+def padded(windows: Sequence[Window], filler: int) -> Inputs:
+    """Windows of a batch in tensors, the shorter ones filled up with the token `filler`."""
+    shape = len(windows), max(window.tokens for window in windows)
+    ids = np.full(shape, filler, np.int64)
+    types, mask, allowed = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
+    for row, window in enumerate(windows):
+        ids[row, : window.tokens], types[row, : window.tokens], mask[row, : window.tokens] = window.ids, window.types, 1
+        allowed[row, window.first : window.last] = True
+    allowed[:, 0] = True
+    return Inputs(*map(torch.from_numpy, (ids, mask, types, allowed)))
 
 
 def _shorten(tokenizer: PreTrainedTokenizerFast, question: str, limit: int) -> str:
@@ -85,23 +123,27 @@ def _shorten(tokenizer: PreTrainedTokenizerFast, question: str, limit: int) -> s
 
 
 def _windows(
-    tokenizer: PreTrainedTokenizerFast, questions: Sequence[str], contexts: Sequence[str], max_tokens: int, stride: int
+    tokenizer: PreTrainedTokenizerFast,
+    start: int,
+    questions: Sequence[str],
+    contexts: Sequence[str],
+    max_tokens: int,
+    stride: int,
 ) -> Iterator[Window]:
-    for start in range(0, len(questions), _CHUNK):
-        encoded = tokenizer(
-            list(questions[start : start + _CHUNK]),
-            list(contexts[start : start + _CHUNK]),
-            truncation="only_second",
-            max_length=max_tokens,
-            stride=stride,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-        )
-        for row, owner in enumerate(encoded["overflow_to_sample_mapping"]):
-            ids = np.asarray(encoded["input_ids"][row], np.int32)
-            places = [place for place, text in enumerate(encoded.sequence_ids(row)) if text == 1]
-            first, last = (places[0], places[-1] + 1) if places else (len(ids), len(ids))
-            types = np.zeros(len(ids), np.int8)
-            types[first:] = 1
-            offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
-            yield Window(start + owner, ids, types, first, last, offsets)
+    encoded = tokenizer(
+        list(questions),
+        list(contexts),
+        truncation="only_second",
+        max_length=max_tokens,
+        stride=stride,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )
+    for row, owner in enumerate(encoded["overflow_to_sample_mapping"]):
+        ids = np.asarray(encoded["input_ids"][row], np.int32)
+        places = [place for place, text in enumerate(encoded.sequence_ids(row)) if text == 1]
+        first, last = (places[0], places[-1] + 1) if places else (len(ids), len(ids))
+        types = np.zeros(len(ids), np.int8)
+        types[first:] = 1
+        offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
+        yield Window(start + owner, ids, types, first, last, offsets)

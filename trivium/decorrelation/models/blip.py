@@ -138,9 +138,12 @@ class Blip:
         order = sorted(range(len(pairs)), key=lambda place: len(pairs[place][1]))
 
         def score(places: Sequence[int]) -> Tensor:
-            tokens = {name: value.to(device) for name, value in self.tokenize([pairs[i][1] for i in places]).items()}
-            of = torch.tensor([pairs[i][0] for i in places], device=device)
-            return self._encoders.match(patches[of], *_trimmed(tokens))[:, 1]
+            # Nothing waits for the device: the next texts are tokenised while it computes.
+            tokens = _trimmed(self.tokenize([pairs[i][1] for i in places]))
+            of, ids, mask = (
+                each.to(device, non_blocking=True) for each in (torch.tensor([pairs[i][0] for i in places]), *tokens)
+            )
+            return self._encoders.match(patches[of], ids, mask)[:, 1]
 
         scores = np.zeros(len(pairs), np.float32)
         scored = list(halving_batches(order, _PAIRS, score))

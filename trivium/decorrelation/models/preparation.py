@@ -25,17 +25,22 @@ class PlainPreparation:
         *scaling, tensor, standardise = steps
         if not (isinstance(tensor, transforms.ToTensor) and isinstance(standardise, transforms.Normalize)):
             raise TypeError(f"a preparation that does not end in a tensor and its standardisation: {steps}")
-        self._scale, self._standardise = transforms.Compose(scaling), standardise
+        self._scale = transforms.Compose(scaling)
+        # A tensor, as a GPU divides by a number less exactly.
+        constants = 255.0, standardise.mean, standardise.std
+        self._constants = [torch.tensor(each, dtype=torch.float32).view(-1, 1, 1) for each in constants]
 
     def scaled(self, image: Image.Image) -> NDArray[np.uint8]:
         """One picture → (h, w, 3), scaled and cropped."""
         return np.asarray(self._scale(image.convert("RGB")))
 
-    def standardised(self, pixels: NDArray[np.uint8]) -> torch.Tensor:
-        """(n, h, w, 3) as `scaled` gives them → (n, 3, h, w) float32, to the bit what all steps at once give."""
-        tensors = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous().float().div_(255)
-        found: torch.Tensor = self._standardise(tensors)
-        return found
+    def standardised(self, pixels: torch.Tensor) -> torch.Tensor:
+        """(n, h, w, 3) as `scaled` gives them → (n, 3, h, w) float32, to the bit what all steps at once give.
+
+        It is done where the pixels are, and nothing waits for the device.
+        """
+        whole, mean, deviation = (each.to(pixels.device, non_blocking=True) for each in self._constants)
+        return pixels.permute(0, 3, 1, 2).contiguous().float().div_(whole).sub_(mean).div_(deviation)
 
 
 class Preparation:

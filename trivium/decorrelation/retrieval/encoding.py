@@ -1,40 +1,84 @@
 """Pictures and captions as unit vectors of a retrieval model."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.nets.device import halving_batches, length_sorted_batches
+from trivium.files.image_shards import IMAGE_SCHEMA, Images
+from trivium.files.tables import count_rows, read_batches
+from trivium.nets.device import halving_batches
+from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.vision.formats import opened
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
 Named = tuple[str, bytes]
 Scaled = NDArray[np.uint8]
+_ROWS = 32  # of image shards that are read at a time
 
 
-def named_pictures(images: Images, names: Sequence[str]) -> Iterator[Named]:
-    """(name, encoded bytes) of these pictures, in the order of the shards.
+@dataclass(frozen=True)
+class StoredPictures:
+    """Pictures that are encoded together, each (name, encoded bytes); read when they are asked for.
+
+    What is sent to another process are the bytes.
+
+    Attributes:
+        names: in their order.
+        files: the image shards that they are in.
+
+    Raises:
+        BadInput: when they are read: a shard is damaged, or a picture has no bytes.
+    """
+
+    names: Sequence[str]
+    files: Sequence[Path]
+
+    def __iter__(self) -> Iterator[Named]:
+        wanted = set(self.names)
+        for file in self.files:
+            for batch in read_batches(file, _ROWS, IMAGE_SCHEMA.names):
+                for name, data in zip(batch["name"].to_pylist(), batch["data"], strict=True):
+                    if name in wanted and data.is_valid:
+                        yield name, data.as_py()
+                    elif name in wanted:
+                        raise BadInput("image without bytes", file=file, field="data", got=name)
+
+    def __reduce__(self) -> tuple[type[list[Named]], tuple[list[Named]]]:
+        return list, (list(self),)
+
+
+def stored_pictures(images: Images, names: Sequence[str], size: int) -> list[StoredPictures]:
+    """These pictures, `size` at a time, in the order of the shards.
 
     Raises:
         BadInput: a picture that is not there.
     """
-    wanted = set(names)
+    wanted, files = set(names), images.shards()
     if missing := sorted(wanted - set(images.names)):
         raise BadInput(
             "no such image", file=images.folder, field="name", got=missing[0], expected=f"{len(wanted)} images"
         )
-    return (picture for picture in images.stream() if picture[0] in wanted)
+    ends = np.cumsum([count_rows(file) for file in files])
+    places = (place for place, name in enumerate(images.names) if name in wanted)
+    return [
+        StoredPictures(
+            [images.names[place] for place in group],
+            [files[number] for number in np.unique(np.searchsorted(ends, group, side="right"))],
+        )
+        for group in in_groups(places, size)
+    ]
 
 
-def scaled_pictures(model: RetrievalModel, pictures: Sequence[Named], folder: Path | str) -> list[Scaled]:
+def scaled_pictures(model: RetrievalModel, pictures: Iterable[Named], folder: Path | str) -> list[Scaled]:
     """Each (h, w, 3) as the model scales it.
 
     Args:
@@ -67,40 +111,76 @@ def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield group
 
 
-@torch.inference_mode()
-def encode_scaled(model: RetrievalModel, pictures: Sequence[Scaled], batch_size: int) -> Vectors:
-    """(n, d), one row a picture, `batch_size` at a time."""
+def encode_batches(
+    model: RetrievalModel, batches: Sequence[Iterable[Named]], folder: Path | str, batch_size: int
+) -> Iterator[tuple[Vectors, Scaled]]:
+    """Of each batch the pictures' vectors, (n, d), and the pictures as the model scales them, (n, h, w, 3).
+
+    Where a GPU encodes a batch, processes read and decode the next ones meanwhile.
+
+    Args:
+        model: in evaluation mode.
+        batches: of pictures.
+        folder: see `scaled_pictures`.
+        batch_size: pictures encoded at a time; halved when GPU memory runs out.
+    """
     device = next(model.module.parameters()).device
 
-    def encode(group: Sequence[Scaled]) -> Vectors:
-        pixels = model.plain.standardised(np.stack(group)).to(device)
-        vectors: Vectors = model.encode_images(pixels).cpu().numpy()
-        return vectors
+    def make(one: Sequence[Iterable[Named]]) -> Tensor:
+        return torch.from_numpy(np.stack(scaled_pictures(model, one[0], folder)))
 
-    return np.concatenate(list(halving_batches(pictures, batch_size, encode)))
+    def launch(scaled: Tensor) -> Leaving:
+        pixels = scaled.to(device, non_blocking=True)
+
+        def encode(rows: Sequence[int]) -> Tensor:
+            return model.encode_images(model.plain.standardised(pixels[rows[0] : rows[-1] + 1]))
+
+        with torch.inference_mode():
+            return Leaving(torch.cat(list(halving_batches(range(len(pixels)), batch_size, encode))))
+
+    def collect(scaled: Tensor, leaving: Leaving) -> tuple[Vectors, Scaled]:
+        return leaving.arrived()[0].numpy(), scaled.numpy()
+
+    pipeline = Pipeline(batches, 1, make=make, launch=launch, collect=collect, workers=feeders())
+    yield from pipeline
+    if pipeline.workers:
+        print(f"{folder}: encoding {pipeline}")
 
 
 def encode_pictures(model: RetrievalModel, images: Images, names: Sequence[str], batch_size: int) -> Vectors:
     """(n, d), one row a name; pictures are read `batch_size` at a time."""
     rows = {name: row for row, name in enumerate(names)}
     vectors = np.zeros((len(names), model.dimension), np.float32)
-    for group in in_groups(named_pictures(images, names), batch_size):
-        pictures = scaled_pictures(model, group, images.folder)
-        vectors[[rows[name] for name, _ in group]] = encode_scaled(model, pictures, batch_size)
+    batches = stored_pictures(images, names, batch_size)
+    for batch, (found, _) in zip(batches, encode_batches(model, batches, images.folder, batch_size), strict=True):
+        vectors[[rows[name] for name in batch.names]] = found
     return vectors
 
 
-@torch.inference_mode()
 def encode_captions(model: RetrievalModel, texts: Sequence[str], batch_size: int) -> Vectors:
-    """(n, d), one row a text; texts of similar length go together."""
+    """(n, d), one row a text; texts of similar length go together.
+
+    Where a GPU encodes them, processes tokenise the next ones meanwhile.
+    """
     vectors = np.zeros((len(texts), model.dimension), np.float32)
     device = next(model.module.parameters()).device
 
-    def encode(rows: Sequence[int]) -> None:
-        tokens = model.tokenize([texts[row] for row in rows])
-        vectors[rows] = model.encode_texts({name: each.to(device) for name, each in tokens.items()}).cpu().numpy()
+    def make(rows: Sequence[int]) -> tuple[Sequence[int], dict[str, Tensor]]:
+        return rows, model.tokenize([texts[row] for row in rows])
 
-    for batch in length_sorted_batches([len(text) for text in texts], batch_size):
-        for _ in halving_batches(batch.tolist(), batch_size, encode):
-            pass
+    def launch(made: tuple[Sequence[int], dict[str, Tensor]]) -> Leaving:
+        with torch.inference_mode():
+            return Leaving(
+                model.encode_texts({name: each.to(device, non_blocking=True) for name, each in made[1].items()})
+            )
+
+    def collect(made: tuple[Sequence[int], dict[str, Tensor]], leaving: Leaving) -> None:
+        vectors[list(made[0])] = leaving.arrived()[0].numpy()
+
+    longest_first = np.argsort([-len(text) for text in texts], kind="stable").tolist()
+    pipeline = Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect, workers=feeders())
+    for _ in pipeline:
+        pass
+    if pipeline.workers:
+        print(f"captions: encoding {pipeline}")
     return vectors

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -18,11 +18,10 @@ from trivium.decorrelation.models.interface import RetrievalModel, load
 from trivium.decorrelation.retrieval.encoding import (
     Named,
     Vectors,
+    encode_batches,
     encode_captions,
-    encode_scaled,
     in_groups,
-    named_pictures,
-    scaled_pictures,
+    stored_pictures,
 )
 from trivium.files.atomic import write_atomically
 from trivium.files.image_shards import Images
@@ -30,8 +29,11 @@ from trivium.files.matrices import read_matrix
 from trivium.harness.engine import Engine
 from trivium.nets.device import pick_device
 
+T = TypeVar("T")
+R = TypeVar("R")
 _VECTORS, _SCALED = "vectors.npy", "scaled.npy"  # of a batch of pictures; the second where they are looked at again
 _CHUNK = 1 << 14  # captions of a shard
+_BATCHES = 16  # of pictures that a GPU is given at a time
 
 
 class CaptionShard(NamedTuple):
@@ -52,12 +54,10 @@ class PictureShard(NamedTuple):
     Attributes:
         name: of its folder.
         pictures: encoded.
-        source: the folder that they are from, for messages.
     """
 
     name: str
-    pictures: Sequence[Named]
-    source: str
+    pictures: Iterable[Named]
 
 
 class MatchShard(NamedTuple):
@@ -127,11 +127,15 @@ class ShardedModel:
         Raises:
             BadInput: a picture that is not there, or that cannot be decoded.
         """
-        images, rows = Images(folder), {each: row for row, each in enumerate(names)}
-        batches = list(in_groups((rows[each] for each in images.names if each in rows), self.picture_batch))
-        groups = enumerate(in_groups(named_pictures(images, names), self.picture_batch))
-        shards = (PictureShard(f"{name}-{number:05d}", group, str(folder)) for number, group in groups)
-        folders = list(self._map(partial(encode_picture_shard, batch_size=self.picture_batch), shards, name))
+        stored, rows = (
+            stored_pictures(Images(folder), names, self.picture_batch),
+            {each: row for row, each in enumerate(names)},
+        )
+        shards = [PictureShard(f"{name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
+        parts = in_groups(shards, _BATCHES if self._on_gpu else 1)
+        encode = partial(encode_picture_shards, source=str(folder), batch_size=self.picture_batch)
+        folders = [each for part in self._map(encode, parts, name) for each in part]
+        batches = [[rows[each] for each in pictures.names] for pictures in stored]
         found = np.concatenate([read_matrix(each / _VECTORS) for each in folders])
         vectors = np.empty_like(found)
         vectors[np.concatenate(batches)] = found
@@ -156,10 +160,13 @@ class ShardedModel:
                 found[row] = scores
         return found
 
-    def _map(self, function: Callable[..., Path], shards: Iterable[NamedTuple], description: str) -> Iterator[Path]:
-        run = partial(function, model=self.folder, work=self.work)
-        on_gpu = self.engine.has_gpu(lambda: pick_device().type == "cuda")
-        return self.engine.map(run, shards, description=description, on_gpu=on_gpu, processes=1, out=self.work)
+    @property
+    def _on_gpu(self) -> bool:
+        return self.engine.has_gpu(lambda: pick_device().type == "cuda")
+
+    def _map(self, function: Callable[..., R], shards: Iterable[T], description: str) -> Iterator[R]:
+        run: Callable[[T], R] = partial(function, model=self.folder, work=self.work)
+        return self.engine.map(run, shards, description=description, on_gpu=self._on_gpu, processes=1, out=self.work)
 
 
 @lru_cache(maxsize=1)
@@ -178,19 +185,31 @@ def encode_caption_shard(shard: CaptionShard, *, model: Path, work: Path, batch_
     return file
 
 
-def encode_picture_shard(shard: PictureShard, *, model: Path, work: Path, batch_size: int) -> Path:
-    """A folder with the pictures' vectors, and for a second stage the scaled pictures; unless it is there."""
-    folder = work / shard.name
-    if not folder.exists():
-        asked = load_once(model)
-        pictures = scaled_pictures(asked, shard.pictures, shard.source)
-        vectors = encode_scaled(asked, pictures, batch_size)
+def encode_picture_shards(
+    shards: Sequence[PictureShard], *, model: Path, work: Path, source: str, batch_size: int
+) -> list[Path]:
+    """Of each shard a folder with the vectors, and for a second stage the scaled pictures; unless it is there.
+
+    Args:
+        shards: in order.
+        model: folder.
+        work: folder of the folders.
+        source: the folder that the pictures are from, for messages.
+        batch_size: pictures encoded at a time.
+    """
+    folders = [work / shard.name for shard in shards]
+    new = [(shard.pictures, folder) for shard, folder in zip(shards, folders, strict=True) if not folder.exists()]
+    if not new:
+        return folders
+    asked = load_once(model)
+    encoded = encode_batches(asked, [pictures for pictures, _ in new], source, batch_size)
+    for (vectors, scaled), (_, folder) in zip(encoded, new, strict=True):
         with write_atomically(folder) as beside:
             beside.mkdir()
             np.save(beside / _VECTORS, vectors)
             if asked.match is not None:  # what was painted takes more room at its own size
-                np.save(beside / _SCALED, np.stack(pictures))
-    return folder
+                np.save(beside / _SCALED, scaled)
+    return folders
 
 
 def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
@@ -199,7 +218,8 @@ def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
     if not file.exists():
         asked = load_once(model)
         assert asked.match is not None
-        pixels = asked.plain.standardised(np.array(read_matrix(shard.scaled)))
+        scaled = torch.from_numpy(np.array(read_matrix(shard.scaled)))
+        pixels = asked.plain.standardised(scaled.to(next(asked.module.parameters()).device))
         _save(file, np.concatenate(asked.match(list(pixels), shard.texts)))
     return file
 

@@ -12,7 +12,8 @@ from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json, write_json
 from trivium.kvqae.rerankers.rrt_parameters import CONFIG
-from trivium.nets.device import autocast, halving_batches, pick_device
+from trivium.nets.device import autocast, pick_device
+from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.reranking_transformer import Described, RerankingTransformer
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, FeatureFolder
@@ -66,17 +67,24 @@ def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder
                        got=features.overall.shape[1], expected=str(expected))  # fmt: skip
 
 
-def describe(features: FeatureFolder, rows: NDArray[np.int64], device: torch.device) -> Described:
-    """The features of these images as tensors, padded to the most local descriptors among them."""
+def stored(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
+    """The features of these images as they are stored, padded to the most local descriptors among them."""
     counts = features.counts[rows]
     most = max(1, int(counts.max(initial=0)))
     present = np.arange(most) < counts[:, None]
-    return Described(
-        overall=torch.from_numpy(features.overall[rows]).to(device).float(),
-        local=torch.from_numpy(features.local[rows, :most]).to(device).float(),
-        scales=torch.from_numpy(features.scales[rows, :most]).to(device).long(),
-        present=torch.from_numpy(present).to(device),
-    )
+    matrices = features.overall[rows], features.local[rows, :most], features.scales[rows, :most], present
+    return Described(*map(torch.from_numpy, matrices))
+
+
+def widened(images: Described, device: torch.device) -> Described:
+    """Stored features as the network takes them, on its device: they travel before they are widened."""
+    overall, local, scales, present = (each.to(device, non_blocking=True) for each in images)
+    return Described(overall.float(), local.float(), scales.long(), present)
+
+
+def describe(features: FeatureFolder, rows: NDArray[np.int64], device: torch.device) -> Described:
+    """The features of these images as the network takes them."""
+    return widened(stored(features, rows), device)
 
 
 def score_pairs(
@@ -105,21 +113,28 @@ def score_pairs(
     order = np.argsort(-(queries.counts[pairs[:, 0]] + targets.counts[pairs[:, 1]]), kind="stable")
     device = model.classifier.weight.device
 
-    @torch.inference_mode()
-    def score(places: Sequence[int]) -> NDArray[np.float32]:
+    def make(places: Sequence[int]) -> tuple[Described, Described]:
         chosen = pairs[list(places)]
-        with autocast(device):
-            logits = model(describe(queries, chosen[:, 0], device), describe(targets, chosen[:, 1], device))
-        return logits.cpu().numpy()
+        return stored(queries, chosen[:, 0]), stored(targets, chosen[:, 1])
+
+    def launch(images: tuple[Described, Described]) -> Leaving:
+        with torch.inference_mode(), autocast(device):
+            return Leaving(model(*(widened(each, device) for each in images)))
+
+    def collect(_: object, leaving: Leaving) -> NDArray[np.float32]:
+        return leaving.arrived()[0].numpy()
 
     scores = np.empty(len(pairs))
     start = 0
     short = len(pairs) <= batch
+    pipeline = Pipeline(order.tolist(), batch, make=make, launch=launch, collect=collect, workers=feeders())
     with tqdm(total=len(pairs), desc="image pairs", unit="pair", mininterval=5, leave=False, disable=short) as bar:
-        for part in halving_batches(order.tolist(), batch, score):
+        for part in pipeline:
             scores[order[start : start + len(part)]] = part
             start += len(part)
             bar.update(len(part))
+    if pipeline.workers:
+        print(f"image pairs {pipeline}")
     if not np.isfinite(scores).all():
         query, target = pairs[int(np.argmin(np.isfinite(scores)))]
         raise BadInput("the score of a pair of images is not finite", field="question image, article image",

@@ -8,10 +8,11 @@ stands for "not in this window". loss = −(log p(start) + log p(end)) / 2; the 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor
@@ -19,10 +20,11 @@ from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrai
 
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from trivium.complexity.readers.settings import ReaderSettings
-from trivium.complexity.readers.windows import Window, windows_of
+from trivium.complexity.readers.windows import Inputs, Window, padded, windows_of
 from trivium.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.nets.device import autocast, halving_batches, pick_device
+from trivium.nets.device import autocast, pick_device
+from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import load_pretrained
 
 _HEAD = "qa_outputs."
@@ -143,7 +145,9 @@ class ExtractiveReader:
     def loss(self, features: Sequence[Feature]) -> Tensor:
         """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
         targets = [feature for feature in features if isinstance(feature, Target)]
-        starts, ends = self._log_probabilities([target.window for target in targets])
+        starts, ends = self._log_probabilities(
+            padded([target.window for target in targets], self.tokenizer.pad_token_id)
+        )
         places = torch.tensor([[target.start, target.end] for target in targets], device=starts.device)
         rows = torch.arange(len(targets), device=starts.device)
         return -(starts[rows, places[:, 0]] + ends[rows, places[:, 1]]).mean() / 2
@@ -155,13 +159,22 @@ class ExtractiveReader:
         windows, _ = self._windows([each.question for each in readings], [each.context for each in readings])
         windows = sorted((each for each in windows if each.last > each.first), key=lambda each: -each.tokens)
         best: dict[int, tuple[float, int, int, str]] = {}
-        for batch in halving_batches(windows, batch_size, self._spans):
-            for window, score, start, end in batch:
-                left, right = window.characters(start, end)
-                answer = readings[window.owner].context[left:right].strip()
-                # Equal scores: the earlier span, whatever the order of the windows.
-                found = (-score, left, right, answer)
-                best[window.owner] = min(found, best.get(window.owner, found))
+        pipeline = Pipeline(
+            windows,
+            batch_size,
+            make=partial(padded, filler=self.tokenizer.pad_token_id),
+            launch=self._spans,
+            collect=_collected,
+            workers=feeders(),
+        )
+        for window, (score, start, end) in zip(windows, chain.from_iterable(pipeline), strict=True):
+            left, right = window.characters(start, end)
+            answer = readings[window.owner].context[left:right].strip()
+            # Equal scores: the earlier span, whatever the order of the windows.
+            found = (-score, left, right, answer)
+            best[window.owner] = min(found, best.get(window.owner, found))
+        if pipeline.workers:
+            print(f"answers: {pipeline}")
         spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
         return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
@@ -170,39 +183,31 @@ class ExtractiveReader:
             self.tokenizer, questions, contexts, max_tokens=self.settings.max_tokens, stride=self.settings.stride
         )
 
-    def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
+    def _spans(self, inputs: Inputs) -> Leaving:
         """The best span of each window: its log-probability, first and last token."""
-        starts, ends = self._log_probabilities(windows)
+        starts, ends = self._log_probabilities(inputs)
         starts[:, 0], ends[:, 0] = -torch.inf, -torch.inf
-        scores, first, last = best_spans(starts, ends, self.settings.answer_tokens)
-        return list(zip(windows, scores.tolist(), first.tolist(), last.tolist(), strict=True))
+        return Leaving(*best_spans(starts, ends, self.settings.answer_tokens))
 
-    def _log_probabilities(self, windows: Sequence[Window]) -> tuple[Tensor, Tensor]:
+    def _log_probabilities(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """(windows, tokens) of start and of end, in float32; −∞ outside context and first token."""
-        width = max(window.tokens for window in windows)
-        shape = (len(windows), width)
-        ids = np.full(shape, self.tokenizer.pad_token_id, np.int64)
-        types, mask, allowed = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
-        for row, window in enumerate(windows):
-            ids[row, : window.tokens], types[row, : window.tokens], mask[row, : window.tokens] = (
-                window.ids, window.types, 1,
-            )  # fmt: skip
-            allowed[row, window.first : window.last] = True
-        allowed[:, 0] = True
         device = self.module.device
-        inputs = {"input_ids": ids, "attention_mask": mask}
-        if getattr(self.module.config, "type_vocab_size", 1) > 1:
-            inputs["token_type_ids"] = types
+        ids, mask, types, allowed = (each.to(device, non_blocking=True) for each in inputs)
+        typed = getattr(self.module.config, "type_vocab_size", 1) > 1
         # On a CPU, conversions to bf16 cost a narrow network more than its products gain (128 wide: 1.6 times as long).
         narrow = device.type == "cpu" and self.module.config.hidden_size < _WIDE
         with nullcontext() if narrow else autocast(device):
-            output = self.module(**{name: torch.from_numpy(value).to(device) for name, value in inputs.items()})
-        outside = torch.from_numpy(~allowed).to(device)
+            output = self.module(input_ids=ids, attention_mask=mask, **({"token_type_ids": types} if typed else {}))
         starts, ends = (
-            logits.float().masked_fill(outside, -torch.inf).log_softmax(-1)
+            logits.float().masked_fill(~allowed, -torch.inf).log_softmax(-1)
             for logits in (output.start_logits, output.end_logits)
         )
         return starts, ends
+
+
+def _collected(_: Inputs, leaving: Leaving) -> list[tuple[float, int, int]]:
+    scores, first, last = leaving.arrived()
+    return list(zip(scores.tolist(), first.tolist(), last.tolist(), strict=True))
 
 
 def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tensor, Tensor]:
