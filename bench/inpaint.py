@@ -178,7 +178,7 @@ def bench_cv2() -> dict[str, object]:
     started = time.perf_counter()
     arguments = ["cv2", "--flag", "INPAINT_TELEA", "--radius", str(RADIUS)]
     painters = [Inpainter(arguments)]
-    painters[0].paint(pictures(8, 8, 1))
+    list(painters[0].paint(pictures(8, 8, 1)))
     seconds = time.perf_counter() - started
     painters += [Inpainter(arguments) for _ in range(cores - 1)]
     figures: dict[str, object] = {"worker_start_seconds": seconds}
@@ -213,7 +213,7 @@ def bench_lama() -> dict[str, object]:
         torch.jit.script(Lama().eval()).save(str(file))
         for batch in LAMA_BATCHES:
             painter = Inpainter(["lama", "--file", str(file), "--batch-size", str(batch), "--gpu", "0"])
-            painter.paint(given)  # cuDNN chooses its kernels, TorchScript optimises
+            list(painter.paint(given))  # cuDNN chooses its kernels, TorchScript optimises
             seconds = harness.measure(partial(painted, painter, given), repeats=3)
             figures[f"lama_batch_{batch}_images_per_second"] = len(given) / seconds
     return figures

@@ -8,7 +8,6 @@ from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.decorrelation.painting.inpainting import (
     InpaintParameters,
     Subset,
-    _decoded,
     _images,
     load_filling,
     paint_shard,
@@ -76,7 +75,7 @@ def main(
             engine.map(paint, waiting, description=description, on_gpu=on_gpu, processes=processes, out=work)
         )
     finally:
-        for cache in (load_filling, _images, _decoded):
+        for cache in (load_filling, _images):
             cache.cache_clear()
     with write_atomically(out) as beside:
         beside.mkdir()

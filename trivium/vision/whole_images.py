@@ -13,6 +13,7 @@ from torch.utils.data import default_collate
 from torchvision import models
 
 from trivium.nets.device import autocast, halving_batches
+from trivium.vision.device_transforms import Packed, Transform, device_prepares, pack, prepared_on
 from trivium.vision.embedder import Embedder
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, what torchvision's ResNets expect
@@ -27,38 +28,53 @@ class PictureEmbedder(Embedder):
         network: (n, 3, size, size) → (n, dimension).
         prepare: one RGB picture → (3, size, size).
         device: where the network runs, in bf16 on a GPU.
+        transform: the same as `prepare`, of (n, 3, height, width) tensors, where pictures can be prepared on a GPU.
 
     Attributes:
         dimension: of an embedding.
     """
 
     def __init__(
-        self, path: Path, network: nn.Module, prepare: Callable[[Image.Image], torch.Tensor], device: torch.device
+        self,
+        path: Path,
+        network: nn.Module,
+        prepare: Callable[[Image.Image], torch.Tensor],
+        device: torch.device,
+        transform: Transform | None = None,
     ) -> None:
         self.path = path
+        self._transform = transform if device_prepares(device) else None
         self._network = network.eval().requires_grad_(False).to(device)
         self._prepare = prepare
         self._device = device
         self.dimension = self([Image.new("RGB", (8, 8))]).shape[1]
 
-    def prepare(self, images: Sequence[Image.Image]) -> torch.Tensor:
-        """RGB pictures as the network's input, (n, 3, size, size)."""
+    def prepare(self, images: Sequence[Image.Image]) -> torch.Tensor | Packed:
+        """RGB pictures as the network's input, (n, 3, size, size); packed where the device makes it of them."""
         if not images:
             return torch.empty(0)
+        if self._transform is not None:
+            return pack([_centre(image) for image in images])
         prepared: torch.Tensor = default_collate([self._prepare(_centre(image)) for image in images])
         return prepared  # in a feed's process straight into memory that is shared
 
-    def embed(self, prepared: torch.Tensor) -> NDArray[np.float32]:
+    def embed(self, prepared: torch.Tensor | Packed) -> NDArray[np.float32]:
         """Embed what `prepare` gave; returns (n, dimension), each of length 1."""
-        if not len(prepared):
+        count = len(prepared.sizes if isinstance(prepared, Packed) else prepared)
+        if not count:
             return np.zeros((0, self.dimension), np.float32)
-        count = len(prepared)
         return np.concatenate(list(halving_batches(range(count), count, partial(self._embed, prepared))))
 
     @torch.inference_mode()
-    def _embed(self, pixels: torch.Tensor, rows: Sequence[int]) -> NDArray[np.float32]:
+    def _embed(self, prepared: torch.Tensor | Packed, rows: Sequence[int]) -> NDArray[np.float32]:
+        span = slice(rows[0], rows[-1] + 1)
+        if isinstance(prepared, Packed):
+            assert self._transform is not None
+            pixels = prepared_on(self._device, prepared, span, self._transform)
+        else:
+            pixels = prepared[span].to(self._device, non_blocking=True)
         with autocast(self._device):
-            embeddings = self._network(pixels[rows[0] : rows[-1] + 1].to(self._device, non_blocking=True))
+            embeddings = self._network(pixels)
         return nn.functional.normalize(embeddings.float(), dim=1).cpu().numpy()
 
 

@@ -11,6 +11,7 @@ from trivium.decorrelation.painting.filling import FILLINGS, Filling
 from trivium.decorrelation.painting.inpainter import find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters
 from trivium.errors import BadInput
+from trivium.harness.arithmetic import PORTABLE
 
 PARAMETERS = InpaintParameters(dilate=0)
 
@@ -39,11 +40,20 @@ def test_what_is_painted_has_the_shape_of_the_picture(name):
     masks = [np.zeros(each.shape[:2], bool) for each in pictures]
     for mask in masks:
         mask[4:9, 5:12] = True
-    painted = FILLINGS[name](PARAMETERS.told(name)).paint(list(zip(pictures, masks, strict=True)))
+    painted = list(FILLINGS[name](PARAMETERS.told(name)).paint(list(zip(pictures, masks, strict=True))))
     assert [each.shape for each in painted] == [each.shape for each in pictures]
     for before, after, mask in zip(pictures, painted, masks, strict=True):
         assert after.dtype == np.uint8
         assert (after[mask] != before[mask]).mean() > 0.5
+
+
+@pytest.mark.parametrize(("portable", "expected"), [("intel", False), ("x86", False), ("false", True)])
+def test_lama_is_asked_for_bf16_where_other_arithmetic_is_allowed(portable, expected, monkeypatch):
+    asked = []
+    monkeypatch.setenv(PORTABLE, portable)
+    monkeypatch.setattr("trivium.decorrelation.painting.fillings.lama.Inpainter", asked.append)
+    FILLINGS["lama"](PARAMETERS.told("lama"), Path("big-lama.pt"))
+    assert ("--bf16" in asked[0]) == expected
 
 
 def test_the_table_in_the_docs_has_each():

@@ -62,16 +62,16 @@ def directly(tmp_path_factory):
     return folder
 
 
-def lama_in_batches(folder):
-    return Inpainter(["lama", "--file", str(folder / "big-lama.pt"), "--batch-size", "2", "--gpu", "0"]).paint(
-        pictures()
-    )
+def lama_in_batches(folder, *precision):
+    arguments = ["lama", "--file", str(folder / "big-lama.pt"), "--batch-size", "2", "--gpu", "0", *precision]
+    return Inpainter(arguments).paint(pictures())
 
 
-def test_batches_of_lama_equal_its_own_call_with_one_picture(directly, monkeypatch):
+@pytest.mark.parametrize("precision", [(), ("--bf16",)])  # which is for a GPU
+def test_batches_of_lama_equal_its_own_call_with_one_picture(directly, precision, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # the same arithmetic as the direct call's
     expected = np.load(directly / "lama.npz").values()
-    for (_, mask), one, own in zip(pictures(), lama_in_batches(directly), expected, strict=True):
+    for (_, mask), one, own in zip(pictures(), lama_in_batches(directly, *precision), expected, strict=True):
         np.testing.assert_array_equal(one[mask], own[mask])
 
 
@@ -84,7 +84,7 @@ def test_on_a_gpu_lama_differs_by_rounding_alone(directly):
 
 def test_cv2_equals_its_own_call_and_serves_request_after_request(directly):
     painter = Inpainter(["cv2", "--flag", "INPAINT_TELEA", "--radius", "4"])
-    both = painter.paint(pictures()[:2]) + painter.paint(pictures()[2:])
+    both = [*painter.paint(pictures()[:2]), *painter.paint(pictures()[2:])]
     for one, own in zip(both, np.load(directly / "cv2.npz").values(), strict=True):
         np.testing.assert_array_equal(one, own)
 
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_module_is_named_and_kept(tmp_path):
     module = tmp_path / "big-lama.pt"
     module.write_bytes(b"no module")
     with pytest.raises(BadInput, match=r"(?s)worker ended with exit code 255.*Failed to load model \S*big-lama\.pt"):
-        Inpainter(["lama", "--file", str(module), "--batch-size", "2", "--gpu", "0"]).paint(pictures())
+        list(Inpainter(["lama", "--file", str(module), "--batch-size", "2", "--gpu", "0"]).paint(pictures()))
     assert module.read_bytes() == b"no module"  # lama-cleaner deletes what it cannot load, unless it is told the MD5
 
 
@@ -149,7 +149,11 @@ def test_frames_come_back_whole_or_not_at_all():
     whole = replies.getvalue()
     for one, other in zip(sent, read_reply(io.BytesIO(whole), sent), strict=True):
         np.testing.assert_array_equal(one[0], other)
+    begun = read_reply(io.BytesIO(sent[0][0].tobytes()), sent)
+    np.testing.assert_array_equal(next(begun), sent[0][0])  # before the others are there
     with pytest.raises(Closed):
-        read_reply(io.BytesIO(whole[:-1]), sent)
+        next(begun)
+    with pytest.raises(Closed):
+        list(read_reply(io.BytesIO(whole[:-1]), sent))
     with pytest.raises(Closed):
         read_request(io.BytesIO(stream.getvalue()[:-1]))

@@ -3,7 +3,9 @@
 import io
 import itertools
 import os
+import shutil
 import signal
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ import torch
 from PIL import Image
 
 from stages.decorrelation import inpaint
+from trivium.decorrelation.painting import inpainting
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters, encode, shards
 from trivium.decorrelation.regions.removal_table import write_removals
@@ -23,6 +26,7 @@ from trivium.formats.pictures import Removal, removal_id
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
+from trivium.vision.decoding import decode
 
 SIZES = ((33, 47), (48, 64), (47, 33), (12, 15), (48, 64), (31, 65))  # (height, width), odd ones too
 needs_uv = pytest.mark.skipif(find_uv() is None, reason="no uv: run make setup")
@@ -191,6 +195,37 @@ def test_shards_and_processes_change_nothing(world):
     assert set(one) == set(other)
     for name in one:
         np.testing.assert_array_equal(one[name], other[name])
+
+
+def test_what_is_painted_is_encoded_while_the_next_is_painted(world, monkeypatch):
+    stage(world, "zero")
+    encoded_one = threading.Event()
+
+    class Slow:
+        def paint(self, pictures):
+            for number, (pixels, _) in enumerate(pictures):
+                if number:
+                    assert encoded_one.wait(60)
+                yield np.zeros_like(pixels)
+
+    def noticed(pixels, picture_format):
+        encoded_one.set()
+        return encode(pixels, picture_format)
+
+    monkeypatch.setattr(inpainting, "encode", noticed)
+    monkeypatch.setattr(inpainting, "load_filling", lambda *_: Slow())
+    for folder in (world / "work").iterdir():
+        shutil.rmtree(folder)
+    stage(world, "zero", out=world / "again")
+    for subset in inpaint.SUBSETS:
+        assert list(Images(world / "again" / subset).stream()) == list(Images(world / "out" / subset).stream())
+
+
+def test_a_picture_is_decoded_once_for_all_that_is_removed_from_it(world, monkeypatch):
+    decoded = []
+    monkeypatch.setattr(inpainting, "decode", lambda data, **limits: decoded.append(data) or decode(data, **limits))
+    stage(world, "zero", parameters(shard_size=99))
+    assert len(decoded) == 7  # two to train with, four to test with, one without objects; two removals share one
 
 
 @needs_uv

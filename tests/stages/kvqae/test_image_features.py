@@ -21,7 +21,9 @@ from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.nets import feeding
+from trivium.vision import whole_images
 from trivium.vision.align import align
+from trivium.vision.device_transforms import Packed
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import FaceEncoderParameters
 from trivium.vision.image_encoding import LoadedEncoder, Prepared
@@ -184,6 +186,26 @@ def test_pictures_that_are_decoded_ahead_of_a_gpu_give_the_same(
     run(argv)
     assert contents(scratch / "features") == whole
     assert "s for pictures to be decoded" in capfd.readouterr().out
+
+
+def test_pictures_that_a_device_prepares_are_only_decoded_ahead_of_it(
+    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    argv = prepare(scratch, base, images, encoder="clip")
+    run(argv)
+    expected, table = read_matrix(scratch / "features/vectors.npy"), read_table(scratch / "features/pictures.parquet")
+    shutil.rmtree(scratch / "features")
+    monkeypatch.setattr(feeding, "feeders", lambda: 2)
+    monkeypatch.setattr(whole_images, "device_prepares", lambda _: True)
+    fed: list[object] = []
+    embed = whole_images.PictureEmbedder.embed
+    monkeypatch.setattr(
+        whole_images.PictureEmbedder, "embed", lambda self, given: fed.append(given) or embed(self, given)
+    )
+    run(argv)
+    assert any(isinstance(each, Packed) for each in fed)
+    np.testing.assert_allclose(read_matrix(scratch / "features/vectors.npy"), expected, atol=2e-3)
+    assert read_table(scratch / "features/pictures.parquet") == table
 
 
 def test_a_gpu_is_fed_across_shards(scratch: Path, base: Path, images: dict[str, bytes], monkeypatch) -> None:

@@ -7,7 +7,7 @@ Pictures are (height, width, 3) RGB, 8 bits; a mask is boolean (height, width), 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Generic, TypeVar
 
@@ -65,7 +65,7 @@ class Filling(ABC, Generic[S]):
         return None
 
     @abstractmethod
-    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterable[Pixels]:
         """The painted pictures, in their order; what they are outside the mask is not used."""
 
 

@@ -5,7 +5,7 @@ in the same order. Numbers are unsigned 32-bit, little end first. Both environme
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 import numpy as np
@@ -51,9 +51,9 @@ def write_reply(stream: IO[bytes], painted: Iterable[Pixels]) -> None:
     stream.flush()
 
 
-def read_reply(stream: IO[bytes], pictures: Sequence[tuple[Pixels, Region]]) -> list[Pixels]:
+def read_reply(stream: IO[bytes], pictures: Sequence[tuple[Pixels, Region]]) -> Iterator[Pixels]:
     """The painted pictures of the request `pictures`; raises `Closed` when the worker ends before the last one."""
-    return [_pixels(stream, pixels.shape) for pixels, _ in pictures]
+    return (_pixels(stream, pixels.shape) for pixels, _ in pictures)
 
 
 def _pixels(stream: IO[bytes], shape: tuple[int, ...]) -> NDArray[np.uint8]:

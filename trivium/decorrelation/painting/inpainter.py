@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +72,10 @@ class Inpainter:
         )
         self._end = weakref.finalize(self, _end, self.process)
 
-    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> list[Pixels]:
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
         """Paint each picture within its mask; what comes back outside the mask is not to be used.
+
+        While a picture is used the worker paints the next ones; all are taken before it is asked again.
 
         Raises:
             BadInput: the worker could not start, or died; with its exit code and its last words.
@@ -83,7 +85,7 @@ class Inpainter:
         request = [(pixels, np.where(mask, np.uint8(255), np.uint8(0))) for pixels, mask in pictures]
         try:
             write_request(self.process.stdin, request)
-            return read_reply(self.process.stdout, request)
+            yield from read_reply(self.process.stdout, request)
         except (Closed, BrokenPipeError):
             raise self._died() from None
 

@@ -8,8 +8,10 @@ are modules of `fillings/`.
 
 import io
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +35,7 @@ Subset = Literal["train", "test", "empty"]
 
 _LONGEST = 65_500  # pixels, of a JPEG's side: pictures are never reduced
 _LONGEST_WEBP = 16_383
+_THREADS = 4  # that decode and encode: Pillow leaves Python meanwhile
 
 PictureFormat = Literal["png", "webp"]
 # Without loss, the fastest of each: less compression is hardly larger on photographs. On those of COCO WebP takes four
@@ -103,22 +106,21 @@ def _images(folder: Path) -> Images:
     return Images(folder)
 
 
-@lru_cache(maxsize=1)  # a test picture's removals follow each other
-def _decoded(folder: Path, name: str) -> Pixels:
-    try:
-        image = decode(_images(folder).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2)
-    except Unreadable as problem:
-        raise BadInput(f"unreadable picture, {problem}", file=folder, field="name", got=name) from None
-    return np.asarray(image)
-
-
-def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, Mask]:
-    """A removal's picture, upright, RGB, and what is to be painted in it.
+def read_picture(images: Path, removals: Sequence[Removal], dilate: int) -> list[tuple[Pixels, Mask]]:
+    """The picture of these removals, upright, RGB, and what is to be painted in it for each.
 
     Raises:
-        BadInput: the picture is absent, unreadable or of another size than the mask; the mask is broken or covers all.
+        BadInput: the picture is absent, unreadable or of another size than a mask; a mask is broken or covers all.
     """
-    picture = _decoded(images, removal.name)
+    name = removals[0].name
+    try:
+        picture = np.asarray(decode(_images(images).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2))
+    except Unreadable as problem:
+        raise BadInput(f"unreadable picture, {problem}", file=images, field="name", got=name) from None
+    return [(picture, _region(images, picture, removal, dilate)) for removal in removals]
+
+
+def _region(images: Path, picture: Pixels, removal: Removal, dilate: int) -> Mask:
     height, width = picture.shape[:2]
     if (height, width) != (removal.height, removal.width):
         expected = f"{removal.width} × {removal.height} pixels, as its mask"
@@ -132,7 +134,7 @@ def read_picture(images: Path, removal: Removal, dilate: int) -> tuple[Pixels, M
         raise BadInput(f"broken mask: {error}", field="mask", row=removal.id) from None
     if mask.all():
         raise BadInput("the mask covers the whole picture", field="mask", row=removal.id, expected="some of it to stay")
-    return picture, mask
+    return mask
 
 
 @lru_cache(maxsize=1)
@@ -154,18 +156,27 @@ def paint_shard(
 ) -> Path:
     """Paint a shard with the filling `name` into a file of `work`; a file that is there is complete and is kept.
 
-    Within its mask a picture is painted, outside it stays as it is, bit for bit.
+    Within its mask a picture is painted, outside it stays as it is, bit for bit. Threads encode what is painted while
+    the filling's worker, where it has one, goes on.
     """
     written = work / shard.name / "shard-00000.parquet"
     if written.exists():
         return written
-    pictures = [read_picture(images, removal, dilate) for removal in shard.removals]
-    own = load_filling(name, settings, weights).paint(pictures)
-    painted = [composite(picture, each, mask) for (picture, mask), each in zip(pictures, own, strict=True)]
-    encoded = (encode(each, picture_format) for each in painted)
-    names = (removal.id for removal in shard.removals)
-    write_images(written.parent, zip(names, encoded, strict=True), shard_size=len(painted))
+    removals = [list(each) for _, each in groupby(shard.removals, key=lambda removal: removal.name)]
+    filling = load_filling(name, settings, weights)
+    _images(images)  # opened once, before threads want it
+    with ThreadPoolExecutor(_THREADS) as threads:
+        read = threads.map(partial(read_picture, images, dilate=dilate), removals)
+        pictures = [each for one in read for each in one]
+        encoded = threads.map(partial(_kept, picture_format), pictures, filling.paint(pictures))
+        names = (removal.id for removal in shard.removals)
+        write_images(written.parent, zip(names, encoded, strict=True), shard_size=len(pictures))
     return written
+
+
+def _kept(picture_format: PictureFormat, given: tuple[Pixels, Mask], painted: Pixels) -> bytes:
+    picture, mask = given
+    return encode(composite(picture, painted, mask), picture_format)
 
 
 def encode(picture: Pixels, picture_format: PictureFormat) -> bytes:

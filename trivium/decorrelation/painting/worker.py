@@ -20,11 +20,12 @@ Started by `trivium.decorrelation.painting.inpainter`, never by hand. After a ch
 """
 
 import argparse
+import contextlib
 import hashlib
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import cv2
@@ -32,9 +33,10 @@ import numpy as np
 import torch
 from loguru import logger
 
+from trivium.decorrelation.painting.bf16 import in_bf16
 from trivium.decorrelation.painting.frames import Pixels, Region, read_request, write_reply
 
-Paint = Callable[[Sequence[tuple[Pixels, Region]]], list[Pixels]]
+Paint = Callable[[Sequence[tuple[Pixels, Region]]], Iterable[Pixels]]
 
 
 def opencv(flag: str, radius: int) -> Paint:
@@ -58,15 +60,15 @@ def opencv(flag: str, radius: int) -> Paint:
         cv2_flag=flag,
         cv2_radius=radius,
     )
-    return lambda pictures: [_rgb(model(pixels, region, config)) for pixels, region in pictures]
+    return lambda pictures: (_rgb(model(pixels, region, config)) for pixels, region in pictures)
 
 
 def _rgb(bgr: np.ndarray) -> Pixels:
     return bgr[:, :, ::-1].astype(np.uint8)
 
 
-def lama(file: Path, batch_size: int, gpu: int) -> Paint:
-    """LaMa, loaded once through lama-cleaner; pictures of equal padded size go through it together, in float32.
+def lama(file: Path, batch_size: int, gpu: int, bf16: bool) -> Paint:
+    """LaMa, loaded once through lama-cleaner; pictures of equal padded size go through it together.
 
     lama-cleaner calls the TorchScript module with one picture; padding, scaling and rounding here are its own.
 
@@ -74,6 +76,7 @@ def lama(file: Path, batch_size: int, gpu: int) -> Paint:
         file: the TorchScript module, (image, mask) → image.
         batch_size: pictures at a time; halved when GPU memory runs out.
         gpu: which GPU, counted on from the first again when there are fewer.
+        bf16: whether a GPU computes in bf16 but for the Fourier transforms; else, and on a CPU, all is float32.
     """
     # lama-cleaner loads what this address names when it is a file. It deletes a file that does not load and has
     # another MD5 than expected: so the expected one is the file's own.
@@ -86,20 +89,24 @@ def lama(file: Path, batch_size: int, gpu: int) -> Paint:
     gpus = torch.cuda.device_count()
     model = LaMa(torch.device("cuda", gpu % gpus) if gpus else torch.device("cpu"))
 
+    precision = in_bf16("cuda") if bf16 and gpus else contextlib.nullcontext()
+
     @torch.no_grad()
     def network(images: Sequence[np.ndarray], masks: Sequence[np.ndarray]) -> np.ndarray:
         """(n, 3, h, w) in 0…1 and (n, 1, h, w) in {0, 1} → (n, h, w, 3), 8 bits."""
         inputs = (torch.from_numpy(np.stack(each)).to(model.device) for each in (images, masks))
-        painted = model.model(*inputs).permute(0, 2, 3, 1).cpu().numpy()
+        with precision:
+            painted = model.model(*inputs).float().permute(0, 2, 3, 1).cpu().numpy()
         return np.clip(painted * 255, 0, 255).astype(np.uint8)
 
-    def paint(pictures: Sequence[tuple[Pixels, Region]]) -> list[Pixels]:
+    def paint(pictures: Sequence[tuple[Pixels, Region]]) -> Iterator[Pixels]:
         nonlocal batch_size
         padded = [[norm_img(pad_img_to_modulo(each, mod=model.pad_mod)) for each in pair] for pair in pictures]
         same_size: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for place, (image, _) in enumerate(padded):
             same_size[image.shape].append(place)
-        painted: list[Pixels | None] = [None] * len(pictures)
+        painted: dict[int, Pixels] = {}
+        sent = 0
         for places in same_size.values():
             while places:
                 batch = places[:batch_size]
@@ -115,7 +122,9 @@ def lama(file: Path, batch_size: int, gpu: int) -> Paint:
                     height, width = pictures[place][1].shape
                     painted[place] = result[:height, :width]
                 places = places[len(batch) :]
-        return [each for each in painted if each is not None]
+                while sent in painted:  # the other side uses them meanwhile
+                    yield painted.pop(sent)
+                    sent += 1
 
     return paint
 
@@ -131,6 +140,7 @@ def main() -> None:
     of_lama.add_argument("--file", type=Path, required=True)
     of_lama.add_argument("--batch-size", type=int, required=True)
     of_lama.add_argument("--gpu", type=int, required=True)
+    of_lama.add_argument("--bf16", action="store_true")
     arguments = vars(parser.parse_args())
 
     logger.remove()  # lama-cleaner tells of every picture

@@ -54,9 +54,11 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
         BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
     """
     import open_clip
+    from open_clip.transform import ResizeKeepRatio
     from safetensors import SafetensorError
 
     from trivium.nets.weights import misfit
+    from trivium.vision.device_transforms import on_tensors
     from trivium.vision.whole_images import PictureEmbedder
 
     if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
@@ -68,4 +70,6 @@ def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
         raise misfit(error, folder) from None
     except (OSError, ValueError, TypeError, KeyError, SafetensorError) as error:
         raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
-    return PictureEmbedder(folder, model.visual, prepare, device)
+    of_pillow_alone = any(isinstance(step, ResizeKeepRatio) for step in prepare.transforms)
+    transform = None if of_pillow_alone else on_tensors(prepare)
+    return PictureEmbedder(folder, model.visual, prepare, device, transform)

@@ -51,6 +51,7 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
     from torchvision import models, transforms
 
     from trivium.nets.weights import load_weights, read_weights
+    from trivium.vision.device_transforms import on_tensors
     from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder
 
     config_file, weights_file = (folder / name for name in FILES)
@@ -78,4 +79,4 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
             transforms.Normalize(MEAN, DEVIATION),
         ]
     )
-    return PictureEmbedder(folder, MaxPooled(resnet), prepare, device)
+    return PictureEmbedder(folder, MaxPooled(resnet), prepare, device, on_tensors(prepare))

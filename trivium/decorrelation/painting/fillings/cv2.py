@@ -1,6 +1,6 @@
 """OpenCV's in-painting, which has no weights: what the sample uses, through lama-cleaner as LaMa."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -33,6 +33,6 @@ class Cv2(Filling[Cv2Settings]):
         super().__init__(settings)
         self._worker = Inpainter(["cv2", "--flag", _FLAGS[settings.method], "--radius", str(settings.radius)])
 
-    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
         """What OpenCV fills in from around the mask."""
         return self._worker.paint(pictures)

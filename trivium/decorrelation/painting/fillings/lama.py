@@ -1,7 +1,7 @@
 """LaMa (Suvorov et al. 2022), in the place of the paper's Yu et al. 2018, through lama-cleaner."""
 
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from trivium.decorrelation.painting.filling import Filling, Settings
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.formats.masks import Mask
+from trivium.harness.arithmetic import is_portable
 
 
 class LamaSettings(Settings):
@@ -34,13 +35,16 @@ class Lama(Filling[LamaSettings]):
         # Engines number their processes in their names (SpawnProcess-3), which spreads the workers over the GPUs.
         number = multiprocessing.current_process().name.rpartition("-")[2]
         gpu = number if number.isdigit() else "0"
-        self._worker = Inpainter(["lama", "--file", str(weights), "--batch-size", str(settings.batch), "--gpu", gpu])
+        precision = [] if is_portable() else ["--bf16"]
+        self._worker = Inpainter(
+            ["lama", "--file", str(weights), "--batch-size", str(settings.batch), "--gpu", gpu, *precision]
+        )
 
     @classmethod
     def processes(cls, settings: LamaSettings) -> int:
         """As its settings say: every process holds the model."""
         return settings.workers
 
-    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
+    def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
         """What the network paints."""
         return self._worker.paint(pictures)
