@@ -5,24 +5,30 @@ architecture and training are not confounded: KVQAE's own, another architecture 
 on D ∪ D' (decorrelation.md §4, kvqae.md §3).
 """
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import combinations, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from PIL import Image
 from pydantic import Field
 
+from trivium.files.image_shards import Images
 from trivium.formats.questions import Question
+from trivium.harness.engine import Engine, in_worker
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
 from trivium.vision.decoding import decode
+from trivium.vision.encoders.clip import load_clip
 from trivium.vision.neighbours import exact_search
+
+if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+    from trivium.vision.whole_images import PictureEmbedder
 
 HITS = 20
 
@@ -77,19 +83,46 @@ def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str
 
 
 def encode(
-    names: Sequence[str],
-    read: Callable[[str], bytes],
-    encoder: Callable[[Sequence[Image.Image]], NDArray[np.float32]],
-    parameters: EntitiesParameters,
+    parameters: EntitiesParameters, named: Sequence[tuple[Images, Sequence[str]]], engine: Engine
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Embed images by each encoder.
+
+    Args:
+        parameters: of the stage.
+        named: folders of images, and which of each.
+        engine: maps over batches of images, none of which are of two folders.
+
+    Yields:
+        a row of the table, and (images, dimension) of unit length, in the order of the folders and names.
+    """
+    from trivium.nets.device import pick_device
+
+    rows, size = parameters.rows(), parameters.batch_size
+    batches = [(images, names[at : at + size]) for images, names in named for at in range(0, len(names), size)]
+    shards = ((row, [images.read(name) for name in names]) for row in rows for images, names in batches)
+    run = partial(_encode, encoders=rows, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    found = engine.map(run, shards, description="images", on_gpu=on_gpu)
+    for row in rows:
+        yield row, np.concatenate(list(islice(found, len(batches))))
+
+
+def _encode(
+    shard: tuple[str, list[bytes]], *, encoders: dict[str, Path], max_side: int, max_pixels: int
 ) -> NDArray[np.float32]:
-    """Embed the named images; (names, dimension), rows of length 1."""
-    parts = []
-    for start in range(0, len(names), parameters.batch_size):
-        data = map(read, names[start : start + parameters.batch_size])
-        parts.append(
-            encoder([decode(each, max_side=parameters.max_side, max_pixels=parameters.max_pixels) for each in data])
-        )
-    return np.concatenate(parts)
+    row, stored = shard
+    return _load(encoders[row])([decode(each, max_side=max_side, max_pixels=max_pixels) for each in stored])
+
+
+@lru_cache(maxsize=1)
+def _load(folder: Path) -> "PictureEmbedder":
+    import torch
+
+    from trivium.nets.device import pick_device
+
+    if in_worker():
+        torch.set_num_threads(1)
+    return load_clip(folder, pick_device())
 
 
 def own_ranks(
