@@ -28,9 +28,12 @@ from trivium.vision.encoders.clip import load_clip
 from trivium.vision.neighbours import exact_search
 
 if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+    import torch
+
     from trivium.vision.whole_images import PictureEmbedder
 
 HITS = 20
+BATCHES = 16  # that a GPU is given at a time
 
 
 class EntitiesParameters(Parameters):
@@ -99,19 +102,31 @@ def encode(
 
     rows, size = parameters.rows(), parameters.batch_size
     batches = [(images, names[at : at + size]) for images, names in named for at in range(0, len(names), size)]
-    shards = ((row, [images.read(name) for name in names]) for row in rows for images, names in batches)
-    run = partial(_encode, encoders=rows, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    together = BATCHES if on_gpu else 1
+    parts = [batches[at : at + together] for at in range(0, len(batches), together)]
+    shards = (
+        (row, [[images.read(each) for each in names] for images, names in part]) for row in rows for part in parts
+    )
+    run = partial(_encode, encoders=rows, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
     found = engine.map(run, shards, description="images", on_gpu=on_gpu)
     for row in rows:
-        yield row, np.concatenate(list(islice(found, len(batches))))
+        yield row, np.concatenate(list(islice(found, len(parts))))
 
 
 def _encode(
-    shard: tuple[str, list[bytes]], *, encoders: dict[str, Path], max_side: int, max_pixels: int
+    shard: tuple[str, list[list[bytes]]], *, encoders: dict[str, Path], max_side: int, max_pixels: int
 ) -> NDArray[np.float32]:
-    row, stored = shard
-    return _load(encoders[row])([decode(each, max_side=max_side, max_pixels=max_pixels) for each in stored])
+    """Embed batches of stored images; where a GPU embeds one, processes decode the next ones meanwhile."""
+    from trivium.nets.feeding import Feed, feeders
+
+    row, batches = shard
+    encoder = _load(encoders[row])
+
+    def prepare(number: int) -> "torch.Tensor":
+        return encoder.prepare([decode(each, max_side=max_side, max_pixels=max_pixels) for each in batches[number]])
+
+    return np.concatenate([encoder.embed(batch) for batch in Feed(prepare, len(batches), feeders())])
 
 
 @lru_cache(maxsize=1)
