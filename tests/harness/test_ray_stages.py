@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 import torch
 import yaml
+from fsspec.core import url_to_fs
 
 from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import entities_of, write_sources
@@ -458,21 +459,37 @@ def kill_one(machines: Machines) -> int | None:
 
 
 KILLED: list[int | None] = []
+THROUGH_S3 = (
+    "image_features-arcface",
+    "encode_texts",
+    "dense_search-ivf_flat",
+)  # their shards name files, and write some
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", (STAGES | TRAININGS).values(), ids=STAGES | TRAININGS)
-def test_the_same_bytes_as_here(run, machines, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "storage"),
+    [*((name, None) for name in STAGES | TRAININGS), *((name, f"s3://bucket/{name}") for name in THROUGH_S3)],
+)
+def test_the_same_bytes_as_here(name, storage, machines, tmp_path):
     def engine(work: Path) -> Engine:
-        found = Killing(machines.cluster.address, None, workers=1, gpu_workers=1, work=work)
+        found = Killing(machines.cluster.address, storage, workers=1, gpu_workers=1, work=work)
         vars(found).update(machines=machines, killed=KILLED)
         return found
 
+    run = (STAGES | TRAININGS)[name]
     here = written(run, tmp_path / "here", lambda _: LocalEngine(1))
     there = written(run, tmp_path / "there", engine)
     assert there == here
     assert here[2] or here[0]
     assert machines.opened_of(tmp_path) == []
+    if storage:
+        system, folder = url_to_fs(storage)
+        system.invalidate_cache()
+        kept = {Path(file).name for file in system.find(folder)}
+        for place in ("inputs", "work"):
+            files = (file for file in (tmp_path / "there" / place).rglob("*") if file.is_file())
+            assert kept & {hashlib.sha256(file.read_bytes()).hexdigest() for file in files}, place
 
 
 @pytest.mark.slow
