@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 import ray
+from fsspec import get_filesystem_class
 from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
@@ -101,6 +102,7 @@ def s3() -> Iterator[dict[str, str]]:
     try:
         yield KEYS | {"AWS_ENDPOINT_URL": "http://{}:{}".format(*server.get_host_and_port())}
     finally:
+        get_filesystem_class("s3").clear_instance_cache()  # the next one has another port
         server.stop()
 
 
