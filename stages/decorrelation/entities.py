@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,8 +21,6 @@ from trivium.files.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
-from trivium.nets.device import pick_device
-from trivium.vision.encoders.clip import load_clip
 
 
 def main(
@@ -47,12 +46,10 @@ def main(
             raise BadInput(f"no {what} without a face to search", file=file)
     owners = [entity for entity, _ in asked.values()]
     shown = [image for _, image in asked.values()]
-    read_base, read_question = Images(kb_images).read, Images(question_images).read
     values = {}
-    for row, folder in parameters.rows().items():
-        encoder = load_clip(folder, pick_device())
-        base = encode(pictures, read_base, encoder, parameters)
-        queries = encode(shown, read_question, encoder, parameters)
+    named = [(Images(kb_images), pictures), (Images(question_images), shown)]
+    for row, vectors in encode(parameters, named, context.engine):
+        base, queries = np.split(vectors, [len(pictures)])
         values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth), owners)
     made = table(values, parameters)
     searched = set(entities)

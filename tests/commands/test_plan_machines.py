@@ -97,6 +97,7 @@ def test_stages_of_the_graph_that_use_many_machines():
         "decorrelation-inpaint",
         "decorrelation-pairs",
         "decorrelation-retrieve",
+        "decorrelation-entities",
         "complexity-score",
     }
     assert {name for name, mark in marks.items() if mark == TASKS} == {

@@ -14,12 +14,15 @@ from pathlib import Path
 from unittest import mock
 
 import ray
+from fsspec import get_filesystem_class
+from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
 ROOT = Path(__file__).parents[2]
 CODE = ("trivium", "stages", "sample", "tests")
 STORE = 100_000_000
 BEFORE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+KEYS = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_DEFAULT_REGION": "us-east-1"}
 HOOK = """
 import os, sys
 _file = open(os.path.join(os.environ["OPENED"], f"{os.getpid()}.txt"), "a", buffering=1)
@@ -92,15 +95,27 @@ class Machines:
 
 
 @contextmanager
-def serve(folder: Path, machines: int, environment: Mapping[str, str] | None = None) -> Iterator[Machines]:
-    """So many machines; this process's folder is an empty one meanwhile, and it is in no cluster afterwards."""
+def s3() -> Iterator[dict[str, str]]:
+    """An S3 on loopback; gives the environment of whoever reaches it."""
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    try:
+        yield KEYS | {"AWS_ENDPOINT_URL": "http://{}:{}".format(*server.get_host_and_port())}
+    finally:
+        get_filesystem_class("s3").clear_instance_cache()  # the next one has another port
+        server.stop()
+
+
+@contextmanager
+def serve(folder: Path, machines: int) -> Iterator[Machines]:
+    """So many machines, and an S3; this process's folder is an empty one, and it is in no cluster afterwards."""
     (folder / "driver").mkdir()
-    with chdir(folder / "driver"), mock.patch.dict(os.environ, {**BEFORE, **(environment or {})}):
+    with chdir(folder / "driver"), s3() as environment, mock.patch.dict(os.environ, BEFORE | environment):
         cluster = Cluster(
             initialize_head=True,
             head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False},
         )
-        found = Machines(folder, cluster, environment or {})
+        found = Machines(folder, cluster, environment)
         try:
             for _ in range(machines):
                 found.add()

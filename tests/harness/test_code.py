@@ -17,7 +17,7 @@ import pytest
 
 from trivium.errors import BadInput
 from trivium.harness.code.closure import unclaimed_files
-from trivium.harness.code.digest import Code, Parts, digest_of
+from trivium.harness.code.digest import Code, Parts, digest_of, versions_of
 from trivium.harness.code.guard import Guard, _process_started, stage_run_by_dvc
 from trivium.harness.code.normal import normal_form
 from trivium.harness.code.packages import locked_versions
@@ -472,7 +472,19 @@ def test_written_digests_come_back(tmp_path: Path) -> None:
 
 def test_the_digest_of_a_function_is_its_modules() -> None:
     assert digest_of(unclaimed_files) == Code(ROOT).parts(["trivium.harness.code.closure"]).digest
-    assert digest_of(digests) == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]  # a test's
+    own = {Path(__file__).name: hashlib.sha256(Path(__file__).read_bytes()).hexdigest()}
+    assert digest_of(digests) == Parts(own).digest  # a test's
+
+
+def test_the_versions_of_a_module_are_those_installed_and_its_digest_comes_last() -> None:
+    module = "trivium.files.tables"
+    entries = Code(ROOT).parts([module]).entries
+    found = versions_of(module)
+    assert list(found)[-1] == module
+    assert found.pop(module) == Parts(entries).digest
+    assert found == {name.split(" ")[1]: version(name.split(" ")[1]) for name in entries if " " in name}
+    assert "pyarrow" in found
+    assert list(versions_of(__name__)) == [__name__]
 
 
 def test_every_file_beside_the_projects_code_is_named() -> None:

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from tests.harness.ray_machines import ROOT, Machines, serve
 from trivium.errors import BadInput
@@ -22,20 +21,11 @@ from trivium.harness.engine import in_worker
 from trivium.harness.ray_engine import LOSSES, RayEngine
 
 pytestmark = pytest.mark.timeout(600)  # a cluster starts in ten seconds to a minute
-KEYS = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
 @pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    yield "http://{}:{}".format(*server.get_host_and_port())
-    server.stop()
-
-
-@pytest.fixture(scope="module")
-def machines(tmp_path_factory, s3) -> Iterator[Machines]:
-    with serve(tmp_path_factory.mktemp("machines"), 2, KEYS | {"AWS_ENDPOINT_URL": s3}) as found:
+def machines(tmp_path_factory) -> Iterator[Machines]:
+    with serve(tmp_path_factory.mktemp("machines"), 2) as found:
         yield found
 
 

@@ -17,7 +17,7 @@ from ray.exceptions import RayTaskError, WorkerCrashedError
 from trivium.errors import BadInput
 from trivium.harness import ray_engine
 from trivium.harness.arithmetic import PORTABLE
-from trivium.harness.code.digest import module_digest
+from trivium.harness.code.digest import versions_of
 from trivium.harness.engine import WORKER
 from trivium.harness.ray_engine import LOSSES, RayEngine, _starter
 from trivium.harness.ray_worker import OTHER_CODE, run_shard
@@ -51,9 +51,9 @@ class StandIn:
             self.options = told
             return SimpleNamespace(remote=task)
 
-        def task(module, digest, function, parcel, storage):
-            self.tasks.append((module, digest, parcel, storage))
-            return Reference(lambda: run_shard(module, digest, function.value(), parcel, storage, "node"))
+        def task(module, versions, function, parcel, storage):
+            self.tasks.append((module, versions, parcel, storage))
+            return Reference(lambda: run_shard(module, versions, function.value(), parcel, storage, "node"))
 
         return SimpleNamespace(options=options)
 
@@ -113,7 +113,7 @@ def test_results_come_in_the_order_of_the_shards_whichever_is_done_first(engine,
     assert list(results) == [n * n for n in range(1, 9)]
     assert max(cluster.waiting) == 4
     assert cluster.options == {"max_retries": 0, "num_cpus": 1, "num_gpus": 0.0}
-    assert [task[:2] for task in cluster.tasks] == [(__name__, module_digest(__name__))] * 9
+    assert [task[:2] for task in cluster.tasks] == [(__name__, versions_of(__name__))] * 9
 
 
 def test_a_partial_function_runs_as_one_of_its_module(engine, cluster):
@@ -206,10 +206,18 @@ def test_a_worker_that_cannot_run_the_code_is_told_at_once(engine, cluster):
     assert len(cluster.tasks) == 1
 
 
-def test_other_code_names_both(engine, monkeypatch):
-    monkeypatch.setitem(globals(), "run_shard", lambda *_: (OTHER_CODE, b"theirs", []))
-    own = module_digest(__name__)
+@pytest.mark.parametrize("told", [f"{__name__} theirs", "theirs"])
+def test_other_code_names_both(engine, monkeypatch, told):
+    monkeypatch.setitem(globals(), "run_shard", lambda *_: (OTHER_CODE, told.encode(), []))
+    own = versions_of(__name__)[__name__]
     with pytest.raises(BadInput, match=rf"other code of {__name__}; got 'theirs'; expected {own}, as here"):
+        list(engine.map(square, [3], description="squares"))
+
+
+def test_another_version_of_a_package_names_it_and_both(engine, monkeypatch):
+    monkeypatch.setattr("trivium.harness.ray_worker.installed_version", {"numpy": "0.1"}.get)
+    monkeypatch.setattr(ray_engine, "versions_of", lambda module: {"numpy": "2.5", module: "digest"})
+    with pytest.raises(BadInput, match=r"a worker has other code of numpy; got '0\.1'; expected 2\.5, as here"):
         list(engine.map(square, [3], description="squares"))
 
 
@@ -330,11 +338,11 @@ def test_a_worker_imports_its_own_code_before_the_stages(monkeypatch, tmp_path):
     monkeypatch.setattr("platform.node", lambda: "host")
     paths = [str(tmp_path), *sys.path]
     monkeypatch.setattr(sys, "path", list(paths))
-    start("m", "d", ("f", {}), ("s", {}), None)
-    assert told == [("m", "d", ("f", {}), ("s", {}), None, "host-0123456789ab")]
+    start("m", {"m": "d"}, ("f", {}), ("s", {}), None)
+    assert told == [("m", {"m": "d"}, ("f", {}), ("s", {}), None, "host-0123456789ab")]
     assert sys.path == paths[1:]  # it has code of its own
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    start("m", "d", ("f", {}), ("s", {}), None)
+    start("m", {"m": "d"}, ("f", {}), ("s", {}), None)
     assert sys.path == [*paths[1:], str(tmp_path)]
 
 

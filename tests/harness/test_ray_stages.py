@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 import torch
 import yaml
+from fsspec.core import url_to_fs
 
 from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import entities_of, write_sources
@@ -20,7 +21,7 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
-from stages.decorrelation import inpaint, phrases, removals, retrieve, train
+from stages.decorrelation import entities, inpaint, phrases, removals, retrieve, train
 from stages.kvqae import (
     bm25_triviaqa,
     dense_search,
@@ -54,7 +55,7 @@ from tests.kvqae.tiny_training import CROSS_ENCODER, READER
 from tests.kvqae.tiny_training import inputs as training_inputs
 from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
 from tests.stages.complexity import test_answer, test_finetune, test_frame_parser, test_score
-from tests.stages.decorrelation import test_inpaint, test_removals, test_train
+from tests.stages.decorrelation import test_entities, test_inpaint, test_removals, test_train
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
 from tests.stages.kvqae import (
@@ -65,6 +66,7 @@ from tests.stages.kvqae import (
     test_rerank_text,
     test_rrt,
 )
+from trivium.bridges.decorrelated_encoders import EntitiesParameters
 from trivium.commands.costs.machines import mark_of, modules_of
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
@@ -194,6 +196,17 @@ def paint(inputs: Path, context: Context, out: Path) -> object:
     return inpaint.main(
         own, context, filling="blur", raw=inputs / "raw", removals=inputs / "removals", base=inputs, out=out / "painted"
     )
+
+
+def find_entities(inputs: Path, context: Context, out: Path) -> object:
+    test_entities.write_world(inputs)
+    own = test_entities.SECTION | {"encoders": {row: inputs / row for row in ("clip_one", "clip_two")}}
+    return entities.main(
+        EntitiesParameters.model_validate(own), context, articles=inputs / "articles.parquet",
+        kb_images=inputs / "kb", kb_features=inputs / "features", question_images=inputs / "asked",
+        questions=inputs / "test.jsonl", routing=inputs / "routing.parquet", out_table=out / "table.json",
+        out_per_query=out / "per_query.parquet",
+    )  # fmt: skip
 
 
 def draw_world(inputs: Path, context: Context, out: Path) -> object:
@@ -377,6 +390,7 @@ STAGES: dict[str, Run] = {
     "removals": find_removals,
     "inpaint": paint,
     "retrieve": retrieve_captions,
+    "entities": find_entities,
     "world": draw_world,
     "sources": draw_sources,
     "rrt": train_image_reranker,
@@ -445,21 +459,37 @@ def kill_one(machines: Machines) -> int | None:
 
 
 KILLED: list[int | None] = []
+THROUGH_S3 = (
+    "image_features-arcface",
+    "encode_texts",
+    "dense_search-ivf_flat",
+)  # their shards name files, and write some
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", (STAGES | TRAININGS).values(), ids=STAGES | TRAININGS)
-def test_the_same_bytes_as_here(run, machines, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "storage"),
+    [*((name, None) for name in STAGES | TRAININGS), *((name, f"s3://bucket/{name}") for name in THROUGH_S3)],
+)
+def test_the_same_bytes_as_here(name, storage, machines, tmp_path):
     def engine(work: Path) -> Engine:
-        found = Killing(machines.cluster.address, None, workers=1, gpu_workers=1, work=work)
+        found = Killing(machines.cluster.address, storage, workers=1, gpu_workers=1, work=work)
         vars(found).update(machines=machines, killed=KILLED)
         return found
 
+    run = (STAGES | TRAININGS)[name]
     here = written(run, tmp_path / "here", lambda _: LocalEngine(1))
     there = written(run, tmp_path / "there", engine)
     assert there == here
     assert here[2] or here[0]
     assert machines.opened_of(tmp_path) == []
+    if storage:
+        system, folder = url_to_fs(storage)
+        system.invalidate_cache()
+        kept = {Path(file).name for file in system.find(folder)}
+        for place in ("inputs", "work"):
+            files = (file for file in (tmp_path / "there" / place).rglob("*") if file.is_file())
+            assert kept & {hashlib.sha256(file.read_bytes()).hexdigest() for file in files}, place
 
 
 @pytest.mark.slow

@@ -6,15 +6,20 @@ import pickle
 import shutil
 import sys
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ray.exceptions import RayError
 
 from trivium.errors import BadInput
 from trivium.harness import ray_worker
+from trivium.harness.code.packages import ABSENT
 from trivium.harness.parcels import InFolder, InMessage, Packer, fetch, loads
 from trivium.harness.ray_worker import DONE, FAILED, OTHER_CODE, run_shard
+
+SAME = {"numpy": version("numpy"), "m": "digest of m"}
 
 
 @pytest.fixture
@@ -28,11 +33,11 @@ def work(tmp_path, monkeypatch, storage):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     monkeypatch.setenv("TRIVIUM_SCRATCH", str(tmp_path / "scratch"))
-    monkeypatch.setattr(ray_worker, "module_digest", lambda module: f"digest of {module}")
+    monkeypatch.setattr(ray_worker, "module_parts", lambda module: SimpleNamespace(digest=f"digest of {module}"))
     packer = Packer(InFolder(storage), tmp_path / "out")
 
-    def run(function, shard, digest="digest of m"):
-        return run_shard("m", digest, packer.pack(function, remember=True), packer.pack(shard), storage, "node-1")
+    def run(function, shard, versions=SAME):
+        return run_shard("m", versions, packer.pack(function, remember=True), packer.pack(shard), storage, "node-1")
 
     return run
 
@@ -55,8 +60,17 @@ def square(number):
     return number * number
 
 
-def test_other_code_runs_nothing(work, tmp_path):
-    assert work(square, 3, digest="another") == (OTHER_CODE, b"digest of m", [])
+@pytest.mark.parametrize(
+    ("other", "name", "own"),
+    [
+        ({"m": "another"}, "m", "digest of m"),
+        ({"numpy": "0.1"}, "numpy", version("numpy")),
+        ({"no-such-package": "2.0"}, "no-such-package", ABSENT),
+        ({"numpy": "0.1", "m": "another"}, "numpy", version("numpy")),
+    ],
+)
+def test_other_code_runs_nothing(work, tmp_path, other, name, own):
+    assert work(square, 3, versions=SAME | other) == (OTHER_CODE, f"{name} {own}".encode(), [])
     assert not (tmp_path / "scratch").exists()
 
 
@@ -124,7 +138,7 @@ def test_without_storage_results_are_in_the_message(work, named, monkeypatch, tm
     monkeypatch.setattr(ray_worker, "InObjects", InMessage)
     packer = Packer(InMessage(), tmp_path / "out")
     function, shard = packer.pack(named[0]), packer.pack(named[1])
-    _, listed = result(run_shard("m", "digest of m", function, shard, None, "node-1"))
+    _, listed = result(run_shard("m", SAME, function, shard, None, "node-1"))
     assert dict(listed) == {"made": None, "made/text": [b"words part"]}
 
 

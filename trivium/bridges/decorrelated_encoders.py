@@ -5,26 +5,36 @@ architecture and training are not confounded: KVQAE's own, another architecture 
 on D ∪ D' (decorrelation.md §4, kvqae.md §3).
 """
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import combinations, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from PIL import Image
 from pydantic import Field
 
+from trivium.files.image_shards import Images
 from trivium.formats.questions import Question
+from trivium.harness.engine import Engine, in_worker
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
 from trivium.vision.decoding import decode
+from trivium.vision.encoders.clip import load_clip
 from trivium.vision.neighbours import exact_search
 
+if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+    import torch
+
+    from trivium.vision.device_transforms import Packed
+    from trivium.vision.whole_images import PictureEmbedder
+
 HITS = 20
+BATCHES = 16  # that a GPU is given at a time
 
 
 class EntitiesParameters(Parameters):
@@ -77,19 +87,58 @@ def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str
 
 
 def encode(
-    names: Sequence[str],
-    read: Callable[[str], bytes],
-    encoder: Callable[[Sequence[Image.Image]], NDArray[np.float32]],
-    parameters: EntitiesParameters,
+    parameters: EntitiesParameters, named: Sequence[tuple[Images, Sequence[str]]], engine: Engine
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Embed images by each encoder.
+
+    Args:
+        parameters: of the stage.
+        named: folders of images, and which of each.
+        engine: maps over batches of images, none of which are of two folders.
+
+    Yields:
+        a row of the table, and (images, dimension) of unit length, in the order of the folders and names.
+    """
+    from trivium.nets.device import pick_device
+
+    rows, size = parameters.rows(), parameters.batch_size
+    batches = [(images, names[at : at + size]) for images, names in named for at in range(0, len(names), size)]
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    together = BATCHES if on_gpu else 1
+    parts = [batches[at : at + together] for at in range(0, len(batches), together)]
+    shards = (
+        (row, [[images.read(each) for each in names] for images, names in part]) for row in rows for part in parts
+    )
+    run = partial(_encode, encoders=rows, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
+    found = engine.map(run, shards, description="images", on_gpu=on_gpu)
+    for row in rows:
+        yield row, np.concatenate(list(islice(found, len(parts))))
+
+
+def _encode(
+    shard: tuple[str, list[list[bytes]]], *, encoders: dict[str, Path], max_side: int, max_pixels: int
 ) -> NDArray[np.float32]:
-    """Embed the named images; (names, dimension), rows of length 1."""
-    parts = []
-    for start in range(0, len(names), parameters.batch_size):
-        data = map(read, names[start : start + parameters.batch_size])
-        parts.append(
-            encoder([decode(each, max_side=parameters.max_side, max_pixels=parameters.max_pixels) for each in data])
-        )
-    return np.concatenate(parts)
+    """Embed batches of stored images; where a GPU embeds one, processes decode the next ones meanwhile."""
+    from trivium.nets.feeding import Feed, feeders
+
+    row, batches = shard
+    encoder = _load(encoders[row])
+
+    def prepare(number: int) -> "torch.Tensor | Packed":
+        return encoder.prepare([decode(each, max_side=max_side, max_pixels=max_pixels) for each in batches[number]])
+
+    return np.concatenate([encoder.embed(batch) for batch in Feed(prepare, len(batches), feeders())])
+
+
+@lru_cache(maxsize=1)
+def _load(folder: Path) -> "PictureEmbedder":
+    import torch
+
+    from trivium.nets.device import pick_device
+
+    if in_worker():
+        torch.set_num_threads(1)
+    return load_clip(folder, pick_device())
 
 
 def own_ranks(

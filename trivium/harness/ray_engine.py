@@ -11,7 +11,7 @@ import os
 import pickle
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from tqdm import tqdm
 from trivium.errors import BadInput
 from trivium.files.atomic import write_atomically
 from trivium.harness.arithmetic import PORTABLE, SETTINGS
-from trivium.harness.code.digest import module_digest, module_of
+from trivium.harness.code.digest import module_of, versions_of
 from trivium.harness.engine import WORKER
 from trivium.harness.parcels import InFolder, InMessage, InObjects, Listed, Packer, Parcel, Place, fetch, loads
 from trivium.harness.ray_worker import FAILED, OTHER_CODE, Outcome
@@ -141,6 +141,7 @@ class _Run:
             inner = inner.func
         self._engine, self._share, self._out = engine, share, out
         self._module = module_of(inner)
+        self._versions = versions_of(self._module)
         self._name = f"{self._module}.{inner.__qualname__} to {out}"
         self._packer = Packer(InFolder(engine.storage) if engine.storage else InObjects(), out)
         self._function = ray.put(self._packer.pack(function, remember=True))
@@ -188,8 +189,8 @@ class _Run:
         return _Sent(number, shard, parcel, self._engine.work / "ray" / f"{key}.pickle")
 
     def _send(self, sent: _Sent) -> None:
-        told = module_digest(self._module), self._function, sent.parcel, self._engine.storage
-        self._running[self._start.remote(self._module, *told)] = sent
+        told = self._module, self._versions, self._function, sent.parcel, self._engine.storage
+        self._running[self._start.remote(*told)] = sent
 
     def _outcome(self, reference: Any, sent: _Sent) -> bytes | Exception | None:
         """A shard's result, pickled, or what it raised; None: it was lost, and is sent again."""
@@ -203,10 +204,10 @@ class _Run:
             return self._lost(sent, error)
         kind, pickled, listed = outcome
         if kind == OTHER_CODE:
-            own = module_digest(self._module)
-            return BadInput(
-                f"a worker has other code of {self._module}", got=pickled.decode(), expected=f"{own}, as here"
-            )
+            told, _, other = pickled.decode().rpartition(" ")
+            name = told or self._module  # where its code is too old to say which
+            expected = f"{self._versions[name]}, as here"
+            return BadInput(f"a worker has other code of {name}", got=other, expected=expected)
         if kind == FAILED:
             raised: Exception = pickle.loads(pickled)
             return raised
@@ -263,7 +264,9 @@ def _starter(folder: str) -> Callable[..., Outcome]:
             on this machine then.
     """
 
-    def start(module: str, digest: str, function: Parcel, shard: Parcel, storage: str | None) -> Outcome:
+    def start(
+        module: str, versions: Mapping[str, str], function: Parcel, shard: Parcel, storage: str | None
+    ) -> Outcome:
         import platform
         import sys
         from importlib.util import find_spec
@@ -276,7 +279,7 @@ def _starter(folder: str) -> Callable[..., Outcome]:
         from trivium.harness.ray_worker import run_shard
 
         node = f"{platform.node()}-{ray.get_runtime_context().get_node_id()[:12]}"
-        return run_shard(module, digest, function, shard, storage, node)
+        return run_shard(module, versions, function, shard, storage, node)
 
     start.__code__ = start.__code__.replace(co_filename="<ray_engine>")  # no worker looks for the source of these lines
     return start

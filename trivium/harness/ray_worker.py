@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import traceback
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,8 @@ from typing import Any
 from ray.exceptions import RayError
 
 from trivium.errors import naming
-from trivium.harness.code.digest import module_digest
+from trivium.harness.code.digest import module_parts
+from trivium.harness.code.packages import installed_version
 from trivium.harness.parcels import (
     InFolder,
     InMessage,
@@ -36,23 +37,26 @@ from trivium.harness.parcels import (
 from trivium.redaction import redact_output
 
 DONE, FAILED, OTHER_CODE = "done", "failed", "other code"
-Outcome = tuple[str, bytes, Listed]  # one of these; a pickle, or a digest; what was written
+Outcome = tuple[str, bytes, Listed]  # one of these; a pickle, or what is other and its version; what was written
 
 
-def run_shard(module: str, digest: str, function: Parcel, shard: Parcel, storage: str | None, node: str) -> Outcome:
+def run_shard(
+    module: str, versions: Mapping[str, str], function: Parcel, shard: Parcel, storage: str | None, node: str
+) -> Outcome:
     """Run a packed function on a packed shard.
 
     Args:
         module: the function's.
-        digest: of all that this module reaches, where the stage runs.
+        versions: see `versions_of`, where the stage runs.
         function, shard: see `parcels.py`.
         storage: folder that bytes travel through; None: Ray's objects, and the message itself.
         node: name of this worker's machine, unique in its cluster.
     """
     redact_output()
-    own = module_digest(module)
-    if own != digest:
-        return OTHER_CODE, own.encode(), []
+    for name, version in versions.items():
+        own = module_parts(module).digest if name == module else installed_version(name)
+        if own != version:
+            return OTHER_CODE, f"{name} {own}".encode(), []
     scratch = Path(os.environ.get("TRIVIUM_SCRATCH") or tempfile.gettempdir()).absolute()
     inputs = scratch / f"trivium-{os.getuid()}" / node
     with _folder(inputs) as own_folder:

@@ -6,19 +6,31 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 import yaml
 from PIL import Image
+from safetensors.torch import load_file, save_file
 from scipy import stats
 
 from stages.decorrelation.entities import main
 from tests.kvqae.tiny_encoders import write_clip
 from tests.stages.kvqae.test_image_search import write_questions
-from trivium.bridges.decorrelated_encoders import EntitiesParameters, asked_entities, measures, own_ranks, table
+from trivium.bridges.decorrelated_encoders import (
+    EntitiesParameters,
+    asked_entities,
+    encode,
+    measures,
+    own_ranks,
+    table,
+)
 from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
+from trivium.files.image_shards import Images, write_images
 from trivium.files.tables import read_json, read_table, write_table
 from trivium.formats.questions import read_questions
+from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import execute
+from trivium.vision.decoding import decode
+from trivium.vision.encoders.clip import WEIGHTS, load_clip
 
 COLOURS = {"red": (220, 30, 30), "green": (20, 200, 40), "blue": (30, 30, 220), "grey": (120, 120, 120)}
 SECTION = {
@@ -47,32 +59,39 @@ def png(colour):
     return data.getvalue()
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def write_world(folder: Path) -> Path:
     names = ["red", "green", "blue", "person", "gone"]
     columns = {
         "wikidata_id": [f"Q_{name}" for name in [*names, "plain"]],
         "image": [*(f"{name}.png" for name in names), None],
         "human": [name == "person" for name in names] + [False],
     }
-    write_table(tmp_path / "articles.parquet", pa.table(columns))
+    write_table(folder / "articles.parquet", pa.table(columns))
     kept = names[:4]
-    write_images(tmp_path / "kb", ((f"{name}.png", png(COLOURS.get(name, (90, 80, 70)))) for name in kept))
+    write_images(folder / "kb", ((f"{name}.png", png(COLOURS.get(name, (90, 80, 70)))) for name in kept))
     faces = {"name": [f"{name}.png" for name in kept], "detected": [False] * 4, "unreadable": pa.nulls(4, pa.string())}
-    write_table(tmp_path / "features" / "arcface" / "pictures.parquet", pa.table(faces))
-    write_images(tmp_path / "asked", ((f"{name}.png", png(colour)) for name, colour in COLOURS.items()))
+    write_table(folder / "features" / "arcface" / "pictures.parquet", pa.table(faces))
+    write_images(folder / "asked", ((f"{name}.png", png(colour)) for name, colour in COLOURS.items()))
     asked = {name: (f"{name}.png", f"Q_{name}") for name in COLOURS} | {"face": ("red.png", "Q_red")}
-    write_questions(tmp_path / "test.jsonl", asked)
+    write_questions(folder / "test.jsonl", asked)
     routing = {"question": list(asked), "readable": [True] * 5, "face": [name == "face" for name in asked]}
-    write_table(tmp_path / "routing.parquet", pa.table(routing))
-    for folder in SECTION["encoders"].values():
-        write_clip(tmp_path / folder)
-    return tmp_path
+    write_table(folder / "routing.parquet", pa.table(routing))
+    for encoder in SECTION["encoders"].values():
+        write_clip(folder / encoder)
+    negative = {name: -weights for name, weights in load_file(folder / "clip_two" / WEIGHTS).items()}
+    save_file(negative, folder / "clip_two" / WEIGHTS)
+    return folder
 
 
-def run(world: Path, **changes) -> dict[str, float]:
-    (world / "params.yaml").write_text(yaml.safe_dump({"decorrelation": {"entities": SECTION | changes}}))
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_world(tmp_path)
+
+
+def run(world: Path, workers: int = 1, **changes) -> dict[str, float]:
+    sections = {"run": {"workers": workers}, "decorrelation": {"entities": SECTION | changes}}
+    (world / "params.yaml").write_text(yaml.safe_dump(sections))
     argv = ["--articles", "articles.parquet", "--kb-images", "kb", "--kb-features", "features"]
     argv += ["--question-images", "asked", "--questions", "test.jsonl", "--routing", "routing.parquet"]
     argv += ["--out-table", "table.json", "--out-per-query", "per_query.parquet"]
@@ -136,6 +155,29 @@ def test_an_encoder_that_stands_twice_is_one_row(world: Path) -> None:
     metrics = run(world, encoders=twice)
     assert {"one_mrr", "two_mrr"} <= metrics.keys()
     assert "third_mrr" not in metrics
+
+
+def test_the_vectors_are_those_of_each_batch_whatever_the_number_of_workers(world: Path) -> None:
+    of_base, of_questions = ["blue.png", "red.png", "green.png"], [f"{name}.png" for name in COLOURS]
+    named = [(Images(world / "kb"), of_base), (Images(world / "asked"), of_questions)]
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # as workers have: sums are split by threads
+    try:
+        here, there = (dict(encode(EntitiesParameters(**SECTION), named, LocalEngine(n))) for n in (1, 2))
+        assert here.keys() == there.keys() == SECTION["encoders"].keys()
+        for row, folder in SECTION["encoders"].items():
+            encoder = load_clip(world / folder, torch.device("cpu"))
+            read = [
+                [decode(images.read(name), max_side=64, max_pixels=10_000) for name in names[at : at + 2]]
+                for images, names in named
+                for at in range(0, len(names), 2)
+            ]
+            assert [len(batch) for batch in read] == [2, 1, 2, 2]
+            alone = np.concatenate([encoder(batch) for batch in read])
+            assert alone.tobytes() == here[row].tobytes() == there[row].tobytes()
+    finally:
+        torch.set_num_threads(before)
+    assert not np.array_equal(here["one"], here["two"])
 
 
 def test_batch_size_changes_nothing(world: Path) -> None:

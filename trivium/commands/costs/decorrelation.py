@@ -164,7 +164,7 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             core_hours=0.01 + len(cells) * world.pictures * 5e-8,
         ),
         "decorrelation-entities": Row(
-            memory=2,
+            memory=2 * used("run.gpu_workers"),
             teraflop=images * 0.7 * 4 * _teraflop(models, "clip"),  # what is no person
             core_hours=images * 0.7 * 4 * 0.01 / 3600,
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trivium.errors import BadInput
 from trivium.harness.code.closure import Closures, Members
-from trivium.harness.code.packages import Packages
+from trivium.harness.code.packages import Packages, installed_version
 from trivium.harness.code.source import OWN, Source
 
 _PACKAGE, _SETTING = "package ", "setting "
@@ -39,6 +39,11 @@ class Parts:
     def paths(self) -> list[str]:
         """Modules and files, below the root."""
         return [name for name in sorted(self.entries) if not name.startswith((_PACKAGE, _SETTING))]
+
+    @property
+    def packages(self) -> list[str]:
+        """Their names."""
+        return [name.removeprefix(_PACKAGE) for name in sorted(self.entries) if name.startswith(_PACKAGE)]
 
     def explain(self) -> str:
         """The digest and all that it covers, one a line: modules, files, packages, settings."""
@@ -114,7 +119,7 @@ class Code:
 
 def digest_of(main: Callable[..., object]) -> str:
     """The digest that names a stage's resume folder where no `Guard` has one: of all that `main`'s module reaches."""
-    return module_digest(module_of(main))
+    return module_parts(module_of(main)).digest
 
 
 def module_of(function: Callable[..., object]) -> str:
@@ -123,11 +128,22 @@ def module_of(function: Callable[..., object]) -> str:
     return getattr(getattr(module, "__spec__", None), "name", "") or inspect.getfile(function)
 
 
-@lru_cache
-def module_digest(module: str) -> str:
-    """The digest of all that a module reaches; once a process: what it has imported does not change.
+def versions_of(module: str) -> dict[str, str]:
+    """What must be the same wherever a module's functions run, whatever is locked.
 
-    A module that lies outside the project's packages, such as a test's, has the digest of its file.
+    Returns:
+        package to its installed version, for all packages that the module reaches; last, under the module's own name,
+        the digest of all that it reaches.
+    """
+    parts = module_parts(module)
+    return {name: installed_version(name) for name in parts.packages} | {module: parts.digest}
+
+
+@lru_cache
+def module_parts(module: str) -> Parts:
+    """All that a module reaches; once a process: what it has imported does not change.
+
+    A module that lies outside the project's packages, such as a test's, is its file alone.
 
     Args:
         module: its dotted name, or its file where it has none.
@@ -137,11 +153,12 @@ def module_digest(module: str) -> str:
     """
     code = Code(code_root())
     if module not in code.source.modules:
-        return hashlib.sha256(_file_of(module).read_bytes()).hexdigest()[:16]
-    digest = code.parts([module]).digest
+        file = _file_of(module)
+        return Parts({file.name: hashlib.sha256(file.read_bytes()).hexdigest()})
+    parts = code.parts([module])
     with suppress(OSError):  # what was read is kept for the next time, where this folder may be written to
         code.save()
-    return digest
+    return parts
 
 
 def _file_of(module: str) -> Path:

@@ -43,8 +43,15 @@ class Packages:
     def _version(self, distribution: str) -> str:
         if distribution in self._locked:
             return " ".join(self._locked[distribution])
-        with suppress(importlib.metadata.PackageNotFoundError):
-            return importlib.metadata.version(distribution)
+        return installed_version(distribution)
+
+
+@lru_cache
+def installed_version(distribution: str) -> str:
+    """Which version is installed, whatever is locked; `ABSENT` where none is."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
         return ABSENT
 
 
