@@ -16,7 +16,7 @@ from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
-from tests.kvqae.tiny_training import READER, context, reader_training, same
+from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.questions import read_questions
@@ -155,11 +155,12 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
         (each, np.concatenate([each.relevant, each.irrelevant[:rest]]))
         for each, rest in zip(examples[:3], [1, 3, 2], strict=True)
     ]
-    together, _ = loss_of(model, tokenizer, sampled, texts, parameters, "mean")
-    alone = sum(loss_of(model, tokenizer, [each], texts, parameters, "mean")[0] for each in sampled)
+    pairs_of = inline_pairs(tokenizer, texts, 32)
+    together, _ = loss_of(model, pairs_of, sampled, texts, parameters, "mean")
+    alone = sum(loss_of(model, pairs_of, [each], texts, parameters, "mean")[0] for each in sampled)
     assert together.item() == pytest.approx(alone.item(), rel=1e-5)
     backwards, _ = loss_of(
-        model, tokenizer, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
+        model, pairs_of, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
     )
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
 
