@@ -55,6 +55,7 @@ class KeptPairs:
         self._numbers = np.unique(np.concatenate(found))
         self._questions = keep_tokens(folder / "questions", questions, lambda part: _rows(tokenizer, part))
         self._passages = keep_tokens(folder / "passages", self._numbers, passage_rows)
+        # This also leaves the tokenizer, which is saved beside the model, set to cut and pad pairs.
         first = int(self._numbers[0])
         inline = tokenize(tokenizer, questions[:1], [texts[first]], max_tokens)
         if not all(map(np.array_equal, inline, self(questions[:1], [first]))):

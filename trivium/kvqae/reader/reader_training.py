@@ -101,7 +101,7 @@ def train_reader(
         What `train` and `split_by_relevance` return, and the points of a task.
 
     Raises:
-        BadInput: see `load_reader`, `retrieved`, `train`; no question has a relevant passage.
+        BadInput: see `load_reader`, `retrieved`, `KeptPairs`, `train`; no question has a relevant passage.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)

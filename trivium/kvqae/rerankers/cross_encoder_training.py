@@ -71,7 +71,7 @@ def train_cross_encoder(
         `passages`; and `initial_validation_mrr`, of the lists before re-ranking. Beside it the points of a task.
 
     Raises:
-        BadInput: see `load_cross_encoder`, `retrieved`, `train`; no question to train on.
+        BadInput: see `load_cross_encoder`, `retrieved`, `KeptPairs`, `train`; no question to train on.
     """
     torch.manual_seed(parameters.seed)
     model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
