@@ -19,7 +19,7 @@ from bench import harness
 from bench.reader import HIDDEN, LAYERS, LONGEST, TOKENS, Asked, encoded, network, world
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
-from trivium.kvqae.reader.inputs import Example
+from trivium.kvqae.reader.inputs import Example, is_relevant
 from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
 from trivium.kvqae.reader.reader_training import loss_of
@@ -114,7 +114,9 @@ def main() -> None:
         ids = np.array(passages)
         answer = texts[EACH * number][1].split()[3]
         question = Question("q", text, (answer,), answer)
-        sampled.append((Example(question, AnswerMatcher([answer]), ids[:1], ids[1:]), ids))
+        matcher = AnswerMatcher([answer])
+        relevant = np.array([is_relevant(matcher, texts[passage]) for passage in passages])
+        sampled.append((Example(question, matcher, ids[relevant], ids[~relevant]), ids))
         asked += [(text, SEPARATOR.join(texts[passage])) for passage in passages]
         answers += [answer] * EACH
     each = [slice(start, start + EACH) for start in range(0, len(asked), EACH)]

@@ -12,6 +12,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
+import trivium.kvqae.reader.reader_training as module
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain
@@ -22,6 +23,7 @@ from trivium.files.tables import read_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pairs import answer_characters
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.reader_training import loss_of
@@ -163,6 +165,19 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
         model, pairs_of, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
     )
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
+
+
+def test_answers_are_looked_for_in_relevant_passages_only(world, tmp_path, monkeypatch):
+    read = []
+
+    def counted(matcher, passage):
+        read.append(passage)
+        return answer_characters(matcher, passage)
+
+    monkeypatch.setattr(module, "answer_characters", counted)
+    train(world, tmp_path, steps=3)
+    assert len(read) == 3 * 4  # one a question; what it is read beside has none
+    assert all("was born in" in text for _, text in read)
 
 
 def test_no_question_has_a_relevant_passage(world, tmp_path):

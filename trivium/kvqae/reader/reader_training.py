@@ -56,7 +56,10 @@ def loss_of(
     """Sum of these questions' losses, and `passages_answers_cut`: seen relevant passages cut before the answer."""
     read = [(example, passage) for example, ids in sampled for passage in ids.tolist()]
     pairs = pairs_of([example.question.text for example, _ in read], [passage for _, passage in read])
-    characters = [answer_characters(example.matcher, texts[passage]) for example, passage in read]
+    characters = [  # an irrelevant passage holds no answer, and to look for one takes longer than all else here
+        answer_characters(example.matcher, texts[passage]) if passage in example.relevant else []
+        for example, passage in read
+    ]
     start_targets, end_targets, cut = answer_targets(pairs, characters, parameters.answer_positions)
     device = model.device
     mask = pairs.attention_mask.to(device)
