@@ -45,27 +45,31 @@ class KeptPairs:
         texts: PassageTexts,
         max_tokens: int,
     ) -> None:
-        def passage_rows(numbers: NDArray[np.int64]) -> list[NDArray[np.int32]]:
-            return _rows(tokenizer, [SEPARATOR.join(texts[number]) for number in numbers.tolist()])
+        def passage_rows(numbers: Sequence[int]) -> list[NDArray[np.int32]]:
+            return _rows(tokenizer, [SEPARATOR.join(texts[number]) for number in numbers])
 
         self._tokenizer, self._max_tokens = tokenizer, max_tokens
         questions = list(dict.fromkeys(example.question.text for example in examples))
-        self._places = {question: row for row, question in enumerate(questions)}
         found = [ids for example in examples for ids in (example.relevant, example.irrelevant)]
-        self._numbers = np.unique(np.concatenate(found))
+        numbers = np.unique(np.concatenate(found)).tolist()
+        self._question_rows, self._passage_rows = (
+            {each: row for row, each in enumerate(asked)} for asked in (questions, numbers)
+        )
         self._questions = keep_tokens(folder / "questions", questions, lambda part: _rows(tokenizer, part))
-        self._passages = keep_tokens(folder / "passages", self._numbers, passage_rows)
+        self._passages = keep_tokens(folder / "passages", numbers, passage_rows)
         # This also leaves the tokenizer, which is saved beside the model, set to cut and pad pairs.
-        first = int(self._numbers[0])
-        inline = tokenize(tokenizer, questions[:1], [texts[first]], max_tokens)
-        if not all(map(np.array_equal, inline, self(questions[:1], [first]))):
+        inline = tokenize(tokenizer, questions[:1], [texts[numbers[0]]], max_tokens)
+        own = self(questions[:1], numbers[:1])
+        if not (
+            torch.equal(own.input_ids, inline.input_ids) and torch.equal(own.token_type_ids, inline.token_type_ids)
+        ):
             raise BadInput("pairs are not put together as BERT's", got=tokenizer.decode(inline.input_ids[0]))
 
     def __call__(self, questions: Sequence[str], passages: Sequence[int]) -> Pairs:
         """The pairs of questions and passages, side by side."""
         pairs = [
-            self._cut(self._questions[self._places[question]], self._passages[row])
-            for question, row in zip(questions, np.searchsorted(self._numbers, passages), strict=True)
+            self._cut(self._questions[self._question_rows[question]], self._passages[self._passage_rows[passage]])
+            for question, passage in zip(questions, passages, strict=True)
         ]
         shape = len(pairs), _SPECIAL + max(question.shape[1] + passage.shape[1] for question, passage in pairs)
         ids, offsets = np.full(shape, self._tokenizer.pad_token_id), np.zeros((*shape, 2), np.int64)

@@ -184,8 +184,8 @@ def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model:
     device = next(model.parameters()).device
     columns = (
         ("question", tokens.questions(triple.question for triple in batch)),
-        ("passage", tokens.passages([triple.positive for triple in batch])),
-        ("passage", tokens.passages([triple.negative for triple in batch])),
+        ("passage", tokens.passages(triple.positive for triple in batch)),
+        ("passage", tokens.passages(triple.negative for triple in batch)),
     )
     features: list[dict[str, Any]] = []
     for tower, rows in columns:
@@ -220,7 +220,7 @@ def validation_mrr(
     negatives = [ids[: parameters.validation_negatives] for ids in pairs.negatives]
     pool = np.unique(np.concatenate([firsts, *negatives]))
     model.eval()
-    question_ids, passage_ids = tokens.questions(range(len(firsts))), tokens.passages(pool)
+    question_ids, passage_ids = tokens.questions(range(len(firsts))), tokens.passages(pool.tolist())
     scores = (
         encode(model.question, tokenizer, question_ids, parameters.mini_batch_size)
         @ encode(model.passage, tokenizer, passage_ids, parameters.mini_batch_size).T

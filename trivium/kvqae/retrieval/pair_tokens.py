@@ -28,20 +28,21 @@ class PairTokens:
     def __init__(
         self, folder: Path, tokenizer: PreTrainedTokenizerBase, pairs: Pairs, texts: PassageTexts, max_tokens: int
     ) -> None:
-        def passage_ids(numbers: NDArray[np.int64]) -> list[list[int]]:
-            titles, passages = zip(*map(texts.__getitem__, numbers.tolist()), strict=True)
+        def passage_ids(numbers: Sequence[int]) -> list[list[int]]:
+            titles, passages = zip(*map(texts.__getitem__, numbers), strict=True)
             return tokenize(tokenizer, passages, max_tokens, titles=titles)
 
-        self._numbers = pairs.passages()
+        numbers = pairs.passages().tolist()
+        self._rows = {number: row for row, number in enumerate(numbers)}
         self._questions = keep_tokens(
             folder / "questions", pairs.questions, partial(tokenize, tokenizer, max_tokens=max_tokens)
         )
-        self._passages = keep_tokens(folder / "passages", self._numbers, passage_ids)
+        self._passages = keep_tokens(folder / "passages", numbers, passage_ids)
 
     def questions(self, rows: Iterable[int]) -> list[NDArray[np.int32]]:
         """Of questions, by their rows in `pairs`."""
         return [self._questions[row] for row in rows]
 
-    def passages(self, numbers: Sequence[int]) -> list[NDArray[np.int32]]:
+    def passages(self, numbers: Iterable[int]) -> list[NDArray[np.int32]]:
         """Of passages, by their numbers."""
-        return [self._passages[row] for row in np.searchsorted(self._numbers, numbers)]
+        return [self._passages[self._rows[number]] for number in numbers]
