@@ -24,6 +24,7 @@ from trivium.formats.questions import Question
 from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
+from trivium.kvqae.reader.kept_pairs import KeptPairs
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
 from trivium.kvqae.rerankers.cross_encoder_training import loss_of
 from trivium.measures.answers import AnswerMatcher
@@ -117,16 +118,18 @@ def main() -> None:
     )
     others = np.arange(1, 6)
     sampled = [
-        (Example(Question("q", text, ("a",), "a"), AnswerMatcher(["a"]), others[:0], others), np.arange(6))
+        (Example(Question("q", text, ("a",), "a"), AnswerMatcher(["a"]), np.arange(1), others), np.arange(6))
         for text in questions[:4]
     ]
+    with tempfile.TemporaryDirectory() as folder:  # what is memory-mapped stays after it
+        kept = KeptPairs(Path(folder), tokenizer, [example for example, _ in sampled], texts, tokens)
     model.bert.embeddings.word_embeddings.requires_grad_(False)
     optimizer = torch.optim.AdamW([weights for weights in model.parameters() if weights.requires_grad], lr=1e-5)
 
     def step() -> None:
         model.train()
         optimizer.zero_grad()
-        loss_of(model, tokenizer, sampled, texts, tokens).backward()
+        loss_of(model, kept, sampled).backward()
         optimizer.step()
 
     training = harness.measure(step, repeats=5)

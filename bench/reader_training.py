@@ -19,7 +19,8 @@ from bench import harness
 from bench.reader import HIDDEN, LAYERS, LONGEST, TOKENS, Asked, encoded, network, world
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
-from trivium.kvqae.reader.inputs import Example
+from trivium.kvqae.reader.inputs import Example, is_relevant
+from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
 from trivium.kvqae.reader.reader_training import loss_of
 from trivium.measures.answers import AnswerMatcher
@@ -104,20 +105,24 @@ def main() -> None:
     models, tokenizer, texts, questions = world(QUESTIONS * EACH)
     own, theirs, experts = (model.train() for model in models)
     sampled, asked, answers = [], [], []
+
+    def inline(questions: Sequence[str], passages: Sequence[int]) -> Pairs:  # as the peers do
+        return tokenize(tokenizer, questions, [texts[passage] for passage in passages], TOKENS)
+
     for number, text in enumerate(questions[:QUESTIONS]):
         passages = range(EACH * number, EACH * (number + 1))
         ids = np.array(passages)
         answer = texts[EACH * number][1].split()[3]
         question = Question("q", text, (answer,), answer)
-        sampled.append((Example(question, AnswerMatcher([answer]), ids[:1], ids[1:]), ids))
+        matcher = AnswerMatcher([answer])
+        relevant = np.array([is_relevant(matcher, texts[passage]) for passage in passages])
+        sampled.append((Example(question, matcher, ids[relevant], ids[~relevant]), ids))
         asked += [(text, SEPARATOR.join(texts[passage])) for passage in passages]
         answers += [answer] * EACH
     each = [slice(start, start + EACH) for start in range(0, len(asked), EACH)]
     one_by_one = [partial(loss_at_once, theirs, tokenizer, asked[part], answers[part]) for part in each]
     at_once = partial(loss_at_once, experts, tokenizer, asked, answers)
-    ours = partial(
-        step, adamw(own, fused=True), [lambda: loss_of(own, tokenizer, sampled, texts, PARAMETERS, "mean")[0]]
-    )
+    ours = partial(step, adamw(own, fused=True), [lambda: loss_of(own, inline, sampled, texts, PARAMETERS, "mean")[0]])
     popular, expert = partial(step, adamw(theirs), one_by_one), partial(step, adamw(experts, fused=True), [at_once])
     close = CLOSE[own.device.type]
     np.testing.assert_allclose([popular(), expert()], ours(), rtol=close)

@@ -28,7 +28,13 @@ def main(
     """
     if (published / "question").is_dir():
         return take_published(
-            parameters, published, validation=validation, passages=passages, articles=articles, out=out
+            parameters,
+            published,
+            validation=validation,
+            passages=passages,
+            articles=articles,
+            work=context.work,
+            out=out,
         )
     task = partial(
         train_dual_encoder,

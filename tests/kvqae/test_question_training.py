@@ -127,11 +127,11 @@ def test_checkpoint_of_another_model(training, tmp_path):
 def test_out_of_memory_halves_the_questions_read_together(training, kind, tmp_path, monkeypatch):
     sizes, loss_of = [], LOSSES[kind].loss_of
 
-    def scarce(model, tokenizer, sampled, *rest):
+    def scarce(model, pairs_of, sampled, *rest):
         sizes.append(len(sampled))
         if len(sampled) > 1:
             raise torch.OutOfMemoryError
-        return loss_of(model, tokenizer, sampled, *rest)
+        return loss_of(model, pairs_of, sampled, *rest)
 
     monkeypatch.setattr(LOSSES[kind], "loss_of", scarce)
     metrics, _ = training.train(tmp_path, steps=1)

@@ -13,6 +13,8 @@ from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
 from trivium.harness.engine import LocalEngine
 from trivium.harness.stage import Context
 from trivium.harness.tracking import Tracker
+from trivium.kvqae.reader.kept_pairs import PairsOf
+from trivium.kvqae.reader.pairs import tokenize
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 
@@ -69,6 +71,11 @@ def inputs(world) -> dict[str, Path]:
         "passages": world.passages,
         "articles": world.articles,
     }
+
+
+def inline_pairs(tokenizer, texts, max_tokens) -> PairsOf:
+    """Pairs that the tokenizer puts together itself."""
+    return lambda questions, passages: tokenize(tokenizer, questions, [texts[each] for each in passages], max_tokens)
 
 
 def same(first, second) -> bool:

@@ -80,7 +80,9 @@ def test_matching_agrees_with_a_regular_expression_over_all_aliases():
         answers = [" ".join(rng.choice(words, rng.integers(1, 4))) for _ in range(3)]
         normalized = [a for a in map(normalize_answer, answers) if a.strip("–")]
         pattern = "|".join(rf"(?<!\w){re.escape(a)}(?!\w)" for a in normalized) or r"(?!)"
-        assert AnswerMatcher(answers).matches(text) == bool(re.search(pattern, normalize_answer(text))), (text, answers)
+        expected = bool(re.search(pattern, normalize_answer(text)))
+        assert AnswerMatcher(answers).matches(text) == expected, (text, answers)
+        assert bool(AnswerMatcher(answers).positions(text)) == expected, (text, answers)
 
 
 def test_positions_point_into_the_text_as_given():

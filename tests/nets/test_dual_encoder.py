@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.kvqae.retrieval.text_encoder import load_text_encoder, pad, tokenize
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.nets.bert import cls_vectors
 from trivium.nets.dual_encoder import DualEncoder, in_batch_loss
 
@@ -21,7 +21,7 @@ def model_and_features(tmp_path):
     features = [
         {
             "tower": "question" if name == "question" else "passage",
-            **pad(tokenize(tokenizer, column, 16), tokenizer, CPU),
+            **tokenizer.pad({"input_ids": tokenize(tokenizer, column, 16)}, return_tensors="pt"),
         }
         for name, column in texts.items()
     ]

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.kvqae.retrieval.text_encoder import load_text_encoder, pad
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.nets.ragged import padded, ragged
 
 CPU = torch.device("cpu")
@@ -24,7 +24,7 @@ def test_rows_come_apart_again() -> None:
 @pytest.mark.parametrize("rows", [ROWS, ROWS[:1], ROWS[::-1], [[2, 3]] * 3])
 def test_as_the_tokenizer_pads(rows: list[list[int]], tmp_path) -> None:
     _, tokenizer = load_text_encoder(write_tiny_bert(tmp_path / "bert"), CPU)
-    expected = pad(rows, tokenizer, CPU)
+    expected = tokenizer.pad({"input_ids": rows}, return_tensors="pt")
     ids, mask = padded(ragged(rows), tokenizer.pad_token_id, CPU)
     assert ids.dtype == mask.dtype == expected["input_ids"].dtype == torch.int64
     np.testing.assert_array_equal(ids, expected["input_ids"])

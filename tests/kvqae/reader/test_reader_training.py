@@ -12,16 +12,18 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
+import trivium.kvqae.reader.reader_training as module
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
-from tests.kvqae.tiny_training import READER, context, reader_training, same
+from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pairs import answer_characters
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.reader_training import loss_of
@@ -155,13 +157,27 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
         (each, np.concatenate([each.relevant, each.irrelevant[:rest]]))
         for each, rest in zip(examples[:3], [1, 3, 2], strict=True)
     ]
-    together, _ = loss_of(model, tokenizer, sampled, texts, parameters, "mean")
-    alone = sum(loss_of(model, tokenizer, [each], texts, parameters, "mean")[0] for each in sampled)
+    pairs_of = inline_pairs(tokenizer, texts, 32)
+    together, _ = loss_of(model, pairs_of, sampled, texts, parameters, "mean")
+    alone = sum(loss_of(model, pairs_of, [each], texts, parameters, "mean")[0] for each in sampled)
     assert together.item() == pytest.approx(alone.item(), rel=1e-5)
     backwards, _ = loss_of(
-        model, tokenizer, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
+        model, pairs_of, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
     )
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
+
+
+def test_answers_are_looked_for_in_relevant_passages_only(world, tmp_path, monkeypatch):
+    read = []
+
+    def counted(matcher, passage):
+        read.append(passage)
+        return answer_characters(matcher, passage)
+
+    monkeypatch.setattr(module, "answer_characters", counted)
+    train(world, tmp_path, steps=3)
+    assert len(read) == 3 * 4  # one a question; what it is read beside has none
+    assert all("was born in" in text for _, text in read)
 
 
 def test_no_question_has_a_relevant_passage(world, tmp_path):

@@ -10,7 +10,7 @@ import trivium.kvqae.rerankers.cross_encoder_training as module
 from stages.kvqae.rerank_finetune import main as finetune
 from stages.kvqae.rerank_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import write_world
-from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
+from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inline_pairs, inputs
 from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
@@ -87,18 +87,19 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     model, tokenizer = load_cross_encoder(world.base, new_perceptron=True)
     model.eval()
     sampled = [(each, np.concatenate([each.relevant, each.irrelevant])) for each in examples[:3]]
-    together = loss_of(model, tokenizer, sampled, texts, 32).item()
-    assert together == pytest.approx(sum(loss_of(model, tokenizer, [each], texts, 32).item() for each in sampled))
+    pairs_of = inline_pairs(tokenizer, texts, 32)
+    together = loss_of(model, pairs_of, sampled).item()
+    assert together == pytest.approx(sum(loss_of(model, pairs_of, [each]).item() for each in sampled))
     others = [(each, np.concatenate([ids[:1], ids[:0:-1]])) for each, ids in sampled[::-1]]
-    assert together == pytest.approx(loss_of(model, tokenizer, others, texts, 32).item(), rel=1e-5)
+    assert together == pytest.approx(loss_of(model, pairs_of, others).item(), rel=1e-5)
 
 
 def test_every_step_sees_one_relevant_passage_and_others_of_the_best(world, tmp_path, monkeypatch):
     seen = []
 
-    def spy(model, tokenizer, sampled, *rest):
+    def spy(model, pairs_of, sampled):
         seen.extend((example, ids.tolist()) for example, ids in sampled)
-        return loss_of(model, tokenizer, sampled, *rest)
+        return loss_of(model, pairs_of, sampled)
 
     monkeypatch.setattr(module, "loss_of", spy)
     train(world, tmp_path, passages=3)

@@ -14,7 +14,7 @@ from trivium.errors import BadInput
 from trivium.files.tables import write_table
 from trivium.harness.stage import execute
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.retrieval import dpr_training
+from trivium.kvqae.retrieval import dpr_training, pair_tokens
 from trivium.kvqae.retrieval.dpr_training import (
     DprParameters,
     add_in_batch_gradient,
@@ -22,8 +22,9 @@ from trivium.kvqae.retrieval.dpr_training import (
     train_model,
     validation_mrr,
 )
+from trivium.kvqae.retrieval.pair_tokens import PairTokens
 from trivium.kvqae.retrieval.pairs import Pairs
-from trivium.kvqae.retrieval.text_encoder import load_text_encoder
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.nets import training
 from trivium.nets.cards import licence_of
 from trivium.nets.device import halving
@@ -142,6 +143,8 @@ def test_killed_and_resumed_is_as_uninterrupted(world, monkeypatch, saved):
     expected = weights(world / "whole")
     for name, value in weights(world / "resumed").items():
         assert torch.equal(value, expected[name]), name
+    whole, resumed = ((world / out / "question" / "tokenizer.json").read_bytes() for out in ("whole", "resumed"))
+    assert whole == resumed  # it holds how its last texts were cut
 
 
 def test_best_weights_are_kept(world, monkeypatch):
@@ -171,11 +174,17 @@ def model_and_pairs(tmp_path):
         [np.array([row, 8 + row]) for row in range(4)],
         [np.array([4 + row]) for row in range(4)],
     )
-    return DualEncoder(question, passage), tokenizer, texts, pairs
+    return (
+        DualEncoder(question, passage),
+        tokenizer,
+        texts,
+        pairs,
+        PairTokens(tmp_path / "kept", tokenizer, pairs, texts, 16),
+    )
 
 
 def test_validation_mrr_by_hand(model_and_pairs, monkeypatch):
-    model, tokenizer, texts, pairs = model_and_pairs
+    model, tokenizer, _, pairs, tokens = model_and_pairs
     # Pool: passages 0–3 (first positives) and 4–7 (negatives); question 0's vector gives these scores.
     pool = np.eye(8, dtype=np.float32)
     questions = np.array(
@@ -189,23 +198,54 @@ def test_validation_mrr_by_hand(model_and_pairs, monkeypatch):
     )
     vectors = iter([questions, pool])
     monkeypatch.setattr(dpr_training, "encode", lambda *_: next(vectors))
-    mrr = validation_mrr(model, tokenizer, pairs, texts, DprParameters(**PARAMETERS))
+    mrr = validation_mrr(model, tokenizer, pairs, tokens, DprParameters(**PARAMETERS))
     assert mrr == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 8) / 4)
 
 
 def test_other_positives_do_not_count_against_a_question(model_and_pairs, monkeypatch):
-    model, tokenizer, texts, pairs = model_and_pairs
+    model, tokenizer, _, pairs, tokens = model_and_pairs
     pairs = Pairs(pairs.questions[:2], [np.array([0, 1]), np.array([1])], pairs.negatives[:2])  # pool 0, 1, 4, 5
     vectors = iter([np.array([[1, 2, 0, 0], [9, 3, 1, 1]], np.float32), np.eye(4, dtype=np.float32)])
     monkeypatch.setattr(dpr_training, "encode", lambda *_: next(vectors))
-    mrr = validation_mrr(model, tokenizer, pairs, texts, DprParameters(**PARAMETERS))
+    mrr = validation_mrr(model, tokenizer, pairs, tokens, DprParameters(**PARAMETERS))
     assert mrr == pytest.approx((1 + 1 / 2) / 2)
 
 
 def features_of(model_and_pairs):
-    model, tokenizer, texts, pairs = model_and_pairs
+    model, tokenizer, _, _, tokens = model_and_pairs
     batch = [dpr_training.Triple(row, row, 4 + row) for row in range(4)]
-    return batch_features(batch, pairs, texts, tokenizer, 16, model)
+    return batch_features(batch, tokens, tokenizer.pad_token_id, model)
+
+
+def test_batches_are_those_that_the_tokenizer_makes(model_and_pairs):
+    _, tokenizer, texts, pairs, _ = model_and_pairs
+    question, *passages = features_of(model_and_pairs)
+    assert [each["tower"] for each in (question, *passages)] == ["question", "passage", "passage"]
+    expected = [tokenizer(pairs.questions, return_token_type_ids=False, padding=True, return_tensors="pt")]
+    for first in (0, 4):
+        titles, read = map(list, zip(*(texts[row] for row in range(first, first + 4)), strict=True))
+        expected.append(tokenizer(titles, read, return_token_type_ids=False, padding=True, return_tensors="pt"))
+    for found, own in zip((question, *passages), expected, strict=True):
+        assert all(torch.equal(found[name], own[name]) for name in ("input_ids", "attention_mask"))
+        assert found["input_ids"].dtype == found["attention_mask"].dtype == torch.int64
+
+
+def test_each_text_is_tokenised_once_for_all_epochs(model_and_pairs, tmp_path, monkeypatch):
+    model, tokenizer, texts, pairs, _ = model_and_pairs
+    asked = []
+
+    def counted(tokenizer, read, max_tokens, *, titles=None):
+        asked.extend(read)
+        return tokenize(tokenizer, read, max_tokens, titles=titles)
+
+    monkeypatch.setattr(pair_tokens, "tokenize", counted)
+    parameters = DprParameters(**PARAMETERS | {"batch_size": 2, "epochs": 3, "validate_every": 1})
+    first = Pairs(pairs.questions[:1], pairs.positives[:1], pairs.negatives[:1])
+    metrics = train_model(model, tokenizer, pairs, first, texts, parameters, work=tmp_path, log=lambda *_, **__: None)
+    assert metrics["steps"] == 6
+    train = pairs.questions + [f"w{row}" for row in range(12)]
+    validation = [pairs.questions[0], "w0", "w4", "w8"]
+    assert asked == train + validation
 
 
 def backward(model, features, size):
@@ -252,7 +292,7 @@ def test_out_of_memory_for_a_single_text_is_an_error(model_and_pairs, monkeypatc
 
 @pytest.mark.gpu
 def test_training_on_a_gpu_lowers_the_loss(model_and_pairs, tmp_path):
-    model, tokenizer, texts, pairs = model_and_pairs
+    model, tokenizer, texts, pairs, _ = model_and_pairs
     losses = []
 
     def log(step, **values):

@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.errors import BadInput
-from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
 from trivium.nets.bert import cls_vectors
 
 CPU = torch.device("cpu")
@@ -41,7 +41,10 @@ def test_vectors_do_not_depend_on_the_batch(folder, batch_size):
     ids = tokenize(tokenizer, TEXTS, 16)
     one_by_one = np.stack(
         [
-            encoder(**pad([text], tokenizer, CPU)).last_hidden_state[0, 0].detach().numpy()  # no padding at all
+            encoder(**tokenizer.pad({"input_ids": [text]}, return_tensors="pt"))
+            .last_hidden_state[0, 0]
+            .detach()
+            .numpy()  # no padding at all
             for text in ids
         ]
     )
@@ -57,7 +60,8 @@ def test_vectors_have_the_bits_of_batches_that_a_tokenizer_pads(folder, batch_si
     with torch.inference_mode():
         for start in range(0, len(ids), batch_size):
             rows = order[start : start + batch_size]
-            expected[rows] = cls_vectors(encoder, **pad([ids[row] for row in rows], tokenizer, CPU)).numpy()
+            batch = tokenizer.pad({"input_ids": [ids[row] for row in rows]}, return_tensors="pt")
+            expected[rows] = cls_vectors(encoder, **batch).numpy()
     np.testing.assert_array_equal(encode(encoder, tokenizer, ids, batch_size), expected)
     arrays = [np.array(row, np.int32) for row in ids]
     np.testing.assert_array_equal(encode(encoder, tokenizer, arrays, batch_size), expected)

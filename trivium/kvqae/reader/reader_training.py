@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from transformers import BertForQuestionAnswering, BertTokenizer
+from transformers import BertForQuestionAnswering
 
 from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
@@ -16,7 +16,8 @@ from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
-from trivium.kvqae.reader.pairs import answer_characters, answer_targets, tokenize
+from trivium.kvqae.reader.kept_pairs import KeptPairs, PairsOf
+from trivium.kvqae.reader.pairs import answer_characters, answer_targets
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader
 from trivium.kvqae.reader.validation import Validation
 from trivium.nets.device import autocast, pick_device
@@ -46,21 +47,19 @@ class ReaderTrainingParameters(QuestionTrainingParameters):
 
 def loss_of(
     model: BertForQuestionAnswering,
-    tokenizer: BertTokenizer,
+    pairs_of: PairsOf,
     sampled: Sampled,
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
     reduction: PassageReduction,
 ) -> tuple[torch.Tensor, dict[str, int]]:
     """Sum of these questions' losses, and `passages_answers_cut`: seen relevant passages cut before the answer."""
-    read = [(example, passage) for example, ids in sampled for passage in map(texts.__getitem__, ids)]
-    pairs = tokenize(
-        tokenizer,
-        [example.question.text for example, _ in read],
-        [passage for _, passage in read],
-        parameters.max_tokens,
-    )
-    characters = [answer_characters(example.matcher, passage) for example, passage in read]
+    read = [(example, passage) for example, ids in sampled for passage in ids.tolist()]
+    pairs = pairs_of([example.question.text for example, _ in read], [passage for _, passage in read])
+    characters = [  # an irrelevant passage holds no answer, and to look for one takes longer than all else here
+        answer_characters(example.matcher, texts[passage]) if passage in example.relevant else []
+        for example, passage in read
+    ]
     start_targets, end_targets, cut = answer_targets(pairs, characters, parameters.answer_positions)
     device = model.device
     mask = pairs.attention_mask.to(device)
@@ -105,7 +104,7 @@ def train_reader(
         What `train` and `split_by_relevance` return, and the points of a task.
 
     Raises:
-        BadInput: see `load_reader`, `retrieved`, `train`; no question has a relevant passage.
+        BadInput: see `load_reader`, `retrieved`, `KeptPairs`, `train`; no question has a relevant passage.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
@@ -120,6 +119,7 @@ def train_reader(
     if not examples:
         raise BadInput("no question has a relevant passage", file=runs / "train.trec", got=0, expected="at least one")
     validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
         examples,
@@ -129,7 +129,7 @@ def train_reader(
         relevant=parameters.relevant,
         irrelevant=parameters.irrelevant,
         weight_decay=0,
-        loss_of=lambda sampled: loss_of(model, tokenizer, sampled, texts, parameters, reduction),
+        loss_of=lambda sampled: loss_of(model, pairs, sampled, texts, parameters, reduction),
         score="validation_em",
         validate=lambda: validation.exact_match(
             model,

@@ -7,15 +7,14 @@ from typing import ClassVar
 
 import torch
 from pydantic import Field
-from transformers import BertForSequenceClassification, BertTokenizer
+from transformers import BertForSequenceClassification
 
 from trivium.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.harness.tasks import Curve, Metrics, Point
-from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
-from trivium.kvqae.reader.pairs import tokenize
+from trivium.kvqae.reader.kept_pairs import KeptPairs, PairsOf
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.cross_encoder_validation import Validation
 from trivium.nets.cross_encoder import one_relevant_loss, relevance_scores
@@ -40,19 +39,11 @@ class CrossEncoderTrainingParameters(QuestionTrainingParameters):
     weight_decay: float = Field(ge=0, description="AdamW's")
 
 
-def loss_of(
-    model: BertForSequenceClassification,
-    tokenizer: BertTokenizer,
-    sampled: Sampled,
-    texts: PassageTexts,
-    max_tokens: int,
-) -> torch.Tensor:
+def loss_of(model: BertForSequenceClassification, pairs_of: PairsOf, sampled: Sampled) -> torch.Tensor:
     """Sum of these questions' losses; of each the same number of passages, the first one relevant."""
-    pairs = tokenize(
-        tokenizer,
+    pairs = pairs_of(
         [example.question.text for example, ids in sampled for _ in ids],
-        [texts[passage] for _, ids in sampled for passage in ids.tolist()],
-        max_tokens,
+        [passage for _, ids in sampled for passage in ids.tolist()],
     )
     scores = relevance_scores(model, pairs.input_ids, pairs.attention_mask, pairs.token_type_ids)
     return one_relevant_loss(scores.view(len(sampled), -1)).sum()
@@ -80,7 +71,7 @@ def train_cross_encoder(
         `passages`; and `initial_validation_mrr`, of the lists before re-ranking. Beside it the points of a task.
 
     Raises:
-        BadInput: see `load_cross_encoder`, `retrieved`, `train`; no question to train on.
+        BadInput: see `load_cross_encoder`, `retrieved`, `KeptPairs`, `train`; no question to train on.
     """
     torch.manual_seed(parameters.seed)
     model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
@@ -102,6 +93,7 @@ def train_cross_encoder(
             expected=f"a relevant passage and {parameters.passages - 1} others among the best {parameters.depth}",
         )
     validation = Validation.judge(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
         examples,
@@ -111,7 +103,7 @@ def train_cross_encoder(
         relevant=1,
         irrelevant=parameters.passages - 1,
         weight_decay=parameters.weight_decay,
-        loss_of=lambda sampled: (loss_of(model, tokenizer, sampled, texts, parameters.max_tokens), {}),
+        loss_of=lambda sampled: (loss_of(model, pairs, sampled), {}),
         score="validation_mrr",
         validate=partial(validation.mrr, model, tokenizer, max_tokens=parameters.max_tokens, batch=parameters.batch),
         work=checkpoints,

@@ -5,6 +5,7 @@ from pathlib import Path
 from trivium.files.atomic import write_atomically
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.retrieval.dpr_training import DprParameters, validation_mrr
+from trivium.kvqae.retrieval.pair_tokens import PairTokens
 from trivium.kvqae.retrieval.pairs import read_pairs
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, save_text_encoder
 from trivium.nets.cards import write_card
@@ -22,9 +23,16 @@ class DprPretrainParameters(DprParameters):
 
 
 def take_published(
-    parameters: DprPretrainParameters, folder: Path, *, validation: Path, passages: Path, articles: Path, out: Path
+    parameters: DprPretrainParameters,
+    folder: Path,
+    *,
+    validation: Path,
+    passages: Path,
+    articles: Path,
+    work: Path,
+    out: Path,
 ) -> dict[str, float]:
-    """Export the published encoders as if trained here, measured on the same validation pairs.
+    """Export the published encoders as if trained here, measured on the same validation pairs; `work`: for tokens.
 
     Returns:
         `steps` (0), `validation_mrr`, and the counts of the validation pairs.
@@ -32,7 +40,8 @@ def take_published(
     pairs, counts = read_pairs(validation)
     texts = read_passage_texts(passages, articles, pairs.passages())
     (question, tokenizer), (passage, _) = (load_text_encoder(folder / tower, pick_device()) for tower in TOWERS)
-    mrr = validation_mrr(DualEncoder(question, passage), tokenizer, pairs, texts, parameters)
+    tokens = PairTokens(work / "tokens", tokenizer, pairs, texts, parameters.max_tokens)
+    mrr = validation_mrr(DualEncoder(question, passage), tokenizer, pairs, tokens, parameters)
     with write_atomically(out) as beside:
         for tower, encoder in zip(TOWERS, (question, passage), strict=True):
             save_text_encoder(beside / tower, encoder, tokenizer)

@@ -18,11 +18,13 @@ from trivium.files.atomic import write_atomically
 from trivium.harness.parameters import Parameters
 from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
+from trivium.kvqae.retrieval.pair_tokens import PairTokens
 from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
-from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, pad, save_text_encoder, tokenize
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder
 from trivium.nets.cards import licence_of, write_card
 from trivium.nets.device import pick_device
 from trivium.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
+from trivium.nets.ragged import padded, ragged
 from trivium.nets.training import Validation, rise_and_fall, train
 
 
@@ -132,11 +134,15 @@ def train_model(
     steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:
         steps = min(steps, parameters.max_steps)
+    tokens, validation_tokens = (
+        PairTokens(work / "tokens" / name, tokenizer, split, texts, parameters.max_tokens)
+        for name, split in (("train", pairs), ("validation", validation))
+    )
     optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=0, fused=True)
     scheduler = LambdaLR(optimizer, partial(rise_and_fall, rising=parameters.warmup_steps, steps=steps))
 
     def gradient(batch: list[Triple], together: int) -> tuple[float, dict[str, float]]:
-        features = batch_features(batch, pairs, texts, tokenizer, parameters.max_tokens, model)
+        features = batch_features(batch, tokens, tokenizer.pad_token_id, model)
         return add_in_batch_gradient(model, features, together), {"questions": len(batch)}
 
     def log_next_rate(step: int, **values: float) -> None:
@@ -159,7 +165,7 @@ def train_model(
         checkpoint_every=parameters.validate_every,
         log=log_next_rate,
         validation=Validation(
-            lambda: {"validation_mrr": validation_mrr(model, tokenizer, validation, texts, parameters)},
+            lambda: {"validation_mrr": validation_mrr(model, tokenizer, validation, validation_tokens, parameters)},
             parameters.validate_every,
             best="validation_mrr",
         ),
@@ -173,22 +179,19 @@ def train_model(
     }
 
 
-def batch_features(
-    batch: list[Triple],
-    pairs: Pairs,
-    texts: PassageTexts,
-    tokenizer: PreTrainedTokenizerBase,
-    max_tokens: int,
-    model: DualEncoder,
-) -> list[dict[str, Any]]:
-    """What the loss reads: questions, their positives, their negatives."""
+def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model: DualEncoder) -> list[dict[str, Any]]:
+    """What the loss reads: questions, their positives, their negatives; behind shorter ones is the id `padding`."""
     device = next(model.parameters()).device
-    columns = [tokenize(tokenizer, [pairs.questions[triple.question] for triple in batch], max_tokens)]
-    for ids in ([triple.positive for triple in batch], [triple.negative for triple in batch]):
-        titles, passages = zip(*(texts[passage] for passage in ids), strict=True)
-        columns.append(tokenize(tokenizer, passages, max_tokens, titles=titles))
-    towers = ("question", "passage", "passage")
-    return [{"tower": tower, **pad(ids, tokenizer, device)} for tower, ids in zip(towers, columns, strict=True)]
+    columns = (
+        ("question", tokens.questions(triple.question for triple in batch)),
+        ("passage", tokens.passages(triple.positive for triple in batch)),
+        ("passage", tokens.passages(triple.negative for triple in batch)),
+    )
+    features: list[dict[str, Any]] = []
+    for tower, rows in columns:
+        ids, mask = padded(ragged(rows), padding, device)
+        features.append({"tower": tower, "input_ids": ids, "attention_mask": mask})
+    return features
 
 
 def add_in_batch_gradient(model: DualEncoder, features: list[dict[str, Any]], mini_batch_size: int) -> float:
@@ -205,7 +208,7 @@ def validation_mrr(
     model: DualEncoder,
     tokenizer: PreTrainedTokenizerBase,
     pairs: Pairs,
-    texts: PassageTexts,
+    tokens: PairTokens,
     parameters: DprParameters,
 ) -> float:
     """Mean reciprocal rank of each question's first positive in a pool that all questions share.
@@ -216,10 +219,8 @@ def validation_mrr(
     firsts = np.array([ids[0] for ids in pairs.positives])
     negatives = [ids[: parameters.validation_negatives] for ids in pairs.negatives]
     pool = np.unique(np.concatenate([firsts, *negatives]))
-    titles, passages = zip(*(texts[passage] for passage in pool.tolist()), strict=True)
     model.eval()
-    question_ids = tokenize(tokenizer, pairs.questions, parameters.max_tokens)
-    passage_ids = tokenize(tokenizer, passages, parameters.max_tokens, titles=titles)
+    question_ids, passage_ids = tokens.questions(range(len(firsts))), tokens.passages(pool.tolist())
     scores = (
         encode(model.question, tokenizer, question_ids, parameters.mini_batch_size)
         @ encode(model.passage, tokenizer, passage_ids, parameters.mini_batch_size).T

@@ -48,12 +48,6 @@ def tokenize(
     )["input_ids"]
 
 
-def pad(ids: Sequence[list[int]], tokenizer: PreTrainedTokenizerBase, device: torch.device) -> dict[str, Tensor]:
-    """`input_ids` and `attention_mask` (texts, longest of them) on the device."""
-    batch = tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt")
-    return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
-
-
 @torch.inference_mode()
 def encode(
     encoder: PreTrainedModel,
