@@ -16,7 +16,6 @@ NETWORKS = {
     "stages.complexity.base_models": "makes stand-in encoders",
     "stages.complexity.finetune": "trains readers",
     "stages.complexity.frame_parser": "trains the frame parser",
-    "stages.decorrelation.entities": "encodes pictures",
     "stages.decorrelation.retrieve": "encodes pictures and captions",
     "stages.decorrelation.train": "trains the models",
     "stages.kvqae.base_models": "makes stand-in encoders",
