@@ -227,6 +227,23 @@ def test_a_writer_goes_on_with_what_another_began(client, tmp_path):
     ]
 
 
+def test_runs_whose_making_was_not_answered_are_gone_on_with(client, tmp_path, monkeypatch):
+    create, lost = client.create_run, []
+
+    def lose(*told):
+        lost.append(create(*told))
+        raise error(TEMPORARILY_UNAVAILABLE)
+
+    monkeypatch.setattr(client, "create_run", lose)
+    spool(tmp_path, START, END)
+    write(tmp_path, linger=0.5)
+    assert len(lost) == 2
+    assert [(run.info.name, run.info.status) for run in client.runs.values()] == [
+        ("bold", "FINISHED"),
+        ("fuse", "FINISHED"),
+    ]
+
+
 def test_a_stage_at_work_is_followed_until_it_lets_go(client, tmp_path, monkeypatch):
     file = spool(tmp_path, START)
     looks = []
