@@ -93,6 +93,7 @@ def test_an_operator_changes_what_reaches_it(root: Path) -> None:
 def test_init_counts_where_the_package_is_passed(root: Path) -> None:
     assert changed(root, {"trivium/measures/__init__.py": "K = 1\n"}) == {"fuse"}
     assert changed(root, {"trivium/__init__.py": "K = 1\n"}) == {"fuse", "train"}
+    assert changed(root, {"stages/__init__.py": "K = 1\n"}) == {"fuse", "train"}  # of the command itself
 
 
 @pytest.mark.parametrize(
