@@ -3,12 +3,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pydantic
 import pytest
 
 from trivium.harness import arithmetic
 from trivium.harness.arithmetic import PORTABLE, SETTINGS, is_fast, is_portable, remember, settle
 from trivium.harness.code.digest import Code, code_root
 from trivium.harness.code.pipeline import Pipeline
+from trivium.harness.parameters import RunParameters
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,3 +96,10 @@ def test_the_setting_is_a_part_of_every_digest(tmp_path):
         assert "run.portable" in parts.explain()
         assert not [path for path in parts.paths if "portable" in path]
     assert len(digests) == 3
+
+
+@pytest.mark.parametrize("portable", ["intel", "x86", False])
+def test_arithmetic_is_one_of_three(portable):
+    assert RunParameters(portable=portable).portable == portable
+    with pytest.raises(pydantic.ValidationError):
+        RunParameters(portable=True)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import FrozenInstanceError
 from importlib.metadata import version
 from pathlib import Path
@@ -16,12 +17,13 @@ import psutil
 import pytest
 
 from trivium.errors import BadInput
+from trivium.harness.code import guard, source
 from trivium.harness.code.closure import unclaimed_files
 from trivium.harness.code.digest import Code, Parts, digest_of, versions_of
 from trivium.harness.code.guard import Guard, _process_started, stage_run_by_dvc
 from trivium.harness.code.normal import normal_form
 from trivium.harness.code.packages import locked_versions
-from trivium.harness.code.pipeline import Pipeline
+from trivium.harness.code.pipeline import Cell, Pipeline
 from trivium.harness.code.source import Source
 from trivium.harness.code.written import read_digests, write_digests
 
@@ -91,6 +93,7 @@ def test_an_operator_changes_what_reaches_it(root: Path) -> None:
 def test_init_counts_where_the_package_is_passed(root: Path) -> None:
     assert changed(root, {"trivium/measures/__init__.py": "K = 1\n"}) == {"fuse"}
     assert changed(root, {"trivium/__init__.py": "K = 1\n"}) == {"fuse", "train"}
+    assert changed(root, {"stages/__init__.py": "K = 1\n"}) == {"fuse", "train"}  # of the command itself
 
 
 @pytest.mark.parametrize(
@@ -233,6 +236,11 @@ def test_a_computed_import_needs_a_declaration(root: Path) -> None:
     write(root, {"trivium/nets/loss.py": "from importlib import import_module\n\nimport_module(input())\n"})
     with pytest.raises(BadInput, match=r"trivium/nets/loss.py:3: a module is imported by a computed name"):
         digests(root)
+    write(root, {"trivium/nets/loss.py": FILES["trivium/nets/loss.py"]})
+    write(root, {"stages/train.py": "from importlib import import_module\n\nimport_module(input())\n"})
+    with pytest.raises(BadInput, match=r"stages/train.py:3: a module is imported by a computed name"):
+        digests(root)
+    write(root, {"stages/train.py": FILES["stages/train.py"]})
     write(root, {"trivium/nets/loss.py": "from importlib import import_module\n\nimport_module('json')\n"})
     assert digests(root)
     write(root, {"trivium/nets/loss.py": "FAMILY = 'a' + input()\n"})
@@ -340,6 +348,22 @@ def test_a_broken_cache_is_only_slow(root: Path) -> None:
         cache.write_text(broken)
         (root / ".work" / "code" / "packages.json").write_text(broken)
         assert digests(root) == before
+
+
+def test_what_was_read_is_kept_until_it_is_too_much(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kept(module: str) -> set[str]:
+        """The sources whose facts are kept once a module is asked for."""
+        code = Code(root)
+        code.parts([module])
+        code.save()
+        return set(json.loads((root / ".work" / "code" / "facts.json").read_text())["facts"])
+
+    first = kept("stages.fuse")
+    both = kept("stages.train")
+    assert first < both
+    write(root, {"trivium/nets/loss.py": "loss = 1\n"})
+    monkeypatch.setattr(source, "_ENTRIES", len(both))
+    assert not first <= kept("stages.train")
 
 
 def test_normal_forms() -> None:
@@ -459,7 +483,15 @@ stages:
         Pipeline(tmp_path)
 
 
+def test_a_cell_does_not_change(tmp_path: Path) -> None:
+    write(tmp_path, {"dvc.yaml": FILES["dvc.yaml"]})
+    assert Pipeline(tmp_path).cells["fuse"] == Cell("fuse", "python -m stages.fuse")
+    with pytest.raises(FrozenInstanceError):
+        Pipeline(tmp_path).cells["fuse"].command = ""  # type: ignore[misc]
+
+
 def test_written_digests_come_back(tmp_path: Path) -> None:
+    assert read_digests(tmp_path / "code.yaml") == {}
     digests = {"a@x-0.5": "12e4567890123456", "b": "1234567890123456", "é@y-1": "0000000000000001"}
     write_digests(tmp_path / "code.yaml", digests)
     assert read_digests(tmp_path / "code.yaml") == digests
@@ -546,8 +578,25 @@ def test_guard_minds_when_a_file_came_not_what_it_says_of_its_age(root: Path) ->
         guard_of(root, started=came - 1)
 
 
-def test_a_process_knows_when_it_started() -> None:
-    assert abs(_process_started() - psutil.Process().create_time()) < 5
+def test_a_process_knows_when_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, clock = psutil.Process().create_time(), time.clock_gettime
+    assert abs(_process_started() - started) < 5
+    monkeypatch.setattr(guard.time, "clock_gettime", lambda which: clock(which) + 1e6)  # it runs for days
+    assert abs(_process_started() - (started - 1e6)) < 5
+
+
+def test_where_the_system_does_not_tell_a_process_has_not_started_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file is younger then; that the code stays as it is from now on is checked all the same."""
+
+    def lack(*_: object) -> None:
+        raise FileNotFoundError
+
+    with monkeypatch.context() as system:
+        system.setattr(guard.Path, "read_text", lack)
+        assert _process_started() == LATER
+    with monkeypatch.context() as system:
+        system.delattr(guard.time, "CLOCK_BOOTTIME", raising=False)
+        assert _process_started() == LATER
 
 
 def test_without_a_lock_versions_are_those_installed(root: Path) -> None:

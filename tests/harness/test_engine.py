@@ -1,15 +1,18 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future
+from dataclasses import FrozenInstanceError
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from trivium.harness import engine
-from trivium.harness.engine import LocalEngine
+from trivium.harness.engine import WORKER, LocalEngine, end_with_parent, in_worker
 
 
 def square(number: int) -> int:
@@ -29,15 +32,14 @@ def test_a_broken_shard_is_not_swallowed(workers):
         list(LocalEngine(workers).map(square, [1, 99], description="squares"))
 
 
-@pytest.mark.parametrize(
-    ("on_gpu", "gpu_workers", "processes"), [(True, 2, 2), (True, 1, 0), (True, 5, 3), (False, 2, 3)]
-)
-def test_few_processes_where_each_has_its_networks_on_a_gpu(monkeypatch, on_gpu, gpu_workers, processes):
-    asked = []
+@pytest.fixture
+def asked(monkeypatch):
+    """For how many processes pools were asked; a shard is done when it is handed in, in this process."""
+    numbers = []
 
     class Pool:
         def __init__(self, workers, **_):
-            asked.append(workers)
+            numbers.append(workers)
 
         def __enter__(self):
             return self
@@ -51,7 +53,15 @@ def test_few_processes_where_each_has_its_networks_on_a_gpu(monkeypatch, on_gpu,
             return done
 
     monkeypatch.setattr(engine, "ProcessPoolExecutor", Pool)
-    mapped = LocalEngine(3, gpu_workers).map(square, range(9), description="squares", on_gpu=on_gpu)
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("on_gpu", "gpu_workers", "processes"),
+    [(True, [2], 2), (True, [1], 0), (True, [], 0), (True, [5], 3), (False, [2], 3)],
+)
+def test_few_processes_where_each_has_its_networks_on_a_gpu(asked, on_gpu, gpu_workers, processes):
+    mapped = LocalEngine(3, *gpu_workers).map(square, range(9), description="squares", on_gpu=on_gpu)
     assert list(mapped) == [n * n for n in range(9)]
     assert asked == ([processes] if processes else [])
 
@@ -92,23 +102,47 @@ def test_workers_end_with_a_killed_stage(tmp_path):
     assert not [worker for worker in workers if psutil.pid_exists(worker)]
 
 
-def test_few_shards_are_taken_before_their_turn(monkeypatch):
-    class Pool:
-        def __init__(self, *_, **__):
-            pass
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def submit(self, function, shard):
-            done = Future()
-            done.set_result(function(shard))
-            return done
-
-    monkeypatch.setattr(engine, "ProcessPoolExecutor", Pool)
+def test_few_shards_are_taken_before_their_turn(asked):
     taken = []
     results = LocalEngine(3).map(square, (taken.append(n) or n for n in range(50)), description="squares")
     assert [next(results), len(taken), next(results), len(taken)] == [0, 6, 1, 7]
+    assert asked == [3]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_bar_goes_when_its_work_is_done(asked, capsys, workers):
+    list(LocalEngine(workers).map(square, range(3), description="squares"))
+    shown = capsys.readouterr().err
+    assert "squares" in shown
+    assert "\n" not in shown
+
+
+def test_an_engine_does_not_change():
+    with pytest.raises(FrozenInstanceError):
+        LocalEngine(1).workers = 2
+
+
+def test_a_process_is_a_worker_where_another_started_it_or_a_cluster_did(monkeypatch):
+    monkeypatch.delenv(WORKER, raising=False)
+    assert not in_worker()
+    with monkeypatch.context() as cluster:
+        cluster.setenv(WORKER, "1")
+        assert in_worker()
+    monkeypatch.setattr(engine.multiprocessing, "parent_process", SimpleNamespace)
+    assert in_worker()
+
+
+def test_a_worker_ends_when_its_parent_has_ended_and_does_not_wait_for_that(monkeypatch):
+    ends, ended, told = threading.Event(), threading.Event(), []
+    monkeypatch.setattr(engine.multiprocessing, "parent_process", lambda: SimpleNamespace(join=ends.wait))
+    monkeypatch.setattr(engine.os, "_exit", lambda code: (told.append(code), ended.set()))
+    before = set(threading.enumerate())
+    end_with_parent()
+    try:
+        (waits,) = set(threading.enumerate()) - before
+        assert waits.daemon  # it keeps no worker that is done
+        assert told == []
+    finally:
+        ends.set()
+    assert ended.wait(60)
+    assert told == [1]

@@ -123,8 +123,13 @@ def test_parameters_do_not_change():
         Optional().limit = 4
 
 
-@pytest.mark.parametrize("portable", ["intel", "x86", False])
-def test_arithmetic_is_one_of_three(portable):
-    assert RunParameters(portable=portable).portable == portable
-    with pytest.raises(pydantic.ValidationError):
-        RunParameters(portable=True)
+@pytest.mark.parametrize("field", ["ray_address", "ray_storage"])
+def test_a_place_of_ray_is_named_by_a_letter_at_least(field):
+    assert getattr(RunParameters(**{field: "s"}), field) == "s"
+    with pytest.raises(pydantic.ValidationError, match="at least 1 character"):
+        RunParameters(**{field: ""})
+
+
+def test_a_parameter_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(BadInput, match=r"none\.yaml: no such parameter file"):
+        used_values(tmp_path / "none.yaml", "a")

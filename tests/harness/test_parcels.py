@@ -1,6 +1,6 @@
 """Objects and the files that they name, packed and unpacked in one process."""
 
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 
 import pytest
@@ -166,3 +166,8 @@ def test_functions_of_a_script_travel_by_value():
     scope = {"__name__": "__main__"}
     exec("def double(x):\n    return 2 * x\n", scope)
     assert loads(dumps(scope["double"], lambda path: ("text", str(path))), lambda place: Path(place[1]))(4) == 8
+
+
+def test_a_store_does_not_change(store):
+    with pytest.raises(FrozenInstanceError):
+        store.address = "elsewhere"

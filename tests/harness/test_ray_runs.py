@@ -295,6 +295,40 @@ def test_what_was_written_by_other_code_does_not_arrive(engine, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_what_cannot_be_fetched_is_told_as_it_is(engine, tmp_path, monkeypatch):
+    """Nothing has arrived beside the results that would have to go."""
+
+    def refuse(*_):
+        raise BadInput("the storage is gone")
+
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(ray_engine, "fetch", refuse)
+    run = partial(write, out=tmp_path / "out")
+    with pytest.raises(BadInput, match="the storage is gone"):
+        list(engine.map(run, "a", description="write", out=tmp_path / "out"))
+
+
+def count_words(shard, *, words):
+    return len(words.read_text().split()), shard.name
+
+
+def test_a_file_that_a_function_names_is_sent_once_whatever_its_shards_name(engine, tmp_path, monkeypatch):
+    sent, put = [], ray.put
+    monkeypatch.setattr(ray, "put", lambda value: sent.append(value) or put(value))
+    words = tmp_path / "words.txt"
+    words.write_text("two words")
+    found = list(engine.map(partial(count_words, words=words), [words, words], description="count"))
+    assert found == [(2, "words.txt")] * 2
+    assert [value for value in sent if value == b"two words"] == [b"two words"]
+
+
+def test_a_bar_goes_when_its_work_is_done(engine, capsys):
+    list(engine.map(square, range(3), description="squares"))
+    shown = capsys.readouterr().err
+    assert "squares" in shown
+    assert "\n" not in shown
+
+
 def test_folders_are_merged_and_files_replaced(tmp_path):
     for at in ("new/a/b/1", "new/a/2", "new/3", "old/a/b/4", "old/a/2"):
         (tmp_path / at).parent.mkdir(parents=True, exist_ok=True)

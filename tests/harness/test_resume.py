@@ -73,3 +73,27 @@ def test_what_was_told_beside_the_weights_comes_back(tmp_path):
     assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (3, {"best": 0.5})
     save_checkpoint(tmp_path, step=4, model=model, optimizer=optimizer)
     assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (4, {})
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_random_states_of_gpus_come_back_where_there_are_gpus(tmp_path, monkeypatch, there):
+    """A training that began on a GPU may go on without one."""
+    model = torch.nn.Linear(2, 2)
+    optimizer, states, given = torch.optim.AdamW(model.parameters()), [torch.arange(3), torch.arange(4)], []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: states)
+    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", given.extend)
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (1, {})
+    assert [state.tolist() for state in given] == ([[0, 1, 2], [0, 1, 2, 3]] if there else [])
+
+
+def test_a_training_that_began_without_a_gpu_may_go_on_with_one(tmp_path, monkeypatch):
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.AdamW(model.parameters())
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", lambda states: pytest.fail("there are none"))
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (1, {})

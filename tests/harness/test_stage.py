@@ -1,17 +1,21 @@
 import errno
 import json
+import os
+import random
 import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from pydantic import Field
 
 from trivium.errors import BadInput
 from trivium.harness import stage
 from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, execute, run_stage
+from trivium.harness.stage import Context, all_workers, execute, run_stage, seed_everything
 from trivium.harness.tracking import Tracker
 
 
@@ -82,6 +86,15 @@ def test_work_of_other_inputs_or_parameters_is_not_resumed(folder, changed, resu
     with pytest.raises(BadInput):
         execute(main, "toy.count", CountParameters, arguments)
     assert (main.work == first) == resumed
+
+
+def test_work_of_other_arguments_is_not_resumed(folder):
+    works = []
+    for local in ("one", "two", "one"):
+        with pytest.raises(BadInput):
+            execute(main, "toy.count", CountParameters, ["--lines", "in.txt", "--extra", "in.txt", "--local", local])
+        works.append(main.work)
+    assert works[0] == works[2] != works[1]
 
 
 def test_work_of_other_code_is_not_resumed(folder, monkeypatch):
@@ -219,6 +232,62 @@ def test_workers_are_as_many_as_the_environment_says_where_params_do_not(folder,
     assert execute(main, "toy", Parameters, []) == {"workers": workers}
 
 
+@pytest.mark.parametrize(("said", "cores", "workers"), [("3", 8, 3), ("", 8, 8), (None, 8, 8), (None, None, 1)])
+def test_all_workers_are_as_many_as_is_said_or_as_there_are_cores(monkeypatch, said, cores, workers):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)  # None: the system does not tell
+    monkeypatch.delenv("STAGE_WORKERS", raising=False)
+    if said is not None:
+        monkeypatch.setenv("STAGE_WORKERS", said)
+    assert all_workers() == workers
+
+
+@pytest.mark.parametrize(("seed", "of_numpy"), [(5, 5), (2**32 - 1, 2**32 - 1), (2**32 + 5, 5)])
+def test_all_that_draws_is_seeded(seed, of_numpy):
+    """NumPy takes no larger seed than 2³² − 1."""
+    seed_everything(seed)
+    assert random.random() == random.Random(seed).random()
+    assert np.random.random() == np.random.RandomState(of_numpy).random()  # noqa: NPY002 - what libraries draw from
+    assert torch.equal(torch.rand(3), torch.rand(3, generator=torch.Generator().manual_seed(seed)))
+
+
+class SeedParameters(Parameters):
+    seed: int = 0
+
+
+class NoParameters(Parameters):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("said", "argv", "seed"),
+    [("{seed: 7}", [], 7), ("{}", ["--seed", "8"], 8), ("{seed: 7}", ["--seed", "8"], 7), ("{}", [], 0)],
+)
+def test_a_stage_draws_from_the_seed_of_its_section_else_of_its_command(folder, said, argv, seed):
+    def draw(parameters: SeedParameters, context: Context, *, seed: int = 0) -> dict[str, float]:
+        return {"drawn": random.random()}
+
+    (folder / "params.yaml").write_text(f"toy: {said}")
+    assert execute(draw, "toy", SeedParameters, argv) == {"drawn": random.Random(seed).random()}
+
+
+@pytest.mark.parametrize(
+    ("section", "mlflow", "tracked"),
+    [("kvqae.toy", "true", True), ("kvqae.toy", "false", False), ("page", "true", False)],
+)
+def test_stages_of_pipelines_are_tracked_where_that_is_wanted(folder, monkeypatch, section, mlflow, tracked):
+    told = []
+
+    @contextmanager
+    def track(*_, enabled, **__):
+        told.append(enabled)
+        yield Tracker()
+
+    (folder / "params.yaml").write_text(f"kvqae: {{toy: {{}}}}\npage: {{}}\nrun: {{mlflow: {mlflow}}}")
+    monkeypatch.setattr(stage, "track", track)
+    execute(lambda parameters, context: None, section, NoParameters, [])
+    assert told == [tracked]
+
+
 @pytest.mark.parametrize(("given", "workers"), [("", 2), ("run: {gpu_workers: 5}", 5)])
 def test_few_workers_share_a_gpu(folder, given, workers):
     (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
@@ -299,10 +368,6 @@ def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, ho
     assert [path.name for path in (folder / "out").iterdir()] == ["old"]
     assert (folder / "out" / "old").read_text() == "complete"
     assert not (folder / "metrics.json").exists()
-
-
-class NoParameters(Parameters):
-    pass
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -370,6 +370,7 @@ def test_off_means_off(tmp_path, monkeypatch):
     (tmp_path / "params.yaml").write_text("kvqae:\n  toy: {least: 2}\n")
     (tmp_path / "in.txt").write_text("a\n")
     execute(curve_main, "kvqae.toy", CountParameters, ["--lines", "in.txt"])
+    assert not (tmp_path / SPOOL).exists()
     assert not (tmp_path / "mlflow.db").exists()
     Tracker().log(1, loss=1.0)
 
@@ -431,3 +432,40 @@ def test_events_bear_the_time_of_now_and_the_log_lies_in_the_spool(tmp_path):
         events.seek(0)
         assert before - 1 <= json.loads(events.read())["time"] / 1000 <= time.time()
     assert tracking.writer_log(tmp_path) == tmp_path / SPOOL / "writer.log"
+
+
+@pytest.mark.parametrize(("told", "baseline"), [("abc", "abc"), (None, "head")])
+def test_a_run_bears_the_commit_that_an_experiment_began_from_else_this_one(tmp_path, monkeypatch, told, baseline):
+    """An experiment has a commit of its own, which nobody compares with."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tracking, "_git", lambda command, *_: "head" if command == "rev-parse" else "")
+    monkeypatch.delenv("DVC_EXP_BASELINE_REV", raising=False)
+    if told:
+        monkeypatch.setenv("DVC_EXP_BASELINE_REV", told)
+    tags = tracking._start("kvqae.toy", {}, [])["tags"]
+    assert (tags["git.baseline"], tags["git.dirty"]) == (baseline, "False")
+
+
+def test_each_stage_has_a_file_of_its_own_in_the_spool(tmp_path):
+    for text in ("one", "two"):
+        with tracking._event_file(tmp_path / SPOOL) as events:
+            events.write(text)
+    files = list((tmp_path / SPOOL).iterdir())
+    assert sorted(file.read_text() for file in files) == ["one", "two"]
+    assert {file.suffix for file in files} == {".jsonl"}
+
+
+def test_a_stage_starts_a_writer_that_outlives_it_unless_one_is_at_work(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(tracking.subprocess, "Popen", lambda command, **told: started.append((command, told)))
+    (tmp_path / SPOOL).mkdir(parents=True)
+    with writer_lock(tmp_path).open("a") as lock:
+        assert locked(lock)
+        tracking._wake_writer(tmp_path)
+        assert started == []
+    tracking._wake_writer(tmp_path)
+    ((command, told),) = started
+    assert command == [sys.executable, "-m", "trivium.harness.tracking_writer"]
+    assert told["start_new_session"]
+    assert told["cwd"] == tmp_path
+    assert told["env"]["PYTHONPATH"].split(os.pathsep)[0] == str(tiny_project.ROOT)

@@ -5,6 +5,8 @@ What MLflow itself makes of it is tested in test_tracking.py.
 
 import fcntl
 import json
+import runpy
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +17,7 @@ from mlflow.protos.databricks_pb2 import INVALID_PARAMETER_VALUE, TEMPORARILY_UN
 from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
 
 from trivium.harness import tracking_writer
-from trivium.harness.tracking import SPOOL, locked, writer_lock
+from trivium.harness.tracking import SPOOL, locked, writer_lock, writer_log
 from trivium.harness.tracking_writer import EVENTS, EXPERIMENT, PROJECT, prepare, tracking_uri, write_events
 
 
@@ -166,7 +168,7 @@ def test_a_long_curve_goes_in_thousands_and_long_values_are_cut(client, tmp_path
 def test_a_stage_that_says_no_end_was_killed_and_half_a_line_is_none(client, tmp_path):
     spool(tmp_path, START, point(1, loss=1.0), tail='{"kind": "po')
     write(tmp_path)
-    assert client.runs["1"].info.status == "KILLED"
+    assert [run.info.status for run in client.runs.values()] == ["FAILED", "KILLED"]
     assert len(client.runs["1"].points) == 1
 
 
@@ -222,6 +224,23 @@ def test_a_writer_goes_on_with_what_another_began(client, tmp_path):
         ("bold", "FINISHED"),
         ("fuse", "FINISHED"),
         ("read", "FINISHED"),
+    ]
+
+
+def test_runs_whose_making_was_not_answered_are_gone_on_with(client, tmp_path, monkeypatch):
+    create, lost = client.create_run, []
+
+    def lose(*told):
+        lost.append(create(*told))
+        raise error(TEMPORARILY_UNAVAILABLE)
+
+    monkeypatch.setattr(client, "create_run", lose)
+    spool(tmp_path, START, END)
+    write(tmp_path, linger=0.5)
+    assert len(lost) == 2
+    assert [(run.info.name, run.info.status) for run in client.runs.values()] == [
+        ("bold", "FINISHED"),
+        ("fuse", "FINISHED"),
     ]
 
 
@@ -328,7 +347,9 @@ def test_a_run_gets_what_it_was(parents, tmp_path):
     assert noted.artifacts == {"0": ["page.html"]}
     assert noted.batches == [("0", 1, 0), ("0", 0, 100), ("0", 0, 20)]
     assert noted.runs["0"].params == {f"p{n}": str(n) for n in range(120)}
-    assert [(key, value, step) for key, value, _, step in noted.runs["0"].points] == [("mrr_at_10", 0.5, 0)]
+    ((key, value, at, step),) = noted.runs["0"].points
+    assert (key, value, step) == ("mrr_at_10", 0.5, 0)
+    assert abs(at / 1000 - time.time()) < 60
     assert noted.runs["0"].info.status == "FINISHED"
 
 
@@ -347,3 +368,14 @@ def test_a_summary_that_mlflow_does_not_take_ends_the_run_all_the_same(parents, 
     found.close()
     assert "MLflow does not take what bold was: " in capsys.readouterr().err
     assert noted.runs["0"].info.status == "FINISHED"
+
+
+def test_the_command_prepares_the_database_and_tells_what_was_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("mlflow.tracking.MlflowClient", lambda uri: Client())
+    monkeypatch.setattr("trivium.redaction.redact_output", lambda: None)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["tracking_writer", "--prepare"])
+    spool(tmp_path, START, name="1-1.refused")
+    runpy.run_path(tracking_writer.__file__, run_name="__main__")
+    assert (tmp_path / "mlflow.db.lock").exists()
+    assert capsys.readouterr().err == f"1 runs were refused by MLflow, see {writer_log(tmp_path)}\n"

@@ -98,6 +98,7 @@ class Trials:
         subprocess.run(["git", "init", "-q"], cwd=self.tree, check=True)  # tests ask for the root of a repository
         # As tests/conftest.py and the writer of MLflow's runs set them, which come too late here.
         os.environ |= {"NUMBA_DISABLE_JIT": "1", "MLFLOW_DISABLE_TELEMETRY": "true"}
+        os.environ["RAY_DISABLE_FAILURE_SIGNAL_HANDLER"] = "1"
         for name in (*packages, *PLUGINS):
             importlib.import_module(name)
         gc.freeze()  # or the first collection in each forked process would copy all of that
