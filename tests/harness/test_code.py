@@ -19,7 +19,7 @@ import pytest
 from trivium.errors import BadInput
 from trivium.harness.code import guard, source
 from trivium.harness.code.closure import unclaimed_files
-from trivium.harness.code.digest import Code, Parts, digest_of, versions_of
+from trivium.harness.code.digest import Code, Parts, code_root, digest_of, versions_of
 from trivium.harness.code.guard import Guard, _process_started, stage_run_by_dvc
 from trivium.harness.code.normal import normal_form
 from trivium.harness.code.packages import locked_versions
@@ -605,6 +605,11 @@ def test_without_a_lock_versions_are_those_installed(root: Path) -> None:
     assert Code(root).parts(["stages.fuse"]).entries["package numpy"] == version("numpy")
 
 
+def test_packages_with_capitals_count(root: Path) -> None:
+    (root / "stages" / "draw.py").write_text("import PIL\n")
+    assert Code(root).parts(["stages.draw"]).entries["package pillow"] == version("pillow")
+
+
 def test_what_is_installed_is_asked_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = reached(root, "stages.fuse")
     cache = root / ".work" / "code" / "packages.json"
@@ -613,6 +618,23 @@ def test_what_is_installed_is_asked_once(root: Path, monkeypatch: pytest.MonkeyP
     assert "package other-name" in reached(root, "stages.fuse")
     cache.write_text(json.dumps({"environment": "another", "providers": {"numpy": ["other-name"]}}))
     assert reached(root, "stages.fuse") == before
+
+
+def test_what_is_installed_is_asked_again_once_a_folder_of_packages_changed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = reached(root, "stages.fuse")
+    cache = root / ".work" / "code" / "packages.json"
+    cache.write_text(json.dumps(json.loads(cache.read_text()) | {"providers": {"numpy": ["other-name"]}}))
+    (root / "site" / "another-1.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(root / "site")
+    assert reached(root, "stages.fuse") == before
+
+
+@pytest.mark.parametrize("package", ["no_such_package", "ast"])
+def test_stages_that_are_no_package_cannot_be_imported(package: str) -> None:
+    with pytest.raises(BadInput, match=f"got '{package}'"):
+        code_root(package)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ What Ray itself does, on machines of their own, is tested in test_ray_engine.py;
 import inspect
 import os
 import sys
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -384,3 +384,8 @@ def test_the_stand_in_has_rays_names():
     """Or it would hide that Ray has changed."""
     assert {"num_returns"} <= inspect.signature(ray.wait).parameters.keys()
     assert {"force"} <= inspect.signature(ray.cancel).parameters.keys()
+
+
+def test_an_engine_does_not_change(engine):
+    with pytest.raises(FrozenInstanceError):
+        engine.workers = 2
