@@ -27,7 +27,7 @@ from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.nets.feeding import Pipeline
 from trivium.nets.ragged import Ragged, ragged
 
-TEXTS, WORDS, TOKENS, BATCH = 16384, 100, 256, 256
+TEXTS, WORDS, TOKENS, BATCH = 8192, 100, 256, 256
 PASSAGES = 24  # of a question
 BERT, CLIP = 2 * 85e6, 2 * 38e6  # FLOP a token of the layers
 RATE = 0.4 * 990e12
