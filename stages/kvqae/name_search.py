@@ -19,8 +19,8 @@ from trivium.kvqae.retrieval.name_search import (
     NameIndex,
     NameSearchParameters,
     illustrated_names,
-    system_of,
 )
+from trivium.kvqae.retrieval.name_systems import system_of
 from trivium.measures.runs import Run
 from trivium.nets.clip_text import ClipText
 from trivium.nets.device import pick_device

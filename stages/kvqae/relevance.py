@@ -13,8 +13,8 @@ from trivium.formats.trec import read_run, write_qrels
 from trivium.harness.parameters import Parameters
 from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
-from trivium.kvqae.retrieval.name_search import SECTION as NAMES
-from trivium.kvqae.retrieval.name_search import NameEncoders, system_of
+from trivium.kvqae.retrieval.name_systems import SECTION as NAMES
+from trivium.kvqae.retrieval.name_systems import NameEncoders, system_of
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
 from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
 from trivium.measures.answers import is_matchable

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit, logsumexp
 
 _NODES = 61  # of Gauss and Hermite's quadrature
 _ABILITY = 5.0  # standard deviation of the abilities' prior: weak, so that a model that is always right has one
@@ -47,6 +46,7 @@ def rasch(correct: ArrayLike) -> Rasch:
         ValueError: not a matrix with models and questions.
     """
     from scipy.optimize import minimize  # its import takes a fifth of a second
+    from scipy.special import expit, log_expit, logsumexp
 
     correct = np.asarray(correct, dtype=bool)
     if correct.ndim != 2 or 0 in correct.shape:

@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 _EXACT = 25  # most differences whose distribution is counted out, as SciPy and R do for few
 
@@ -23,6 +22,7 @@ def signed_rank(differences: ArrayLike) -> NDArray[np.float64]:
     Raises:
         ValueError: not two-dimensional or not finite.
     """
+    from scipy.special import ndtr
     from scipy.stats import rankdata  # its import takes half a second
 
     differences = np.asarray(differences, dtype=np.float64)

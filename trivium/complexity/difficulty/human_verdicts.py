@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from trivium.complexity.judging.files import read_judgements
 from trivium.complexity.judging.judgements import agreement, correct_answers
@@ -67,6 +66,7 @@ def kappa(
         verdicts: of the people.
         confidence: of the interval.
     """
+    from scipy.special import ndtri
     from statsmodels.stats.inter_rater import cohens_kappa
 
     place = {identifier: number for number, identifier in enumerate(ids)}

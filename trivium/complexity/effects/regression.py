@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
 
 from trivium.measures.effects import NEITHER, NO, YES
 
@@ -118,6 +117,8 @@ def _regression(
         corrected = number / (number - 1) * (scores.shape[1] - 1) / left
         deviation: NDArray[np.float64] = np.sqrt(corrected * (sums**2).sum(axis=2))
         return deviation
+
+    from scipy.special import stdtr, stdtrit  # its import takes a fifth of a second
 
     estimate = coefficient[:, : len(told)]
     by_text = error(texts, clusters)

@@ -15,7 +15,8 @@ from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustr
 from trivium.kvqae.retrieval.dense_search import INDEX
 from trivium.kvqae.retrieval.image_search import ImageIndex
 from trivium.kvqae.retrieval.lucene import Searcher
-from trivium.kvqae.retrieval.name_search import NameIndex, system_of
+from trivium.kvqae.retrieval.name_search import NameIndex
+from trivium.kvqae.retrieval.name_systems import system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import half_precision
 from trivium.measures.runs import Run

@@ -7,8 +7,6 @@ circles that were met are counted.
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 
 class ClassHierarchy:
@@ -37,6 +35,9 @@ class ClassHierarchy:
 
     def circular(self) -> int:
         """How many of the classes visited so far are, directly or by a detour, subclasses of themselves."""
+        from scipy.sparse import coo_array  # its import takes a fifth of a second
+        from scipy.sparse.csgraph import connected_components
+
         number = {item: index for index, item in enumerate(self._above)}
         edges = [(number[item], number[above]) for item, several in self._above.items() for above in several]
         if not edges:

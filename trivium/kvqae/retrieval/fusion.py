@@ -16,8 +16,8 @@ from trivium.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.retrieval.brought_runs import is_brought
-from trivium.kvqae.retrieval.name_search import SECTION as NAMES
-from trivium.kvqae.retrieval.name_search import NameEncoders, system_of
+from trivium.kvqae.retrieval.name_systems import SECTION as NAMES
+from trivium.kvqae.retrieval.name_systems import NameEncoders, system_of
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, TextEncoders
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run

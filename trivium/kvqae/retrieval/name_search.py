@@ -8,7 +8,7 @@ picture search all illustrated articles: there is no routing by faces.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow.compute as pc
@@ -20,22 +20,10 @@ from trivium.files.matrices import check_finite, read_matrix
 from trivium.files.tables import read_table
 from trivium.harness.parameters import Parameters
 from trivium.kvqae.retrieval.image_search import passages_of
+from trivium.kvqae.retrieval.name_systems import SECTION
 from trivium.vision.neighbours import exact_search
 
-SECTION = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower reads names
 VECTORS, ARTICLES = "names.npy", "articles.npy"  # in the folder of vectors
-_SUFFIX = "_names"
-
-# `kvqae.name_encoders`, as stages read it that only ask which systems there are.
-NameEncoders = Annotated[
-    dict[str, dict[str, Any]],
-    Field(default_factory=dict, description="Image encoders whose text tower reads entities' names"),
-]
-
-
-def system_of(encoder: str) -> str:
-    """The name of an encoder's search by names: of its runs and rows, and of its weight in a fusion."""
-    return f"{encoder}{_SUFFIX}"
 
 
 class NameSearchParameters(Parameters):
