@@ -75,7 +75,7 @@ def test_some_of_the_pictures_are_prepared_as_with_all() -> None:
     assert torch.equal(torch.cat(parts), whole)
 
 
-@pytest.mark.parametrize("name", ["imagenet", "clip", "siglip2", "eva_clip"])
+@pytest.mark.parametrize("name", ["imagenet", "clip", "siglip2", "eva_clip", "dinov2", "dinov3"])
 def test_an_encoder_gives_nearly_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ENCODERS[name].write_tiny(tmp_path / name)
     pictures = [picture("smooth", *size) for size in ((60, 40), (1024, 1), (60, 40), (35, 90))]

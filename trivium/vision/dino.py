@@ -60,6 +60,7 @@ def load_dino(folder: Path, device: "torch.device", kinds: Sequence[str]) -> "Pi
     import torch
     from PIL import Image
     from transformers import AutoImageProcessor, AutoModel
+    from transformers.image_processing_backends import TorchvisionBackend
 
     from trivium.nets.first_token import FirstToken
     from trivium.nets.pretrained import load_pretrained
@@ -75,4 +76,9 @@ def load_dino(folder: Path, device: "torch.device", kinds: Sequence[str]) -> "Pi
         found: torch.Tensor = processor(images=picture, return_tensors="pt")["pixel_values"][0]
         return found
 
-    return PictureEmbedder(folder, FirstToken(network), prepare, device)
+    def transform(pixels: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = processor(images=list(pixels), return_tensors="pt")["pixel_values"]
+        return found
+
+    on_tensors = transform if isinstance(processor, TorchvisionBackend) else None
+    return PictureEmbedder(folder, FirstToken(network), prepare, device, on_tensors)
