@@ -8,7 +8,7 @@ from trivium.files.tables import read_json
 
 COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question", "lost")
 MIB = "_mib"
-PAPER_SIZE = "paper_size"
+PAPER_SIZE, GPU = "paper_size", "gpu"  # files with tables of their own
 
 
 def race_table(benches: Mapping[str, Mapping[str, Any]]) -> str:
@@ -74,6 +74,26 @@ def rehearsal_table(root: Path) -> str:
     return "\n".join([head, "|---" * 7 + "|", *rows])
 
 
+def gpu_table(root: Path) -> str:
+    """What was measured on a GPU, and what was wanted there."""
+    file = root / "metrics" / "bench" / f"{GPU}.json"
+    if not file.is_file():
+        return "No GPU has been measured."
+    found: dict[str, Any] = read_json(file)
+    parts = dict(found["parts"])
+    tests = parts.pop("tests", None)
+    rows = []
+    for name, part in parts.items():
+        goal = "–" if part["goal"] is None else f"{part['goal']:g} ({'reached' if part['reached'] else 'missed'})"
+        busy = "unknown" if part["busy_share"] is None else f"{100 * part['busy_share']:.0f} %"
+        rows.append(f"| {name.replace('_', ' ')} | {part['rate']:.3g} {part['unit']} | {goal} | {busy} |")
+    head = "| part | rate | goal | of the time that the GPU computed |"
+    told = f"{found['gpu']}, {found['machine']['cores']} cores."
+    if tests:
+        told += f" Tests that need a GPU: {tests['passed']} passed, {tests['failed']} failed."
+    return "\n".join([told, "", head, "|---" * 4 + "|", *rows])
+
+
 def _files(root: Path) -> list[Path]:
-    """Of the benches; the rehearsal has a table of its own."""
-    return sorted(file for file in (root / "metrics" / "bench").glob("*.json") if file.stem != PAPER_SIZE)
+    """Of the benches of `make bench`."""
+    return sorted(file for file in (root / "metrics" / "bench").glob("*.json") if file.stem not in {PAPER_SIZE, GPU})

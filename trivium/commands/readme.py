@@ -10,7 +10,7 @@ from typing import Any
 from trivium.claims.evidence import kept
 from trivium.claims.registry import TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge
-from trivium.commands.bench_tables import bench_table, rehearsal_table
+from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
 from trivium.files.atomic import write_atomically
 from trivium.files.tables import read_json
 from trivium.harness.parameters import read_parameters
@@ -164,6 +164,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "stages": stage_table,
     "bench": bench_table,
     "paper_size": rehearsal_table,
+    "gpu": gpu_table,
     "real": real_table,
     "real_frames": frames_table,
     "signatures": lambda root: signatures(read_log(root / LOG)),

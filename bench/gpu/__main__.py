@@ -1,0 +1,97 @@
+"""Measure parts on the first GPU; `metrics/bench/gpu.json` has each as soon as it is measured, with the GPU's name.
+
+Without names of parts, all are measured, and the tests that need a GPU run, too. A stage's processes share a GPU and
+its cores; here one process has all cores.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import torch
+
+from bench import harness
+from bench.gpu.busy import Busy
+from bench.gpu.part import PARTS, Part, part_of
+from trivium.commands.bench_tables import GPU
+from trivium.files.tables import read_json, write_json
+from trivium.harness.arithmetic import remember
+
+TRIALS = 3
+
+
+def measure(part: Part, folder: Path) -> dict[str, Any]:
+    """The median rate of a part over the trials, and how busy the GPU was meanwhile."""
+    given = folder / "in"
+    given.mkdir(parents=True)
+    print(f"{part.name}: making {part.size:,} things", flush=True)
+    part.make(given, part.size)
+    rates, shares = [], []
+    for trial in range(TRIALS + 1):  # the first one warms up
+        out = folder / f"out-{trial}"
+        out.mkdir()
+        started = time.perf_counter()
+        with Busy() as busy:
+            done = part.run(given, out, part.size if trial else part.few)
+        seconds = time.perf_counter() - started
+        if trial:
+            rates.append(done / seconds)
+            shares += [busy.share] if busy.share is not None else []
+            print(f"{part.name}: {rates[-1]:.4g} {part.unit}, {seconds:.1f} s", flush=True)
+    rate = statistics.median(rates)
+    share = statistics.mean(shares) if shares else None
+    reached = None if part.goal is None else rate >= part.goal
+    return {"rate": rate, "unit": part.unit, "goal": part.goal, "reached": reached, "busy_share": share}
+
+
+def run_tests(report: Path) -> dict[str, int]:
+    """How many of the tests that need a GPU passed, failed and were skipped."""
+    asked = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", f"--junitxml={report}"]
+    subprocess.run(asked, check=False)
+    suites = list(ElementTree.parse(report).iter("testsuite"))
+    told = {name: sum(int(each.get(name, 0)) for each in suites) for name in ("tests", "failures", "errors", "skipped")}
+    failed = told["failures"] + told["errors"]
+    return {"passed": told["tests"] - failed - told["skipped"], "failed": failed, "skipped": told["skipped"]}
+
+
+def record(name: str, found: dict[str, Any]) -> None:
+    """Put figures beside those of the other parts; those of another GPU are dropped."""
+    file = harness.FOLDER / f"{GPU}.json"
+    gpu = torch.cuda.get_device_name()
+    kept = read_json(file) if file.is_file() else {}
+    parts = dict(kept["parts"]) if kept.get("gpu") == gpu else {}
+    parts[name] = found
+    ordered = {each: parts[each] for each in (*PARTS, "tests") if each in parts}
+    versions = harness.versions("torch", "transformers", "faiss-gpu", "onnxruntime-gpu")
+    write_json(file, {"gpu": gpu, "machine": harness.machine(), "parts": ordered, "versions": versions})
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure the parts that are asked for; all, and the tests, by default."""
+    parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--scratch", type=Path, help="folder for up to 40 GB of data (the folder for temporary files)")
+    given = parser.parse_args(argv)
+    parts = [part_of(name) for name in given.parts or PARTS]
+    if not torch.cuda.is_available():
+        raise SystemExit("torch finds no GPU; `python -m bench.feeding` and `bench.text_feeding` pretend to have one")
+    remember(False)  # bf16, and pictures prepared on the GPU
+    os.environ["STAGE_WORKERS"] = str(2 * harness.cores())  # half of them feed
+    for part in parts:
+        with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
+            record(part.name, measure(part, Path(folder)))
+    if not given.parts:
+        with tempfile.TemporaryDirectory() as folder:
+            record("tests", run_tests(Path(folder) / "tests.xml"))
+
+
+if __name__ == "__main__":
+    main()

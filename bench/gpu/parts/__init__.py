@@ -1,0 +1,1 @@
+"""The parts of the GPU's bench: each has networks with drawn weights, and runs what the graph runs on them."""

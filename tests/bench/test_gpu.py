@@ -1,0 +1,163 @@
+"""Every part of the GPU's bench runs on a little without one; what is recorded, and what a GPU's own tool says."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from transformers import BertConfig, BertModel
+
+from bench import harness
+from bench.gpu import __main__ as bench
+from bench.gpu import busy, words
+from bench.gpu.part import PARTS, Part, part_of
+from bench.gpu.parts import resident_search, texts
+from trivium.commands.bench_tables import gpu_table
+from trivium.files.tables import read_json
+
+LITTLE = {
+    "texts": 20, "imagenet": 6, "clip": 6, "faces": 2, "reader": 1, "search": 2000, "resident_search": 2000, "lama": 1,
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_runs_on_a_little(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = part_of(name)
+    monkeypatch.setattr("bench.feeding.PICTURES", 4)
+    (tmp_path / "in").mkdir()
+    part.make(tmp_path / "in", LITTLE[name])
+    for trial in ("first", "second"):
+        (tmp_path / trial).mkdir()
+        done = part.run(tmp_path / "in", tmp_path / trial, LITTLE[name])
+        assert done > 0
+        if name not in {"texts", "search", "resident_search"}:
+            assert done == LITTLE[name]
+    assert part.size >= 1000 * LITTLE[name]
+    assert part.few < part.size
+
+
+def test_an_unknown_part_is_named_with_the_choices() -> None:
+    with pytest.raises(SystemExit, match="no part 'dino'.*texts, imagenet"):
+        part_of("dino")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_it_says_so_and_records_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "FOLDER", tmp_path)
+    with pytest.raises(SystemExit, match="no GPU.*bench.feeding"):
+        bench.main(["reader"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def part_like(seconds: list[float], done: list[int]) -> Part:
+    def run(folder: Path, out: Path, count: int) -> float:
+        assert (folder / "size").read_text() == "1000"
+        assert list(out.iterdir()) == []
+        (out / "file").touch()
+        done.append(count)
+        seconds.append(seconds[-1] + (1.0 if count == 10 else 4.0 * len(done)))
+        return float(count)
+
+    def make(folder: Path, size: int) -> None:
+        (folder / "size").write_text(str(size))
+
+    return Part("clip", "things a second", 80.0, 1000, 10, make, run)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that only a part's work moves."""
+    seconds = [0.0]
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: seconds[-1])
+    return seconds
+
+
+def test_the_rate_is_the_median_after_one_trial_that_warms_up(counted: list[float], tmp_path: Path) -> None:
+    done: list[int] = []
+    found = bench.measure(part_like(counted, done), tmp_path / "part")
+    assert done == [10, 1000, 1000, 1000]
+    assert found["rate"] == pytest.approx(1000 / 12)  # of 8, 12 and 16 seconds
+    assert found["reached"] is True
+    assert bench.measure(replace(part_like(counted, []), goal=90.0), tmp_path / "other")["reached"] is False
+    assert bench.measure(replace(part_like(counted, []), goal=None), tmp_path / "third")["reached"] is None
+
+
+def test_parts_stay_recorded_until_another_gpu_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "FOLDER", tmp_path / "metrics" / "bench")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
+    figures = {"rate": 3000.0, "unit": "pictures a second", "goal": 2500.0, "reached": True, "busy_share": 0.5}
+    bench.record("tests", {"passed": 15, "failed": 0, "skipped": 0})
+    bench.record("clip", figures)
+    bench.record("search", figures | {"goal": None, "reached": None, "busy_share": None})
+    found = read_json(tmp_path / "metrics" / "bench" / "gpu.json")
+    assert list(found["parts"]) == ["clip", "search", "tests"], "in the bench's order"
+    table = gpu_table(tmp_path)
+    assert "NVIDIA H200" in table
+    assert "15 passed, 0 failed" in table
+    assert "| clip | 3e+03 pictures a second | 2500 (reached) | 50 % |" in table
+    assert "| search | 3e+03 pictures a second | – | unknown |" in table
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H100")
+    bench.record("lama", figures)
+    assert list(read_json(tmp_path / "metrics" / "bench" / "gpu.json")["parts"]) == ["lama"]
+    assert gpu_table(tmp_path / "elsewhere") == "No GPU has been measured."
+
+
+def test_the_tests_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_some.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.gpu\ndef test_good(): pass\n"
+        "@pytest.mark.gpu\ndef test_bad(): raise ValueError\n"
+        "@pytest.mark.gpu\ndef test_elsewhere(): pytest.skip('two GPUs')\n"
+        "def test_other(): pass\n"
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = gpu\n")
+    monkeypatch.chdir(tmp_path)
+    assert bench.run_tests(tmp_path / "tests.xml") == {"passed": 1, "failed": 1, "skipped": 1}
+
+
+def test_how_busy_it_was_is_the_mean_of_what_the_tool_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "import time; print('100\\n50\\n[N/A]\\n0', flush=True); time.sleep(60)"
+    monkeypatch.setattr(busy, "ASKED", [sys.executable, "-c", said])
+    started = subprocess.Popen
+
+    def popen(*told, **options):  # the block is short: let the tool say something in it
+        process = started(*told, **options)
+        line = process.stdout.readline()
+        assert line == "100\n"
+        return process
+
+    monkeypatch.setattr(busy.subprocess, "Popen", popen)
+    with busy.Busy() as found:
+        pass
+    assert found.share == pytest.approx(0.25)  # of 50 and 0, which are left
+    monkeypatch.undo()
+    monkeypatch.setattr(busy, "ASKED", ["no-such-tool"])
+    with busy.Busy() as found:
+        pass
+    assert found.share is None
+
+
+def test_arithmetic_of_a_text_is_what_torch_counts() -> None:
+    network = BertModel(BertConfig(), add_pooling_layer=False).eval()
+    table = pa.table({"title": words.texts(1, 2, 0), "text": words.texts(1, 30, 1)})
+    tokens = words.tokenizer()(table["title"].to_pylist(), table["text"].to_pylist(), return_tensors="pt")
+    with torch.inference_mode():
+        counted = harness.gflop(lambda: network(**tokens)) * 1e-3
+    assert texts.teraflop(table) == pytest.approx(counted, rel=0.01)
+
+
+def test_the_resident_search_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resident_search, "AT_A_TIME", 700)
+    resident_search.vectors.cache_clear()
+    queries, *blocks = resident_search.vectors(2000)
+    assert [len(block) for block in blocks] == [700, 700, 600]
+    scores, rows = resident_search.nearest(queries, blocks[1])
+    expected = (queries @ blocks[1].T).topk(100, dim=1)
+    np.testing.assert_allclose(scores, expected.values, atol=1e-3)
+    assert (rows == expected.indices).float().mean() > 0.999
+    resident_search.vectors.cache_clear()
