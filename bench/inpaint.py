@@ -212,7 +212,7 @@ def bench_lama() -> dict[str, object]:
         file = Path(folder) / "big-lama.pt"
         torch.jit.script(Lama().eval()).save(str(file))
         for batch in LAMA_BATCHES:
-            painter = Inpainter(["lama", "--file", str(file), "--batch-size", str(batch), "--gpu", "0"])
+            painter = Inpainter(["lama", "--file", str(file), "--batch-size", str(batch)])
             list(painter.paint(given))  # cuDNN chooses its kernels, TorchScript optimises
             seconds = harness.measure(partial(painted, painter, given), repeats=3)
             figures[f"lama_batch_{batch}_images_per_second"] = len(given) / seconds

@@ -30,6 +30,12 @@ SUBSETS: tuple[Subset, ...] = ("train", "test", "empty")
 SUMMARY = "filling.json"
 
 
+def _has_gpu() -> bool:
+    import torch  # only a filling with a network needs it
+
+    return torch.cuda.is_available()
+
+
 def _version(weights: Path) -> str:
     """A folder's name: what was painted with other weights is not gone on with. The harness sees inputs only."""
     status = weights.stat()
@@ -69,7 +75,7 @@ def main(
     waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
     try:
         processes, description = kind.processes(settings), f"in-painting, {filling}"
-        on_gpu = processes is not None and context.engine.has_gpu(lambda: False)  # here it finds them by itself
+        on_gpu = processes is not None and context.engine.has_gpu(_has_gpu)
         engine = context.engine
         painted = list(
             engine.map(paint, waiting, description=description, on_gpu=on_gpu, processes=processes, out=work)

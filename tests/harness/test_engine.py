@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from trivium.harness import engine
-from trivium.harness.engine import WORKER, LocalEngine, end_with_parent, in_worker
+from trivium.harness.engine import VISIBLE, WORKER, LocalEngine, all_workers, end_with_parent, in_worker
 
 
 def square(number: int) -> int:
@@ -64,6 +64,46 @@ def test_few_processes_where_each_has_its_networks_on_a_gpu(asked, on_gpu, gpu_w
     mapped = LocalEngine(3, *gpu_workers).map(square, range(9), description="squares", on_gpu=on_gpu)
     assert list(mapped) == [n * n for n in range(9)]
     assert asked == ([processes] if processes else [])
+
+
+def told(_: int) -> tuple[str | None, str | None]:
+    time.sleep(0.5)  # so that every worker has some
+    return os.environ.get(VISIBLE), os.environ.get("STAGE_WORKERS")
+
+
+@pytest.mark.parametrize(("processes", "workers"), [(1, 2), (2, 4), (None, 4)])
+def test_every_worker_sees_one_of_several_gpus(monkeypatch, processes, workers):
+    monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "GPU-5c1e"])
+    monkeypatch.setenv("STAGE_WORKERS", "6")
+    shards = range(2 * workers)
+    found = list(LocalEngine(3, 2).map(told, shards, description="gpus", on_gpu=True, processes=processes))
+    assert set(found) == {("0", "3"), ("GPU-5c1e", "3")}
+    assert os.environ.get("STAGE_WORKERS") == "6"
+
+
+def here(_: int) -> tuple[int, str | None]:
+    return os.getpid(), os.environ.get(VISIBLE)
+
+
+def test_a_single_shard_has_all_gpus_in_this_process(monkeypatch):
+    monkeypatch.delenv(VISIBLE, raising=False)
+    monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "1"])
+    mapped = LocalEngine(3).map(here, [1], description="training", on_gpu=True, processes=1)
+    assert list(mapped) == [(os.getpid(), None)]
+
+
+@pytest.mark.parametrize(
+    ("count", "set_to", "expected"),
+    [(2, None, ["0", "1"]), (2, "", ["0", "1"]), (2, "4,7", ["4", "7"]), (1, "GPU-5c1e,9", ["GPU-5c1e"]), (0, "0", [])],
+)
+def test_gpus_are_those_that_cuda_shows(monkeypatch, count, set_to, expected):
+    import torch
+
+    monkeypatch.delenv(VISIBLE, raising=False)
+    if set_to is not None:
+        monkeypatch.setenv(VISIBLE, set_to)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    assert engine.visible_gpus() == expected
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -146,3 +186,12 @@ def test_a_worker_ends_when_its_parent_has_ended_and_does_not_wait_for_that(monk
         ends.set()
     assert ended.wait(60)
     assert told == [1]
+
+
+@pytest.mark.parametrize(("said", "cores", "workers"), [("3", 8, 3), ("", 8, 8), (None, 8, 8), (None, None, 1)])
+def test_all_workers_are_as_many_as_is_said_or_as_there_are_cores(monkeypatch, said, cores, workers):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)  # None: the system does not tell
+    monkeypatch.delenv("STAGE_WORKERS", raising=False)
+    if said is not None:
+        monkeypatch.setenv("STAGE_WORKERS", said)
+    assert all_workers() == workers

@@ -1,6 +1,5 @@
 import errno
 import json
-import os
 import random
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pydantic import Field
 from trivium.errors import BadInput
 from trivium.harness import stage
 from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, all_workers, execute, run_stage, seed_everything
+from trivium.harness.stage import Context, execute, run_stage, seed_everything
 from trivium.harness.tracking import Tracker
 
 
@@ -230,15 +229,6 @@ def test_workers_are_as_many_as_the_environment_says_where_params_do_not(folder,
         return {"workers": context.engine.workers}
 
     assert execute(main, "toy", Parameters, []) == {"workers": workers}
-
-
-@pytest.mark.parametrize(("said", "cores", "workers"), [("3", 8, 3), ("", 8, 8), (None, 8, 8), (None, None, 1)])
-def test_all_workers_are_as_many_as_is_said_or_as_there_are_cores(monkeypatch, said, cores, workers):
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)  # None: the system does not tell
-    monkeypatch.delenv("STAGE_WORKERS", raising=False)
-    if said is not None:
-        monkeypatch.setenv("STAGE_WORKERS", said)
-    assert all_workers() == workers
 
 
 @pytest.mark.parametrize(("seed", "of_numpy"), [(5, 5), (2**32 - 1, 2**32 - 1), (2**32 + 5, 5)])

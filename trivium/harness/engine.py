@@ -6,16 +6,22 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import cycle, islice
+from operator import length_hint
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tqdm import tqdm
 
 from trivium.redaction import redact_output
 
+if TYPE_CHECKING:
+    from multiprocessing.queues import SimpleQueue
+
 T = TypeVar("T")
 R = TypeVar("R")
 WORKER = "TRIVIUM_WORKER"  # in the environment of workers that no process of this machine has started
+VISIBLE = "CUDA_VISIBLE_DEVICES"  # CUDA looks at it when it is first used
 
 
 class Engine(Protocol):
@@ -49,8 +55,8 @@ class Engine(Protocol):
             shards: in order.
             description: for the bar of progress.
             on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
-            processes: so many on this machine; None: as the engine is told. On others each has a GPU of its own where
-                `function` takes one.
+            processes: so many on this machine, for each of its GPUs where `function` takes one; None: as the engine is
+                told. On others each has a GPU of its own where `function` takes one.
             out: the folder that `function` writes into, where it writes.
         """
         ...
@@ -61,10 +67,31 @@ def in_worker() -> bool:
     return multiprocessing.parent_process() is not None or WORKER in os.environ
 
 
-def begin_worker() -> None:
-    """What a worker does first: it shows no password from now on, and ends with its stage."""
+def all_workers() -> int:
+    """As many processes as stages that run side by side may have each, else as there are cores."""
+    return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
+
+
+def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None:
+    """What a worker does first: it shows no password from now on, and ends with its stage.
+
+    Args:
+        gpus: where each worker takes its own from, where there are several.
+        cores: that it may use then.
+    """
     redact_output()
     end_with_parent()
+    if gpus is not None:
+        os.environ |= {VISIBLE: gpus.get(), "STAGE_WORKERS": str(cores)}
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use, as CUDA names them."""
+    import torch  # only whose functions take a GPU need it
+
+    numbers = [str(number) for number in range(torch.cuda.device_count())]
+    names = [name for name in os.environ.get(VISIBLE, "").split(",") if name]
+    return names[: len(numbers)] or numbers
 
 
 def end_with_parent() -> None:
@@ -85,7 +112,8 @@ class LocalEngine:
 
     Attributes:
         workers: how many.
-        gpu_workers: at most so many where the function takes a GPU, in which each process has all networks.
+        gpu_workers: at most so many a GPU where the function takes one, in which each process has all networks. Each
+            sees one GPU.
         check: called before each result is handed out; raises when the results may not be kept.
     """
 
@@ -108,9 +136,11 @@ class LocalEngine:
         out: Path | None = None,
     ) -> Iterator[R]:
         """Apply `function` to each shard; at most a few shards a worker wait in memory."""
+        gpus = visible_gpus() if on_gpu else []
+        gpus = gpus[: length_hint(shards, len(gpus))]  # one training has all of them
         workers = processes or self.workers
-        if on_gpu and workers > self.gpu_workers:
-            workers = self.gpu_workers
+        if on_gpu:
+            workers = min(workers, self.gpu_workers) * max(1, len(gpus))
         if workers <= 1:
             for result in tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False):
                 self.check()
@@ -118,7 +148,12 @@ class LocalEngine:
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker) as pool:
+        told: tuple[Any, ...] = ()
+        if len(gpus) > 1:
+            told = (start.SimpleQueue(), max(1, all_workers() // len(gpus)))
+            for gpu in islice(cycle(gpus), workers):
+                told[0].put(gpu)
+        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker, initargs=told) as pool:
             waiting = []
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))

@@ -41,7 +41,7 @@ class RunParameters(Parameters):
         default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
     )
     gpu_workers: int = pydantic.Field(
-        default=2, ge=1, description="At most so many of them where each loads its networks onto the GPU"
+        default=2, ge=1, description="At most so many of them a GPU, where each loads its networks onto it"
     )
     engine: Literal["local", "ray"] = pydantic.Field(
         default="local", description="Who works by shards: processes of this machine, or a Ray cluster"

@@ -25,7 +25,7 @@ from trivium.harness.arithmetic import PORTABLE, remember
 from trivium.harness.code.digest import code_root, digest_of
 from trivium.harness.code.guard import Guard, checked, stage_run_by_dvc
 from trivium.harness.curves import Curves
-from trivium.harness.engine import Engine, LocalEngine
+from trivium.harness.engine import Engine, LocalEngine, all_workers
 from trivium.harness.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
 from trivium.harness.tracking import Tracker, track
 from trivium.redaction import redact_output
@@ -48,11 +48,6 @@ class Context:
     work: Path
     engine: Engine
     downloads: Path = Path(".work") / "downloads"
-
-
-def all_workers() -> int:
-    """As many processes as stages that run side by side may have each, else as there are cores."""
-    return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
 
 
 def seed_everything(seed: int) -> None:

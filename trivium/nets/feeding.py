@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from trivium.errors import BadInput
-from trivium.harness.stage import all_workers
+from trivium.harness.engine import all_workers
 
 T = TypeVar("T")
 M = TypeVar("M")

@@ -22,9 +22,9 @@ def make(folder: Path, size: int) -> None:
 
 
 def parameters(index: str, size: int = SIZE) -> DenseSearchParameters:
-    """Of the stage; lists of the inverted file grow with the root of the passages."""
-    lists = max(1, round(1.2 * size**0.5))
-    settings = {"lists": lists, "probes": max(1, lists // 50), "train_rows": 20 * lists, "recall_questions": 1}
+    """Of the stage: lists and probes as in `scales/paper.yaml`, fewer where there are few passages."""
+    lists = min(4096, max(1, size // 40))
+    settings = {"lists": lists, "probes": max(1, lists // 32), "train_rows": 20 * lists, "recall_questions": 1}
     return DenseSearchParameters.model_validate({"depth": DEPTH, "index": index, **settings})
 
 

@@ -63,7 +63,7 @@ def directly(tmp_path_factory):
 
 
 def lama_in_batches(folder, *precision):
-    arguments = ["lama", "--file", str(folder / "big-lama.pt"), "--batch-size", "2", "--gpu", "0", *precision]
+    arguments = ["lama", "--file", str(folder / "big-lama.pt"), "--batch-size", "2", *precision]
     return Inpainter(arguments).paint(pictures())
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_module_is_named_and_kept(tmp_path):
     module = tmp_path / "big-lama.pt"
     module.write_bytes(b"no module")
     with pytest.raises(BadInput, match=r"(?s)worker ended with exit code 255.*Failed to load model \S*big-lama\.pt"):
-        list(Inpainter(["lama", "--file", str(module), "--batch-size", "2", "--gpu", "0"]).paint(pictures()))
+        list(Inpainter(["lama", "--file", str(module), "--batch-size", "2"]).paint(pictures()))
     assert module.read_bytes() == b"no module"  # lama-cleaner deletes what it cannot load, unless it is told the MD5
 
 

@@ -67,7 +67,7 @@ def _rgb(bgr: np.ndarray) -> Pixels:
     return bgr[:, :, ::-1].astype(np.uint8)
 
 
-def lama(file: Path, batch_size: int, gpu: int, bf16: bool) -> Paint:
+def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
     """LaMa, loaded once through lama-cleaner; pictures of equal padded size go through it together.
 
     lama-cleaner calls the TorchScript module with one picture; padding, scaling and rounding here are its own.
@@ -75,7 +75,6 @@ def lama(file: Path, batch_size: int, gpu: int, bf16: bool) -> Paint:
     Args:
         file: the TorchScript module, (image, mask) → image.
         batch_size: pictures at a time; halved when GPU memory runs out.
-        gpu: which GPU, counted on from the first again when there are fewer.
         bf16: whether a GPU computes in bf16 but for the Fourier transforms; else, and on a CPU, all is float32.
     """
     # lama-cleaner loads what this address names when it is a file. It deletes a file that does not load and has
@@ -86,10 +85,9 @@ def lama(file: Path, batch_size: int, gpu: int, bf16: bool) -> Paint:
     from lama_cleaner.model.lama import LaMa
 
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False  # float32 in full
-    gpus = torch.cuda.device_count()
-    model = LaMa(torch.device("cuda", gpu % gpus) if gpus else torch.device("cpu"))
-
-    precision = in_bf16("cuda") if bf16 and gpus else contextlib.nullcontext()
+    on_gpu = torch.cuda.is_available()
+    model = LaMa(torch.device("cuda" if on_gpu else "cpu"))
+    precision = in_bf16("cuda") if bf16 and on_gpu else contextlib.nullcontext()
 
     @torch.no_grad()
     def network(images: Sequence[np.ndarray], masks: Sequence[np.ndarray]) -> np.ndarray:
@@ -139,7 +137,6 @@ def main() -> None:
     of_lama = fillings.add_parser("lama")
     of_lama.add_argument("--file", type=Path, required=True)
     of_lama.add_argument("--batch-size", type=int, required=True)
-    of_lama.add_argument("--gpu", type=int, required=True)
     of_lama.add_argument("--bf16", action="store_true")
     arguments = vars(parser.parse_args())
 

@@ -1,6 +1,5 @@
 """LaMa (Suvorov et al. 2022), in the place of the paper's Yu et al. 2018, through lama-cleaner."""
 
-import multiprocessing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ class LamaSettings(Settings):
     """Of LaMa's workers."""
 
     batch: int = Field(default=8, ge=1, description="Pictures of one size together; halved when GPU memory runs out")
-    workers: int = Field(default=1, ge=1, description="Processes, each with the model; spread over the GPUs")
+    workers: int = Field(default=1, ge=1, description="Processes, or processes a GPU, each with the model")
 
 
 class Lama(Filling[LamaSettings]):
@@ -32,13 +31,8 @@ class Lama(Filling[LamaSettings]):
 
     def __init__(self, settings: LamaSettings, weights: Path | None = None) -> None:
         super().__init__(settings, weights)
-        # Engines number their processes in their names (SpawnProcess-3), which spreads the workers over the GPUs.
-        number = multiprocessing.current_process().name.rpartition("-")[2]
-        gpu = number if number.isdigit() else "0"
         precision = [] if is_portable() else ["--bf16"]
-        self._worker = Inpainter(
-            ["lama", "--file", str(weights), "--batch-size", str(settings.batch), "--gpu", gpu, *precision]
-        )
+        self._worker = Inpainter(["lama", "--file", str(weights), "--batch-size", str(settings.batch), *precision])
 
     @classmethod
     def processes(cls, settings: LamaSettings) -> int:
