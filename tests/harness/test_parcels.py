@@ -1,11 +1,14 @@
 """Objects and the files that they name, packed and unpacked in one process."""
 
+import tempfile
 from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from trivium.errors import BadInput
+from trivium.files.matrices import MatrixRows
 from trivium.harness import parcels
 from trivium.harness.parcels import InFolder, InMessage, InObjects, Packer, content, dumps, fetch, loads
 
@@ -159,6 +162,46 @@ def test_what_a_function_names_is_read_once_and_what_a_shard_names_each_time(fol
     assert packer.pack([known, shard])[1].keys() == {content(path, InMessage())[0] for path in (known, shard)}
     packer.pack(shard)
     assert read == ["file.bin", "a.txt", "a.txt"]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("start", "stop"), [(3, 6), (0, 4), (9, 10), (0, 10), (5, 5)])
+def test_of_a_matrix_only_the_rows_that_are_asked_for_travel(tmp_path, monkeypatch, dtype, order, start, stop):
+    matrix = np.random.default_rng(0).standard_normal((10, 400)).astype(dtype)
+    np.save(tmp_path / "kb.npy", np.asarray(matrix, order=order))
+    monkeypatch.setattr(parcels, "_CHUNK", 1000)
+    order_of_rows = Order("x", tmp_path / "absent", (MatrixRows(tmp_path / "kb.npy", start, stop),))
+    pickled, contents = Packer(InMessage()).pack(order_of_rows)
+    ((listed,),) = contents.values()
+    size = 128 + matrix[start:stop].nbytes  # NumPy's header, and the rows
+    assert [len(chunk) for chunk in listed[1]] == [min(1000, size - at) for at in range(0, size, 1000)]
+    assert len(pickled) < 1000
+    found, kinds = unpack((pickled, contents), tmp_path / "there")
+    assert kinds == ["text", "content"]
+    (rows,) = found.parts
+    assert (rows.start, rows.stop, rows.path.name) == (start, stop, "kb.npy")
+    assert rows.path.is_relative_to(tmp_path / "there")
+    assert rows.path.stat().st_size == size
+    assert rows.read().dtype == dtype
+    assert rows.read().tobytes() == matrix[start:stop].tobytes()
+
+
+def test_rows_have_a_digest_of_their_own_and_nothing_is_left_where_they_were_packed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    np.save(tmp_path / "kb.npy", np.arange(10))
+    ranges = [(3, 6), (3, 6), (2, 6)]
+    packed = [Packer(InMessage()).pack(MatrixRows(tmp_path / "kb.npy", *rows)) for rows in ranges]
+    assert packed[0] == packed[1]  # a stage that is started again knows its shards by their pickles
+    assert packed[0][0] != packed[2][0]
+    assert packed[0][1].keys() != packed[2][1].keys()
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_rows_in_a_result_name_the_file_of_the_stage(tmp_path):
+    rows = MatrixRows(tmp_path / "kb.npy", 3, 6)
+    assert loads(dumps(rows, lambda path: ("text", str(path))), lambda place: Path(place[1])) == rows
 
 
 def test_functions_of_a_script_travel_by_value():

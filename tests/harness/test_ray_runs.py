@@ -10,11 +10,13 @@ from dataclasses import FrozenInstanceError, replace
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import ray
 from ray.exceptions import RayTaskError, WorkerCrashedError
 
 from trivium.errors import BadInput
+from trivium.files.matrices import MatrixRows
 from trivium.harness import ray_engine
 from trivium.harness.arithmetic import PORTABLE
 from trivium.harness.code.digest import versions_of
@@ -270,6 +272,29 @@ def test_a_stage_started_again_asks_for_what_is_missing(engine, cluster, tmp_pat
     assert run() == ([out / "a", out / "b"], 1)
     assert (out / "b" / "file").read_text() == "b"
     assert run()[1] == 0
+
+
+def add_up(rows, *, out):
+    """Write the rows' sum, beside what lies on this machine of the matrix."""
+    (out / f"{rows.start}.json").write_text(str([int(rows.read().sum()), len(np.load(rows.path))]))
+    return out / f"{rows.start}.json"
+
+
+def test_a_stage_started_again_asks_for_rows_that_have_changed(engine, cluster, tmp_path):
+    engine = replace(engine, storage=str(tmp_path / "storage"))
+    out, kb = tmp_path / "out", tmp_path / "kb.npy"
+    out.mkdir()
+
+    def run(matrix):
+        np.save(kb, matrix)
+        cluster.tasks.clear()
+        shards = [MatrixRows(kb, start, start + 5) for start in (0, 5)]
+        found = engine.map(partial(add_up, out=out), shards, description="add", out=out)
+        return [path.read_text() for path in found], len(cluster.tasks)
+
+    assert run(np.arange(10)) == (["[10, 5]", "[35, 5]"], 2)
+    assert run(np.arange(10)) == (["[10, 5]", "[35, 5]"], 0)
+    assert run(np.minimum(np.arange(10), 8)) == (["[10, 5]", "[34, 5]"], 1)
 
 
 def test_results_without_files_are_asked_for_anew(engine, cluster, tmp_path):

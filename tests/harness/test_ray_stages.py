@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -495,6 +496,36 @@ def test_the_same_bytes_as_here(name, storage, machines, tmp_path):
 @pytest.mark.slow
 def test_most_stages_have_lost_a_worker_meanwhile():
     assert len([process for process in KILLED if process]) > len(STAGES) // 2
+
+
+class Looking(RayEngine):
+    """Has every shard look at the matrices beside it."""
+
+    def map(self, function, *arguments, **options):
+        yield from super().map(partial(look, function), *arguments, **options)
+
+
+def look(function: Callable[[object], object], shard: object) -> object:
+    """Do a shard, on a machine that has no matrix of passages but one of a shard's rows."""
+    folder = Path.cwd().parents[1]
+    assert folder.parent.name.startswith("trivium-")
+    rows = [len(np.load(file)) for file in folder.rglob("kb.npy")]
+    assert rows in ([70], [20]), rows
+    return function(shard)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("storage", [None, "s3://bucket/rows"])
+def test_a_machine_that_searches_a_shard_has_its_rows_alone(storage, machines, tmp_path):
+    for machine in machines.all:
+        shutil.rmtree(machine.folder / "scratch", ignore_errors=True)  # what other tests' functions have named
+
+    def engine(work: Path) -> Engine:
+        return Looking(machines.cluster.address, storage, workers=1, gpu_workers=1, work=work)
+
+    here = written(search_vectors("exact"), tmp_path / "here", lambda _: LocalEngine(1))
+    assert written(search_vectors("exact"), tmp_path / "there", engine) == here
+    assert not [file for machine in machines.all for file in (machine.folder / "scratch").rglob("kb.npy")]
 
 
 class KillingMidway(RayEngine):

@@ -100,6 +100,10 @@ def test_a_vector_that_is_not_finite_is_named(random_vectors, value):
         exact_search(queries, bad, 5, block_size=100)
     with pytest.raises(BadInput, match="612: NaN or infinite value in a query"):
         exact_search(bad, matrix, 5)
+    with pytest.raises(BadInput, match="612: NaN or infinite value in a matrix vector"):
+        exact_search(queries, bad[600:], 5, first=600, block_size=7)
+    with pytest.raises(BadInput, match="612: NaN or infinite value in a matrix vector"):
+        fill_ivf(train_ivf(matrix, lists=2, train_rows=100), bad[600:], 600, block_size=7)
 
 
 def test_widths_differ(random_vectors):
@@ -112,7 +116,9 @@ def test_widths_differ(random_vectors):
 def test_shards_of_rows_merge_to_the_whole_whatever_ties(shards):
     random = np.random.default_rng(4)
     queries, matrix = random.integers(-2, 3, (30, 4)), random.integers(-2, 3, (2000, 4))
-    parts = [exact_search(queries, matrix, 100, rows=rows) for rows in np.array_split(np.arange(2000), shards)]
+    starts = [rows[0] for rows in np.array_split(np.arange(2000), shards)]
+    pieces = zip(starts, np.array_split(matrix, shards), strict=True)
+    parts = [exact_search(queries, piece, 100, first=start, block_size=90) for start, piece in pieces]
     for got, expected in zip(merge(parts, 100), exact_search(queries, matrix, 100), strict=True):
         np.testing.assert_array_equal(got, expected)
 
@@ -131,6 +137,8 @@ def test_more_rows_than_a_number_of_32_bits_counts():
     endless = np.lib.stride_tricks.as_strided(np.zeros((1, 1), np.float16), (2**32, 1), (0, 0))
     with pytest.raises(BadInput, match="too many rows; got 4294967296; expected at most 4294967295"):
         exact_search(np.ones((1, 1)), endless, 1)
+    with pytest.raises(BadInput, match="too many rows; got 4294967298; expected at most 4294967295"):
+        exact_search(np.ones((1, 1)), endless[:3], 1, first=2**32 - 1)
 
 
 def own_memory():
@@ -147,8 +155,7 @@ def built(folder, matrix, *, part=10_000, **training):
     parts = []
     for start in range(0, len(matrix), part):
         parts.append(folder / f"part-{start}.faiss")
-        rows = range(start, min(start + part, len(matrix)))
-        faiss.write_index(fill_ivf(trained, matrix, rows, block_size=70), str(parts[-1]))
+        faiss.write_index(fill_ivf(trained, matrix[start : start + part], start, block_size=70), str(parts[-1]))
     write_ivf(trained, parts, folder / "index.faiss")
     return read_ivf(folder / "index.faiss")
 

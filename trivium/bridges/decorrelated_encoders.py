@@ -7,7 +7,7 @@ on D ∪ D' (decorrelation.md §4, kvqae.md §3).
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import combinations, islice
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str
 def encode(
     parameters: EntitiesParameters, named: Sequence[tuple[Images, Sequence[str]]], engine: Engine
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Embed images by each encoder.
+    """Embed images by each encoder; every image is read, sent and decoded once for all of them.
 
     Args:
         parameters: of the stage.
@@ -106,39 +106,47 @@ def encode(
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     together = BATCHES if on_gpu else 1
     parts = [batches[at : at + together] for at in range(0, len(batches), together)]
-    shards = (
-        (row, [[images.read(each) for each in names] for images, names in part]) for row in rows for part in parts
-    )
-    run = partial(_encode, encoders=rows, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
-    found = engine.map(run, shards, description="images", on_gpu=on_gpu)
+    shards = ([[images.read(each) for each in names] for images, names in part] for part in parts)
+    folders = tuple(rows.values())
+    run = partial(_encode, folders=folders, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
+    found: dict[str, list[NDArray[np.float32]]] = {row: [] for row in rows}
+    for of_rows in engine.map(run, shards, description="images", on_gpu=on_gpu):
+        for row, vectors in zip(rows, of_rows, strict=True):
+            found[row].append(vectors)
     for row in rows:
-        yield row, np.concatenate(list(islice(found, len(parts))))
+        yield row, np.concatenate(found.pop(row))
 
 
 def _encode(
-    shard: tuple[str, list[list[bytes]]], *, encoders: dict[str, Path], max_side: int, max_pixels: int
-) -> NDArray[np.float32]:
-    """Embed batches of stored images; where a GPU embeds one, processes decode the next ones meanwhile."""
+    batches: list[list[bytes]], *, folders: tuple[Path, ...], max_side: int, max_pixels: int
+) -> list[NDArray[np.float32]]:
+    """Embed batches of stored images by each encoder; where a GPU does, processes decode the next ones meanwhile."""
     from trivium.nets.feeding import Feed, feeders
 
-    row, batches = shard
-    encoder = _load(encoders[row])
+    encoders = _load(folders)
+    inputs = ["packed" if encoder.packs else str(place) for place, encoder in enumerate(encoders)]
+    preparing = dict(zip(inputs, encoders, strict=True))
 
-    def prepare(number: int) -> "torch.Tensor | Packed":
-        return encoder.prepare([decode(each, max_side=max_side, max_pixels=max_pixels) for each in batches[number]])
+    def prepare(number: int) -> "dict[str, torch.Tensor | Packed]":
+        images = [decode(each, max_side=max_side, max_pixels=max_pixels) for each in batches[number]]
+        return {name: encoder.prepare(images) for name, encoder in preparing.items()}
 
-    return np.concatenate([encoder.embed(batch) for batch in Feed(prepare, len(batches), feeders())])
+    embedded = [
+        [encoder.embed(prepared[name]) for name, encoder in zip(inputs, encoders, strict=True)]
+        for prepared in Feed(prepare, len(batches), feeders())
+    ]
+    return [np.concatenate(each) for each in zip(*embedded, strict=True)]
 
 
 @lru_cache(maxsize=1)
-def _load(folder: Path) -> "PictureEmbedder":
+def _load(folders: tuple[Path, ...]) -> "list[PictureEmbedder]":
     import torch
 
     from trivium.nets.device import pick_device
 
     if in_worker():
         torch.set_num_threads(1)
-    return load_clip(folder, pick_device())
+    return [load_clip(folder, pick_device()) for folder in folders]
 
 
 def own_ranks(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 
@@ -39,6 +40,26 @@ def read_matrix(path: Path) -> np.ndarray:
     if matrix.dtype.kind not in "biuf":
         raise BadInput("not a matrix of numbers", file=path, got=str(matrix.dtype))
     return matrix
+
+
+@dataclass(frozen=True)
+class MatrixRows:
+    """Consecutive rows of a `.npy`; on their way to a machine without the file no other row goes along.
+
+    Attributes:
+        path: of the matrix, or of a `.npy` with no other rows than these, as on such a machine.
+        start: the first row, from 0.
+        stop: one after the last.
+    """
+
+    path: Path
+    start: int
+    stop: int
+
+    def read(self) -> np.ndarray:
+        """These rows, memory-mapped; see `read_matrix`."""
+        matrix = read_matrix(self.path)
+        return matrix if len(matrix) == self.stop - self.start else matrix[self.start : self.stop]
 
 
 def check_finite(matrix: np.ndarray, path: Path, chunk: int = 65536) -> None:

@@ -1,8 +1,9 @@
 """What travels between machines that share no disk: an object, and the content of the files that it names.
 
 While an object is pickled its `Path`s are looked at, at any depth. One that is there goes as content, a file or a whole
-folder. One inside the folder for results goes as a place in that folder. Any other stays a text. Whoever unpickles says
-where content lies on this machine, and which folder is for results. A path that is told as a `str` is left alone.
+folder; that of `MatrixRows` as a file of these rows alone. One inside the folder for results goes as a place in that
+folder. Any other stays a text. Whoever unpickles says where content lies on this machine, and which folder is for
+results. A path that is told as a `str` is left alone.
 
 Parcels consist of built-in types only: they are read before a worker knows whether it has the right code.
 """
@@ -14,13 +15,16 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+import numpy as np
 import ray
 from fsspec.core import url_to_fs
 from ray.cloudpickle import CloudPickler
 
 from trivium.errors import BadInput
+from trivium.files.matrices import MatrixRows
 
 Listed = list[tuple[str, Any]]  # path inside a folder ("": the file itself), where its bytes are; None: a folder
 Place = tuple[str, ...]  # ("content", digest, path there), ("out", path inside), or ("text", path)
@@ -106,12 +110,16 @@ class InFolder:
             raise BadInput("not the bytes that were written", file=f"{self.address}/{kept}", got=digest.hexdigest())
 
 
-def dumps(value: Any, place: Callable[[Path], Place]) -> bytes:
-    """A pickle whose paths are places, in the words of `place`."""
+def dumps(
+    value: Any, place: Callable[[Path], Place], place_of_rows: Callable[[MatrixRows], Place] | None = None
+) -> bytes:
+    """A pickle whose paths are places, in the words of `place`; those of rows of a matrix in the words of the other."""
 
     class Pickler(CloudPickler):  # functions of a module that is run as a script go by value
-        def persistent_id(self, found: object) -> Place | None:
-            return place(found) if isinstance(found, Path) else None
+        def persistent_id(self, found: object) -> tuple[Place] | tuple[Place, int, int] | None:
+            if place_of_rows and isinstance(found, MatrixRows):
+                return place_of_rows(found), found.start, found.stop
+            return (place(found),) if isinstance(found, Path) else None
 
     buffer = io.BytesIO()
     Pickler(buffer, protocol=5).dump(value)
@@ -122,8 +130,9 @@ def loads(pickled: bytes, path: Callable[[Place], Path]) -> Any:
     """What `dumps` has pickled, with the paths that `path` finds for its places."""
 
     class Unpickler(pickle.Unpickler):
-        def persistent_load(self, found: Place) -> Path:
-            return path(found)
+        def persistent_load(self, found: tuple[Place] | tuple[Place, int, int]) -> Path | MatrixRows:
+            there, *rows = found
+            return MatrixRows(path(there), *rows) if rows else path(there)
 
     return Unpickler(io.BytesIO(pickled)).load()
 
@@ -161,7 +170,16 @@ class Packer:
             contents[digest] = listed
             return "content", digest, str(path)
 
-        return dumps(value, place), contents
+        def place_of_rows(rows: MatrixRows) -> Place:
+            with TemporaryDirectory() as folder:
+                alone = Path(folder, rows.path.name)
+                with alone.open("wb") as stream:
+                    np.save(stream, rows.read())
+                digest, listed = content(alone, self.store)
+            contents[digest] = listed
+            return "content", digest, str(rows.path)
+
+        return dumps(value, place, place_of_rows), contents
 
 
 def content(path: Path, store: Store) -> tuple[str, Listed]:

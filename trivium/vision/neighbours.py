@@ -37,6 +37,7 @@ def exact_search(
     k: int,
     *,
     rows: Ids | None = None,
+    first: int = 0,
     cosine: bool = False,
     block_size: int = 1 << 16,
 ) -> tuple[Scores, Ids]:
@@ -49,6 +50,7 @@ def exact_search(
         matrix: (n, width) float, may be memory-mapped.
         k: results a query; fewer when there are fewer rows.
         rows: search only these rows, in increasing order; all when None.
+        first: number of the matrix's first row, where the matrix is part of a larger one.
         cosine: divide by both lengths; a zero vector has cosine 0 with everything.
         block_size: rows in memory at a time; the result does not depend on it.
 
@@ -58,7 +60,7 @@ def exact_search(
     Raises:
         BadInput: widths differ, or a vector is not finite.
     """
-    _check_width(queries, matrix)
+    _check_width(queries, matrix, first)
     rows = np.arange(len(matrix)) if rows is None else np.asarray(rows, dtype=np.int64)
     k = min(k, len(rows))
     queries = _vectors(queries, np.arange(len(queries)), cosine, "query")
@@ -71,7 +73,9 @@ def exact_search(
         ids = rows[start : start + block_size]
         # A slice of consecutive rows is read in one go; a list of rows is gathered.
         whole = ids[-1] - ids[0] + 1 == len(ids)
-        block = _vectors(matrix[ids[0] : ids[-1] + 1] if whole else matrix[ids], ids, cosine, "matrix", buffer)
+        block = matrix[ids[0] : ids[-1] + 1] if whole else matrix[ids]
+        ids = ids + first
+        block = _vectors(block, ids, cosine, "matrix", buffer)
         for asked, found, possible in _candidates(queries, block, _scores_of(best)):
             query, _ = np.nonzero(possible)
             keys = np.full(found.shape, _NONE)
@@ -110,22 +114,23 @@ def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: i
     return _from_gpus(index)
 
 
-def fill_ivf(trained: Index, matrix: NDArray, rows: range, *, block_size: int = 1 << 16) -> Index:
-    """A copy of a trained inverted file with some rows: a part for `write_ivf`.
+def fill_ivf(trained: Index, matrix: NDArray, first: int, *, block_size: int = 1 << 16) -> Index:
+    """A copy of a trained inverted file with some consecutive rows: a part for `write_ivf`.
 
     Args:
         trained: of `train_ivf`.
-        matrix: (n, width) float, may be memory-mapped.
-        rows: of the matrix, consecutive.
+        matrix: these rows, (n, width) float, may be memory-mapped.
+        first: number of the first of them.
         block_size: rows in memory at a time beside the part itself.
 
     Raises:
         BadInput: a vector is not finite.
     """
     index = _to_gpus(faiss.clone_index(trained))
-    for start in range(rows.start, rows.stop, block_size):
-        ids = np.arange(start, min(start + block_size, rows.stop))
-        index.add_with_ids(_vectors(matrix[ids[0] : ids[-1] + 1], ids, False, "matrix"), ids)
+    for start in range(0, len(matrix), block_size):
+        block = matrix[start : start + block_size]
+        ids = np.arange(first + start, first + start + len(block))
+        index.add_with_ids(_vectors(block, ids, False, "matrix"), ids)
     return _from_gpus(index)
 
 
@@ -197,9 +202,9 @@ def _from_gpus(index: Index) -> Index:
     return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
 
 
-def _check_width(queries: NDArray, matrix: NDArray) -> None:
-    if len(matrix) > _MOST_ROWS:
-        raise BadInput("too many rows", got=len(matrix), expected=f"at most {_MOST_ROWS}")
+def _check_width(queries: NDArray, matrix: NDArray, first: int = 0) -> None:
+    if (count := first + len(matrix)) > _MOST_ROWS:
+        raise BadInput("too many rows", got=count, expected=f"at most {_MOST_ROWS}")
     if queries.ndim != 2 or matrix.ndim != 2 or queries.shape[1] != matrix.shape[1]:
         raise BadInput("queries do not fit the matrix", got=queries.shape, expected=f"(queries, {matrix.shape[-1]})")
 

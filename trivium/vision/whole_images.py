@@ -49,11 +49,16 @@ class PictureEmbedder(Embedder):
         self._device = device
         self.dimension = self([Image.new("RGB", (8, 8))]).shape[1]
 
+    @property
+    def packs(self) -> bool:
+        """Whether `prepare` only packs pictures, which the device then prepares: all such encoders have one input."""
+        return self._transform is not None
+
     def prepare(self, images: Sequence[Image.Image]) -> torch.Tensor | Packed:
         """RGB pictures as the network's input, (n, 3, size, size); packed where the device makes it of them."""
         if not images:
             return torch.empty(0)
-        if self._transform is not None:
+        if self.packs:
             return pack([_centre(image) for image in images])
         prepared: torch.Tensor = default_collate([self._prepare(_centre(image)) for image in images])
         return prepared  # in a feed's process straight into memory that is shared

@@ -116,11 +116,11 @@ def test_the_engine_says_whether_shards_find_a_gpu(world, monkeypatch):
 def test_an_index_killed_halfway_keeps_its_parts(world, monkeypatch):
     filled = []
 
-    def dies(trained, matrix, rows):
-        filled.append(rows.start)
+    def dies(trained, matrix, first):
+        filled.append(first)
         if len(filled) == 3:
             raise KeyboardInterrupt
-        return fill_ivf(trained, matrix, rows)
+        return fill_ivf(trained, matrix, first)
 
     monkeypatch.setattr(dense_search_library, "fill_ivf", dies)
     monkeypatch.setenv("STAGE_WORKERS", "1")
@@ -132,12 +132,14 @@ def test_an_index_killed_halfway_keeps_its_parts(world, monkeypatch):
     assert read_ivf(world / "runs/dpr_zero_shot/index.faiss").ntotal == 300
 
 
-def test_nan_embedding(world):
+@pytest.mark.parametrize("shard_rows", [300, 20])
+def test_nan_embedding(world, monkeypatch, shard_rows):
+    monkeypatch.setenv("STAGE_WORKERS", "1")
     matrix = np.load(world / "embeddings/kb.npy")
     matrix[41, 3] = np.nan
     np.save(world / "embeddings/kb.npy", matrix)
     with pytest.raises(BadInput, match="42: NaN or infinite value in a matrix vector"):
-        run(world)
+        run(world, shard_rows=shard_rows)
     assert not (world / "runs/dpr_zero_shot").exists()
 
 

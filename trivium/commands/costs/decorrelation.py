@@ -164,9 +164,9 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             core_hours=0.01 + len(cells) * world.pictures * 5e-8,
         ),
         "decorrelation-entities": Row(
-            memory=2 * used("run.gpu_workers"),
+            memory=3 * used("run.gpu_workers") + images * 0.7 * 4 * 1024 * 4 / 2**30,  # all encoders, and their vectors
             teraflop=images * 0.7 * 4 * _teraflop(models, "clip"),  # what is no person
-            core_hours=images * 0.7 * 4 * 0.01 / 3600,
+            core_hours=images * 0.7 * 0.01 / 3600,  # decoded once for all encoders
         ),
         **dict.fromkeys((stage_of("decorrelation", part) for part in ARTICLES["decorrelation"].parts), Row(memory=1)),
         "decorrelation-page_gallery": Row(

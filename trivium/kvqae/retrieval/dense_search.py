@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
+from trivium.files.matrices import MatrixRows, read_matrix
 from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
 from trivium.vision.faiss_library import faiss
@@ -35,6 +35,7 @@ KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
 INDEX = "index.faiss"  # beside the runs, and beside it its lists
 
 Found = tuple[Scores, Ids]
+T = TypeVar("T")
 R = TypeVar("R")
 
 
@@ -68,18 +69,19 @@ def search(
         engine: maps over the shards.
         work: an inverted file is built there, part by part; a part that is there is not made again.
     """
-    size, asked = len(read_matrix(embeddings / KB)), len(read_matrix(embeddings / QUERIES))
-    shards = _ranges(size, parameters.shard_rows)
+    kb, queries = embeddings / KB, embeddings / QUERIES
+    size, asked = len(read_matrix(kb)), len(read_matrix(queries))
+    shards = [MatrixRows(kb, rows.start, rows.stop) for rows in _ranges(size, parameters.shard_rows)]
     if parameters.index == "exact":
-        return (*_exact(engine, embeddings, shards, parameters.depth), {})
+        return (*_exact(engine, queries, shards, parameters.depth), {})
     index = index_folder(work)
     if not index.exists():
-        _build(embeddings, shards, parameters, engine, work)
-    probe = partial(_probe, embeddings, index, parameters.depth, parameters.probes)
+        _build(kb, shards, parameters, engine, work)
+    probe = partial(_probe, queries, kb, index, parameters.depth, parameters.probes)
     found = list(_map(engine, probe, _ranges(asked, parameters.shard_questions), "search"))
     scores, rows = (np.concatenate(part) for part in zip(*found, strict=True))
     checked = np.linspace(0, asked - 1, min(parameters.recall_questions, asked)).astype(int)
-    _, exact = _exact(engine, embeddings, shards, parameters.depth, checked)
+    _, exact = _exact(engine, queries, shards, parameters.depth, checked)
     recall = np.mean([np.isin(*pair).mean() for pair in zip(exact, rows[checked], strict=True)])
     return scores, rows, {f"recall@{parameters.depth}": float(recall)}
 
@@ -90,7 +92,7 @@ def index_folder(work: Path) -> Path:
 
 
 def _map(
-    engine: Engine, function: Callable[[range], R], shards: Sequence[range], description: str, out: Path | None = None
+    engine: Engine, function: Callable[[T], R], shards: Sequence[T], description: str, out: Path | None = None
 ) -> Iterable[R]:
     """Over a single shard in this very process: another would take longer to start than a small search takes."""
     if len(shards) == 1:
@@ -104,26 +106,26 @@ def _ranges(count: int, size: int) -> list[range]:
 
 
 def _exact(
-    engine: Engine, embeddings: Path, shards: Sequence[range], depth: int, chosen: NDArray[np.int64] | None = None
+    engine: Engine, queries: Path, shards: Sequence[MatrixRows], depth: int, chosen: NDArray[np.int64] | None = None
 ) -> Found:
-    found = list(_map(engine, partial(_exact_shard, embeddings, depth, chosen), shards, "search"))
+    found = list(_map(engine, partial(_exact_shard, queries, depth, chosen), shards, "search"))
     return merge(found, depth)
 
 
-def _exact_shard(embeddings: Path, depth: int, chosen: NDArray[np.int64] | None, rows: range) -> Found:
-    queries = read_matrix(embeddings / QUERIES)
-    queries = queries if chosen is None else queries[chosen]
-    return exact_search(queries, read_matrix(embeddings / KB), depth, rows=np.arange(rows.start, rows.stop))
+def _exact_shard(queries: Path, depth: int, chosen: NDArray[np.int64] | None, shard: MatrixRows) -> Found:
+    asked = read_matrix(queries)
+    asked = asked if chosen is None else asked[chosen]
+    return exact_search(asked, shard.read(), depth, first=shard.start)
 
 
 def _build(
-    embeddings: Path, shards: Sequence[range], parameters: DenseSearchParameters, engine: Engine, work: Path
+    kb: Path, shards: Sequence[MatrixRows], parameters: DenseSearchParameters, engine: Engine, work: Path
 ) -> None:
     """Train on a sample, fill a part a shard, join the parts."""
     trained = work / "trained.faiss"
     if not trained.exists():
         index = train_ivf(
-            read_matrix(embeddings / KB),
+            read_matrix(kb),
             lists=parameters.lists,
             codes=CODES[parameters.index],
             train_rows=parameters.train_rows,
@@ -131,7 +133,7 @@ def _build(
         )
         with write_atomically(trained) as beside:
             faiss.write_index(index, str(beside))
-    parts = list(_map(engine, partial(_fill, embeddings, trained, work), shards, "index", out=work))
+    parts = list(_map(engine, partial(_fill, trained, work), shards, "index", out=work))
     with write_atomically(index_folder(work)) as beside:
         beside.mkdir()
         write_ivf(faiss.read_index(str(trained)), parts, beside / INDEX)
@@ -139,15 +141,15 @@ def _build(
         part.unlink()
 
 
-def _fill(embeddings: Path, trained: Path, work: Path, rows: range) -> Path:
-    part = work / f"part-{rows.start:010d}.faiss"
+def _fill(trained: Path, work: Path, shard: MatrixRows) -> Path:
+    part = work / f"part-{shard.start:010d}.faiss"
     if not part.exists():
-        index = fill_ivf(faiss.read_index(str(trained)), read_matrix(embeddings / KB), rows)
+        index = fill_ivf(faiss.read_index(str(trained)), shard.read(), shard.start)
         with write_atomically(part) as beside:
             faiss.write_index(index, str(beside))
     return part
 
 
-def _probe(embeddings: Path, index: Path, depth: int, probes: int, asked: range) -> Found:
-    queries = read_matrix(embeddings / QUERIES)[asked.start : asked.stop]
-    return ivf_search(queries, read_ivf(index / INDEX), read_matrix(embeddings / KB), depth, probes=probes)
+def _probe(queries: Path, kb: Path, index: Path, depth: int, probes: int, asked: range) -> Found:
+    vectors = read_matrix(queries)[asked.start : asked.stop]
+    return ivf_search(vectors, read_ivf(index / INDEX), read_matrix(kb), depth, probes=probes)
