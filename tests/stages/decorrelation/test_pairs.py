@@ -1,6 +1,7 @@
 """Stage `pairs`: which captions are drawn, how they are written, what is dropped."""
 
 import io
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -181,6 +182,26 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
         texts.append([(row["removal"], row["text"]) for row in rows])
     assert texts[0] == texts[1]
     assert texts[0]
+
+
+def test_pictures_prepared_ahead_of_a_gpu_give_the_same_captions(world, tmp_path, monkeypatch, capfd):
+    _write_captioner(tmp_path / "captioner")
+    here = run(world, tmp_path, "captioner", batch=1, beams=2)
+    monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: 2)
+    assert run(world, tmp_path, "captioner", batch=1, beams=2) == here
+    assert "pictures: captioning waited" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_picture_that_cannot_be_decoded_is_named_whoever_decodes_it(world, tmp_path, monkeypatch, workers):
+    _write_captioner(tmp_path / "captioner")
+    painted = [(each.id, b"text" if each.picture == 5 else _png(each.picture)) for each in REMOVALS]
+    write_images(tmp_path / "painted" / "train", painted)
+    shutil.copy(world / "phrases.parquet", tmp_path)
+    shutil.copytree(world / "removals", tmp_path / "removals")
+    monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: workers)
+    with pytest.raises(BadInput, match=rf"^{tmp_path}/painted/train: not a readable picture: [^\n]*got '5_cat'$"):
+        run(tmp_path, tmp_path, "captioner", batch=1)
 
 
 def test_a_folder_without_a_captioner_is_refused(world, tmp_path):
