@@ -1,6 +1,7 @@
 """Stage `pairs`: which captions are drawn, how they are written, what is dropped."""
 
 import io
+import random
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -57,9 +58,9 @@ def world(tmp_path_factory) -> Path:
     return folder
 
 
-def _png(shade: int) -> bytes:
+def _png(seed: int) -> bytes:
     buffer = io.BytesIO()
-    Image.new("RGB", (32, 24), (20 * shade, 100, 50)).save(buffer, "PNG")
+    Image.frombytes("RGB", (32, 24), random.Random(seed).randbytes(3 * 32 * 24)).save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -162,6 +163,7 @@ def _write_captioner(folder: Path) -> None:
     tokenizer = save_bert_tokenizer(["a dog and two cats on red grass"], folder)
     begin = tokenizer.convert_tokens_to_ids(BEGIN_CAPTION)
     size = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    size |= {"initializer_range": 0.5}  # pictures have different captions
     text = {**size, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "encoder_hidden_size": 16,
             "bos_token_id": begin, "eos_token_id": tokenizer.sep_token_id, "sep_token_id": tokenizer.sep_token_id,
             "pad_token_id": tokenizer.pad_token_id}  # fmt: skip
@@ -187,6 +189,7 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
 def test_pictures_prepared_ahead_of_a_gpu_give_the_same_captions(world, tmp_path, monkeypatch, capfd):
     _write_captioner(tmp_path / "captioner")
     here = run(world, tmp_path, "captioner", batch=1, beams=2)
+    assert here[0]["different_captions"] == 3
     monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: 2)
     assert run(world, tmp_path, "captioner", batch=1, beams=2) == here
     assert "pictures: captioning waited" in capfd.readouterr().out
