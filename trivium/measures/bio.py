@@ -56,16 +56,17 @@ def best_bio_tags(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> N
     rows = np.arange(batch)
     total = scores[:, 0].copy()
     total[:, 2::2] = -np.inf
-    came_from = np.zeros((words, batch, tags), dtype=np.int64)
-    begins = np.arange(1, tags, 2)
+    best = np.zeros((words, batch), dtype=np.int64)  # tags of the word before
+    on = np.zeros((words, batch, tags), dtype=bool)  # whether I-k there is better than B-k, for I-k
     for word in range(1, words):
-        best = total.argmax(axis=1)
-        came_from[word] = best[:, None]
-        on = total[:, 2::2] > total[:, 1::2]
-        came_from[word, :, 2::2] = begins + on
-        total = scores[:, word] + total[rows[:, None], came_from[word]]
+        begun, inside = total[:, 1::2], total[:, 2::2]
+        best[word], on[word, :, 2::2] = total.argmax(axis=1), inside > begun
+        total, longer = scores[:, word] + total[rows, best[word], None], np.maximum(begun, inside)
+        total[:, 2::2] = scores[:, word, 2::2] + longer
     result = np.zeros((batch, words), dtype=np.int64)
     result[:, -1] = total.argmax(axis=1)
     for word in range(words - 1, 0, -1):
-        result[:, word - 1] = came_from[word, rows, result[:, word]]
+        tag = result[:, word]
+        is_inside = (tag > 0) & (tag % 2 == 0)
+        result[:, word - 1] = np.where(is_inside, tag - 1 + on[word, rows, tag], best[word])
     return result

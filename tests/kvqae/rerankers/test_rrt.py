@@ -8,7 +8,7 @@ import torch
 
 from tests.kvqae.tiny_features import GLOBAL, description, folder_of, write
 from trivium.errors import BadInput
-from trivium.kvqae.rerankers.rrt import build_rrt, check_dimension, describe, load_rrt, save_rrt, score_pairs
+from trivium.kvqae.rerankers.rrt import build_rrt, check_dimension, load_rrt, save_rrt, score_pairs, stored, widened
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
@@ -51,7 +51,7 @@ def test_pairs_read_ahead_of_a_gpu_give_the_same_bits(
 def test_a_pair_alone(model: RerankingTransformer, features: FeatureFolder) -> None:
     cpu = torch.device("cpu")
     with torch.no_grad():
-        logit = model(describe(features, np.array([1]), cpu), describe(features, np.array([3]), cpu))
+        logit = model(*(widened(stored(features, np.array([row])), cpu) for row in (1, 3)))
     assert score_pairs(model, features, features, np.array([[1, 3]]), batch=4)[0] == pytest.approx(
         logit.item(), abs=1e-5
     )

@@ -15,6 +15,7 @@ from trivium.kvqae.rerankers.rrt_training import (
     mean_loss_gradient,
     nearest_others,
     split_landmarks,
+    stored_pairs,
     train_rrt,
     validate,
 )
@@ -130,8 +131,12 @@ def test_it_learns(tmp_path: Path) -> None:
     assert last["validation_auc"] > 0.8
 
 
-def test_resumes_to_the_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("workers", [0, 2])
+def test_resumes_to_the_bit_whoever_draws_the_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], workers: int
+) -> None:
     whole, metrics = train(tmp_path / "whole")
+    monkeypatch.setattr(rrt_training, "feeders", lambda: workers)
     real = rrt_training.mean_loss_gradient
     calls = iter(range(100))
 
@@ -140,11 +145,12 @@ def test_resumes_to_the_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             raise KeyboardInterrupt
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rrt_training, "mean_loss_gradient", killed)
-    with pytest.raises(KeyboardInterrupt):
-        train(tmp_path / "parts")
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(rrt_training, "mean_loss_gradient", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path / "parts")
     resumed, again = train(tmp_path / "parts")
+    assert ("s for pairs" in capfd.readouterr().out) == bool(workers)
     assert metrics == again
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
 
@@ -168,7 +174,7 @@ def test_the_gradient_does_not_depend_on_how_many_pairs_fit() -> None:
     gradients = []
     for together in (3, 2):
         model.zero_grad()
-        mean_loss_gradient(model, features, pairs, same, together)
+        mean_loss_gradient(model, stored_pairs(features, pairs, same), together)
         gradients.append(model.global_projection.weight.grad.clone())
     torch.testing.assert_close(gradients[0], gradients[1])
 

@@ -85,6 +85,15 @@ def test_batch_and_chunk_change_nothing(tmp_path, world):
     assert read_table(tmp_path / "a.parquet").equals(read_table(tmp_path / "b.parquet"))
 
 
+def test_windows_made_ahead_of_a_gpu_give_the_same_rows(tmp_path, world, monkeypatch, capfd):
+    folder, _ = world
+    run(folder, tmp_path / "here.parquet")
+    monkeypatch.setattr("trivium.complexity.frames.annotation.feeders", lambda: 2)
+    run(folder, tmp_path / "ahead.parquet")
+    assert (tmp_path / "ahead.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
+    assert "s for windows" in capfd.readouterr().out
+
+
 def test_contexts_are_read_once():
     questions = [SquadQuestion(f"q{n}", "t", context, "?", (("a", 0),)) for n, context in enumerate(["ab", "ac", "ab"])]
     assert distinct_contexts(questions) == {"ab": ["q0", "q2"], "ac": ["q1"]}

@@ -320,6 +320,23 @@ def test_the_lexicon_masks_frames_of_known_words(trained):
     assert {each.frame for each in found} <= {"Losing"}
 
 
+def test_tags_are_decided_while_the_next_readings_are_computed(trained, monkeypatch):
+    parser = load_parser(trained[0] / "parser")
+    text = "Le roi découvrit le complot. La légion perdit le temple en 212. La reine découvre une nécropole."
+    windows, _ = windows_of([text], parser.tokenizer, 60)
+    asked = [Asked(window) for window in windows]
+    expected = [tags.tolist() for tags in read_tags(parser, asked, 1)]
+    told, logits = [], parser.logits
+
+    def computed(batch):
+        told.append("compute")
+        return logits(batch)
+
+    monkeypatch.setattr(parser, "logits", computed)
+    assert [tags.tolist() for tags in read_tags(parser, asked, 1, lambda *_: told.append("decide"))] == expected
+    assert told == ["compute", "compute", "decide", "compute", "decide", "decide"]
+
+
 def test_unknown_form_is_its_own_lemma(trained):
     parser = load_parser(trained[0] / "parser")
     labels = parser.labels

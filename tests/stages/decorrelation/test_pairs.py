@@ -1,6 +1,8 @@
 """Stage `pairs`: which captions are drawn, how they are written, what is dropped."""
 
 import io
+import random
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -56,9 +58,9 @@ def world(tmp_path_factory) -> Path:
     return folder
 
 
-def _png(shade: int) -> bytes:
+def _png(seed: int) -> bytes:
     buffer = io.BytesIO()
-    Image.new("RGB", (32, 24), (20 * shade, 100, 50)).save(buffer, "PNG")
+    Image.frombytes("RGB", (32, 24), random.Random(seed).randbytes(3 * 32 * 24)).save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -161,6 +163,7 @@ def _write_captioner(folder: Path) -> None:
     tokenizer = save_bert_tokenizer(["a dog and two cats on red grass"], folder)
     begin = tokenizer.convert_tokens_to_ids(BEGIN_CAPTION)
     size = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    size |= {"initializer_range": 0.5}  # pictures have different captions
     text = {**size, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "encoder_hidden_size": 16,
             "bos_token_id": begin, "eos_token_id": tokenizer.sep_token_id, "sep_token_id": tokenizer.sep_token_id,
             "pad_token_id": tokenizer.pad_token_id}  # fmt: skip
@@ -181,6 +184,27 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
         texts.append([(row["removal"], row["text"]) for row in rows])
     assert texts[0] == texts[1]
     assert texts[0]
+
+
+def test_pictures_prepared_ahead_of_a_gpu_give_the_same_captions(world, tmp_path, monkeypatch, capfd):
+    _write_captioner(tmp_path / "captioner")
+    here = run(world, tmp_path, "captioner", batch=1, beams=2)
+    assert here[0]["different_captions"] == 3
+    monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: 2)
+    assert run(world, tmp_path, "captioner", batch=1, beams=2) == here
+    assert "pictures: captioning waited" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_picture_that_cannot_be_decoded_is_named_whoever_decodes_it(world, tmp_path, monkeypatch, workers):
+    _write_captioner(tmp_path / "captioner")
+    painted = [(each.id, b"text" if each.picture == 5 else _png(each.picture)) for each in REMOVALS]
+    write_images(tmp_path / "painted" / "train", painted)
+    shutil.copy(world / "phrases.parquet", tmp_path)
+    shutil.copytree(world / "removals", tmp_path / "removals")
+    monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: workers)
+    with pytest.raises(BadInput, match=rf"^{tmp_path}/painted/train: not a readable picture: [^\n]*got '5_cat'$"):
+        run(tmp_path, tmp_path, "captioner", batch=1)
 
 
 def test_a_folder_without_a_captioner_is_refused(world, tmp_path):

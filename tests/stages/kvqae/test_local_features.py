@@ -8,7 +8,7 @@ import yaml
 from PIL import Image
 
 from stages.kvqae.local_features import main
-from tests.vision.local_descriptors.test_extractors import write_delg
+from tests.vision.local_descriptors.test_extractors import write_delg, write_network
 from trivium.errors import BadInput
 from trivium.files.image_shards import write_images
 from trivium.files.tables import read_table
@@ -147,6 +147,20 @@ def test_a_network_has_few_processes_on_a_gpu(
     with pytest.raises(KeyboardInterrupt):
         run(stage)
     assert asked == [on_gpu]
+
+
+def test_pictures_decoded_ahead_of_a_gpu_give_the_same(
+    stage: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_network(Path("extractor"))
+    run(stage)
+    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: True)
+    monkeypatch.setattr("trivium.nets.feeding.feeders", lambda: 2)
+    run([*stage[:-1], "ahead"])
+    assert read_table(Path("ahead/names.parquet"))["unreadable"].null_count == 4
+    for path in Path("features").iterdir():
+        assert path.read_bytes() == (Path("ahead") / path.name).read_bytes()
+    assert capfd.readouterr().out.count("s for pictures to be decoded") == 3  # shards
 
 
 DELG = Path("mine/delg/kb")  # in the user's folder, for the knowledge base's images

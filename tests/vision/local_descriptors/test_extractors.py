@@ -14,7 +14,7 @@ from trivium.errors import BadInput
 from trivium.nets.delg import Delg
 from trivium.vision.local_descriptors.delg import DelgExtractor
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
-from trivium.vision.local_descriptors.extractors import load_extractor
+from trivium.vision.local_descriptors.extractors import Extractor, load_extractor
 from trivium.vision.local_descriptors.folder import Description
 from trivium.vision.local_descriptors.sift import SiftExtractor
 
@@ -188,15 +188,19 @@ def test_broken_delg_files(tmp_path: Path) -> None:
         read("c.jpg")
 
 
-@pytest.fixture(scope="module")
-def delg(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("delg")
+def write_network(folder: Path) -> Path:
+    """An extractor of the kind `delg`, with weights by chance."""
     torch.manual_seed(0)
     network = Delg(architecture="resnet50", attention=4, local_dimension=128, global_dimension=6, power=3)
     save_file(network.state_dict(), folder / "model.safetensors")
     (folder / "delg.json").write_text(json.dumps(DELG))
     (folder / "extractor.json").write_text('{"kind": "delg"}')
     return folder
+
+
+@pytest.fixture(scope="module")
+def delg(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_network(tmp_path_factory.mktemp("delg"))
 
 
 def test_delg_describes_at_seven_scales(delg: Path) -> None:
@@ -224,19 +228,24 @@ def test_delg_settings_and_weights_that_do_not_fit(delg: Path, tmp_path: Path) -
 
 def test_which_extractor_a_folder_names(delg: Path, tmp_path: Path) -> None:
     limits = {"most": 4, "max_side": 100, "max_pixels": 10**6}
-    assert isinstance(load_extractor(delg, **limits, files=None)("a.png", png(picture().resize((32, 32)))), Description)
+
+    def described(extractor: Extractor, name: str, data: bytes) -> Description | str:
+        return extractor.describe(extractor.prepare(name, data))
+
+    small = png(picture().resize((32, 32)))
+    assert isinstance(described(load_extractor(delg, **limits, files=None), "a.png", small), Description)
     config = tmp_path / "extractor.json"
     config.write_text('{"kind": "sift"}')
     extractor = load_extractor(tmp_path, **limits, files=None)
-    assert isinstance(extractor("a.png", png(picture())), Description)
-    assert extractor("a.png", b"<html>") == "not_an_image"
+    assert isinstance(described(extractor, "a.png", png(picture())), Description)
+    assert described(extractor, "a.png", b"<html>") == "not_an_image"
     config.write_text('{"kind": "delg_files", "global_dimension": 6}')
     with pytest.raises(BadInput, match=r"no folder of DELG's files"):
         load_extractor(tmp_path, **limits, files=tmp_path / "absent")
     write_delg(tmp_path / "files", "a", np.ones(6), [])
     extractor = load_extractor(tmp_path, **limits, files=tmp_path / "files")
-    assert isinstance(extractor("a.png", b""), Description)
-    assert extractor("b.png", b"") == NO_FILES
+    assert isinstance(described(extractor, "a.png", b""), Description)
+    assert described(extractor, "b.png", b"") == NO_FILES
     config.write_text('{"kind": "surf"}')
     with pytest.raises(BadInput, match=re.escape("choices: sift, delg, delg_files")):
         load_extractor(tmp_path, **limits, files=None)

@@ -12,10 +12,11 @@ from pydantic import Field
 from trivium.complexity.frames.labels import UNKNOWN
 from trivium.complexity.frames.parser_folder import FrameParser
 from trivium.complexity.frames.parsing import parse
-from trivium.complexity.frames.windows import windows_of
+from trivium.complexity.frames.windows import Window, windows_of
 from trivium.formats.framed_texts import FrameInstance
 from trivium.formats.squad import SquadQuestion
 from trivium.harness.parameters import Parameters
+from trivium.nets.feeding import Feed, feeders
 
 ELEMENT = pa.struct([("name", pa.string()), ("core", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 
@@ -80,12 +81,19 @@ def annotate(
 ) -> Iterator[pa.RecordBatch]:
     """Stream the rows of all contexts; `counts` is filled on the way.
 
+    Where a GPU parses, processes split and tokenise the next contexts meanwhile.
+
     Counts: `frame <name>`, `contexts_without_frame`, `unknown_lexical_units`, `elements`, `sentences`, `sentences_cut`.
     """
     texts = list(contexts)
-    for first in range(0, len(texts), parameters.chunk):
-        chunk = texts[first : first + parameters.chunk]
-        windows, cut = windows_of(chunk, parser.tokenizer, parser.max_tokens)
+    starts = range(0, len(texts), parameters.chunk)
+    chunks = [texts[first : first + parameters.chunk] for first in starts]
+
+    def make(number: int) -> tuple[list[Window], int]:
+        return windows_of(chunks[number], parser.tokenizer, parser.max_tokens)
+
+    feed = Feed(make, len(chunks), workers := feeders(), ahead=1)
+    for first, chunk, (windows, cut) in zip(starts, chunks, feed, strict=True):
         found = parse(parser, chunk, windows, parameters.batch)
         counts["sentences"] += len(windows)
         counts["sentences_cut"] += cut
@@ -96,3 +104,5 @@ def annotate(
                 counts["unknown_lexical_units"] += each.lexical_unit.part_of_speech == UNKNOWN
                 counts["elements"] += len(each.elements)
         yield rows_of(first, [contexts[text] for text in chunk], found)
+    if workers:
+        print(f"contexts: waited {feed.waited:.1f} of {feed.taken:.1f} s for windows")

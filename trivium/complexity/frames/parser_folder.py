@@ -64,20 +64,18 @@ class FrameParser:
         """Where the network is."""
         return self.network.frame.weight.device
 
-    def logits(self, asked: Sequence[Asked]) -> tuple[Tensor, Tensor]:
-        """Tag logits of readings that all ask for triggers, or all for elements.
+    def logits(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Tag logits of what `collate` made of readings that all ask for triggers, or all for elements.
 
         Returns:
-            (batch, words, tags), −∞ for elements that the frame does not have; (batch,) words of each, on the CPU.
+            (batch, words, tags), −∞ for elements that the frame does not have.
         """
-        batch = collate(asked, self.tokenizer.pad_token_id)
-        on_device = {name: value.to(self.device) for name, value in batch.items()}
+        on_device = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
         states = self.network(**on_device)
-        lengths = torch.tensor([len(each.window.words) for each in asked])
-        if not asked[0].frame:
-            return self.network.triggers(states), lengths
+        if not batch["frame"][0]:
+            return self.network.triggers(states)
         allowed = self.allowed[on_device["frame"] - 1]
-        return self.network.elements(states).masked_fill(~allowed[:, None], -torch.inf), lengths
+        return self.network.elements(states).masked_fill(~allowed[:, None], -torch.inf)
 
 
 def collate(asked: Sequence[Asked], padding: int | None) -> dict[str, Tensor]:

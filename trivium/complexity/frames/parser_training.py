@@ -7,7 +7,7 @@ import torch
 from pydantic import Field
 from transformers import get_linear_schedule_with_warmup
 
-from trivium.complexity.frames.parser_folder import FrameParser
+from trivium.complexity.frames.parser_folder import FrameParser, collate
 from trivium.complexity.frames.training_readings import Taught
 from trivium.harness.parameters import Parameters
 from trivium.nets import training
@@ -33,7 +33,7 @@ class FrameTrainingParameters(Parameters):
 
 def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
     """Mean cross-entropy over the words of readings of one kind."""
-    logits, _ = parser.logits([each.asked for each in taught])
+    logits = parser.logits(collate([each.asked for each in taught], parser.tokenizer.pad_token_id))
     tags = torch.full(logits.shape[:2], -100)
     for row, each in enumerate(taught):
         tags[row, : len(each.tags)] = torch.from_numpy(each.tags)

@@ -1,23 +1,48 @@
 """Reading texts with a trained frame parser: triggers with their frames, then the elements of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from tqdm import tqdm
 
 from trivium.complexity.frames.labels import UNKNOWN, form_of
-from trivium.complexity.frames.parser_folder import Asked, FrameParser
+from trivium.complexity.frames.parser_folder import Asked, FrameParser, collate
 from trivium.complexity.frames.windows import Window, words_of
 from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.bio import best_bio_tags, bio_spans
-from trivium.nets.device import halving_batches, length_sorted_batches
+from trivium.nets.device import length_sorted_batches
+from trivium.nets.feeding import Leaving, Pipeline
 
 Trigger = tuple[int, int, int]  # frame, first word, last word
+_Batch = tuple[Sequence[int], dict[str, Tensor]]  # places of readings, and what the network reads of them
 
 
-@torch.inference_mode()
+def _scores(
+    parser: FrameParser, asked: Sequence[Asked], order: Sequence[int], batch_size: int, of: Callable[[Tensor], Tensor]
+) -> Iterator[tuple[Sequence[int], NDArray[np.float32]]]:
+    """Places of `asked`, a batch at a time in this order, and what `of` makes of the logits of the readings there.
+
+    While a GPU computes one batch, whoever asked decides about the last. No process pads the next: that takes less time
+    than to start one.
+    """
+
+    def make(places: Sequence[int]) -> _Batch:
+        return places, collate([asked[place] for place in places], parser.tokenizer.pad_token_id)
+
+    def launch(batch: _Batch) -> Leaving:
+        with torch.inference_mode():
+            return Leaving(of(parser.logits(batch[1])))
+
+    def collect(batch: _Batch, leaving: Leaving) -> tuple[Sequence[int], NDArray[np.float32]]:
+        return batch[0], leaving.arrived()[0].numpy()
+
+    yield from Pipeline(order, batch_size, make=make, launch=launch, collect=collect)
+
+
 def read_tags(
     parser: FrameParser,
     asked: Sequence[Asked],
@@ -35,20 +60,15 @@ def read_tags(
     tags: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(asked)
     batches = length_sorted_batches([len(each.window.input_ids) for each in asked], batch_size)
     order = [place for batch in batches for place in batch.tolist()]
-
-    def read(places: Sequence[int]) -> None:
-        logits, lengths = parser.logits([asked[place] for place in places])
-        scores = logits.log_softmax(dim=-1).cpu().numpy()
-        if restrict is not None:
-            for row, place in enumerate(places):
-                restrict(asked[place], scores[row])
-        for place, row, length in zip(places, best_bio_tags(scores, lengths.numpy()), lengths.tolist(), strict=True):
-            tags[place] = row[:length]
-        bar.update(len(places))
-
     with tqdm(total=len(order), desc="windows", unit="window", mininterval=5, leave=False) as bar:
-        for _ in halving_batches(order, batch_size, read):
-            pass
+        for places, scores in _scores(parser, asked, order, batch_size, partial(torch.log_softmax, dim=-1)):
+            if restrict is not None:
+                for row, place in enumerate(places):
+                    restrict(asked[place], scores[row])
+            lengths = np.array([len(asked[place].window.words) for place in places])
+            for place, row, length in zip(places, best_bio_tags(scores, lengths), lengths, strict=True):
+                tags[place] = row[:length]
+            bar.update(len(places))
     return tags
 
 
@@ -85,7 +105,6 @@ def find_triggers(
     return [bio_spans(row) for row in tags]
 
 
-@torch.inference_mode()
 def frames_of_triggers(
     parser: FrameParser,
     given: Sequence[tuple[Window, int]],
@@ -101,17 +120,13 @@ def frames_of_triggers(
         batch_size: readings at a time.
     """
     best: list[int] = []
-
-    def read(places: Sequence[int]) -> None:
-        logits, _ = parser.logits([Asked(given[place][0]) for place in places])
-        for place, row in zip(places, logits.cpu().numpy(), strict=True):
+    asked = [Asked(window) for window, _ in given]
+    for places, logits in _scores(parser, asked, range(len(given)), batch_size, torch.nn.Identity()):
+        for place, row in zip(places, logits, strict=True):
             scores = row[given[place][1], 1::2]
             if (mask := allowed[place]) is not None:
                 scores = np.where(mask, scores, -np.inf)
             best.append(int(scores.argmax()))
-
-    for _ in halving_batches(range(len(given)), batch_size, read):
-        pass
     return best
 
 

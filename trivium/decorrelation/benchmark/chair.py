@@ -25,7 +25,7 @@ from trivium.formats.pictures import Phrase
 from trivium.harness.parameters import used_values
 from trivium.language.english.chunker import chosen_chunker
 from trivium.language.english.sentences import read_sentence
-from trivium.vision.formats import opened
+from trivium.vision.shard_pictures import ShardPictures
 
 
 class Captions(Protocol):
@@ -82,11 +82,7 @@ def write_captions(captioner: Captions, asked: BenchmarkSet, name: str, batch: i
     texts: list[str] = []
     for start in range(0, len(asked.painted.names), 8 * batch):
         names = asked.painted.names[start : start + 8 * batch]
-        try:
-            pictures = [opened(images.read(each)).convert("RGB") for each in names]
-        except OSError as error:
-            raise BadInput(f"not a readable picture: {error}", file=asked.painted.folder) from None
-        texts += captioner.caption(pictures, batch)
+        texts += captioner.caption(ShardPictures(images, names)[:], batch)  # decoded: a captioner may want a list
     if len(texts) != len(asked.painted.names):
         raise BadInput("another number of captions", file=name, got=len(texts), expected=str(len(asked.painted.names)))
     return texts

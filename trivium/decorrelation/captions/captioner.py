@@ -6,9 +6,11 @@ from typing import Any
 
 import torch
 from PIL import Image
+from torch import Tensor
 
 from trivium.errors import BadInput
-from trivium.nets.device import autocast, halving_batches, pick_device
+from trivium.nets.device import autocast, pick_device
+from trivium.nets.feeding import Leaving, Pipeline, feeders
 
 
 class Captioner:
@@ -44,14 +46,26 @@ class Captioner:
         self._model = model.to(self._device).eval()
         self._options = {"num_beams": beams, "max_new_tokens": max_tokens, "do_sample": False}
 
-    @torch.inference_mode()
     def caption(self, pictures: Sequence[Image.Image], batch: int) -> list[str]:
-        """One caption a picture, in order."""
+        """One caption a picture, in order.
 
-        def write(some: Sequence[Image.Image]) -> list[str]:
-            pixels = self._processor(images=list(some), return_tensors="pt")["pixel_values"].to(self._device)
-            with autocast(self._device):
-                tokens = self._model.generate(pixel_values=pixels, **self._options)
-            return [text.strip() for text in self._tokenizer.batch_decode(tokens, skip_special_tokens=True)]
+        Where a GPU writes them, processes take the next pictures out of the sequence and scale them meanwhile.
+        """
 
-        return [text for texts in halving_batches(pictures, batch, write) for text in texts]
+        def make(some: Sequence[Image.Image]) -> Tensor:
+            return self._processor(images=list(some), return_tensors="pt")["pixel_values"]
+
+        def launch(pixels: Tensor) -> Leaving:
+            with torch.inference_mode(), autocast(self._device):
+                on_device = pixels.to(self._device, non_blocking=True)
+                return Leaving(self._model.generate(pixel_values=on_device, **self._options))
+
+        def collect(_: Tensor, leaving: Leaving) -> list[str]:
+            texts = self._tokenizer.batch_decode(leaving.arrived()[0], skip_special_tokens=True)
+            return [text.strip() for text in texts]
+
+        pipeline = Pipeline(pictures, batch, make=make, launch=launch, collect=collect, workers=feeders())
+        found = [text for texts in pipeline for text in texts]
+        if pipeline.workers:
+            print(f"pictures: captioning {pipeline}")
+        return found

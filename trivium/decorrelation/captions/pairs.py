@@ -20,7 +20,7 @@ from trivium.files.tables import read_batches
 from trivium.formats.pictures import Phrase, Removal
 from trivium.harness.engine import Engine
 from trivium.harness.parameters import Parameters
-from trivium.vision.formats import opened
+from trivium.vision.shard_pictures import ShardPictures
 
 Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]
 
@@ -86,7 +86,7 @@ class _Painted:
 
     def texts(self, removals: Sequence[Removal]) -> list[str]:
         """One caption a removal."""
-        pictures = [opened(self._images.read(each.id)).convert("RGB") for each in removals]
+        pictures = ShardPictures(self._images, [each.id for each in removals])
         return self._captioner.caption(pictures, self._batch)
 
 

@@ -139,13 +139,14 @@ class Rerankers:
         )[0]
 
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
-        assert self._extract is not None  # else `why_blind` says so
-        found = [self._extract(name, data) for name, data in images.items()]
+        extract = self._extract
+        assert extract is not None  # else `why_blind` says so
+        found = [extract.describe(extract.prepare(name, data)) for name, data in images.items()]
         return FeatureFolder.of(
             list(images),
             [None if isinstance(each, str) else each for each in found],
             most=self._project.local_features.most,
-            dimension=self._extract.global_dimension,
+            dimension=extract.global_dimension,
         )
 
     def _base_of(self, run: Run) -> Base:

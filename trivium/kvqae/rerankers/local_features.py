@@ -1,5 +1,6 @@
 """Local features: DELG-style global and local descriptors of images, for re-ranking (kvqae.md §4)."""
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import ClassVar
@@ -11,6 +12,7 @@ from trivium.files.image_shards import Images
 from trivium.files.tables import read_json, read_table, write_json
 from trivium.harness.engine import Engine, in_worker
 from trivium.harness.parameters import Parameters
+from trivium.vision.decoding import Picture
 from trivium.vision.local_descriptors.delg_files import shared_names
 from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import (
@@ -69,27 +71,45 @@ def describe_shard(
     shared: frozenset[str],
     parameters: LocalFeaturesParameters,
     only: frozenset[str] | None,
+    on_gpu: bool,
 ) -> Path:
-    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
+    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept.
+
+    Where a GPU describes, processes decode the next images meanwhile.
+    """
     folder = work / shard.stem
     if folder.exists():
         return folder
-    describe = _extractor(extractor, files, shared, parameters)
+    extract = _extractor(extractor, files, shared, parameters)
     table = read_table(shard, ["name", "data"])
     if only is not None:
         table = table.filter(pa.array([name in only for name in table["name"].to_pylist()], pa.bool_()))
-    names = table["name"].to_pylist()
-    found = [describe(name, data.as_py()) for name, data in zip(names, table["data"], strict=True)]
+    names, data = table["name"].to_pylist(), table["data"]
+
+    def prepare(number: int) -> Picture | str:
+        return extract.prepare(names[number], data[number].as_py())
+
+    prepared = _fed(prepare, len(names), shard.stem) if on_gpu else map(prepare, range(len(names)))
+    found = [extract.describe(each) for each in prepared]
     features = FeatureFolder.of(
         names,
         [None if isinstance(each, str) else each for each in found],
         most=parameters.most,
-        dimension=describe.global_dimension,
+        dimension=extract.global_dimension,
     )
     broken = sum(isinstance(each, Description) and each.broken_exif for each in found)
     write_json(_broken_exif(folder), broken)  # first: a folder that is there is complete
     write_features(folder, features, [each if isinstance(each, str) else None for each in found])
     return folder
+
+
+def _fed(prepare: Callable[[int], Picture | str], count: int, shard: str) -> Iterator[Picture | str]:
+    from trivium.nets.feeding import Feed, feeders  # torch, as below
+
+    feed = Feed(prepare, count, workers := feeders())
+    yield from feed
+    if workers:
+        print(f"{shard}: waited {feed.waited:.1f} of {feed.taken:.1f} s for pictures to be decoded")
 
 
 def _has_gpu() -> bool:
@@ -116,10 +136,17 @@ def describe_images(
     """
     shards = Images(images)
     shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
-    describe = partial(
-        describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters, only=only
-    )
     on_gpu = read_kind(extractor) == "delg" and engine.has_gpu(_has_gpu)  # the one kind that is a network
+    describe = partial(
+        describe_shard,
+        work=work,
+        extractor=extractor,
+        files=files,
+        shared=shared,
+        parameters=parameters,
+        only=only,
+        on_gpu=on_gpu,
+    )
     folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu, out=work))
     broken = sum(read_json(_broken_exif(folder)) for folder in folders)
     return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}

@@ -82,11 +82,6 @@ def widened(images: Described, device: torch.device) -> Described:
     return Described(overall.float(), local.float(), scales.long(), present)
 
 
-def describe(features: FeatureFolder, rows: NDArray[np.int64], device: torch.device) -> Described:
-    """The features of these images as the network takes them."""
-    return widened(stored(features, rows), device)
-
-
 def score_pairs(
     model: RerankingTransformer,
     queries: FeatureFolder,

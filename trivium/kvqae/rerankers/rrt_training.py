@@ -5,10 +5,11 @@ nearest: the hard ones. Binary cross-entropy, AdamW. Some landmarks are held out
 landmark that any training pair shows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,10 +19,11 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from trivium.errors import BadInput
 from trivium.harness.tasks import Curve, Metrics, Point
-from trivium.kvqae.rerankers.rrt import build_rrt, describe, save_rrt, score_pairs
+from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs, stored, widened
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.nets.device import autocast, pick_device
-from trivium.nets.reranking_transformer import RerankingTransformer
+from trivium.nets.feeding import Feed, feeders
+from trivium.nets.reranking_transformer import Described, RerankingTransformer
 from trivium.nets.training import Validation, add_gradient, rise_and_fall, train
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
@@ -123,19 +125,31 @@ def validate(
     }
 
 
-def mean_loss_gradient(
-    model: RerankingTransformer, features: FeatureFolder, pairs: Rows, same: NDArray[np.float32], together: int
-) -> float:
+class Pairs(NamedTuple):
+    """Drawn pairs: the stored features of the images on either side, and (pairs,) whether both show one landmark."""
+
+    left: Described
+    right: Described
+    same: torch.Tensor
+
+
+def stored_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]) -> Pairs:
+    """What was drawn, with its features."""
+    return Pairs(stored(features, pairs[:, 0]), stored(features, pairs[:, 1]), torch.from_numpy(same))
+
+
+def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int) -> float:
     """Add the gradient of the pairs' mean loss, so many pairs at a time; returns the loss."""
     device = model.classifier.weight.device
 
     def share(part: slice) -> torch.Tensor:
+        sides = (Described(*(each[part] for each in side)) for side in (pairs.left, pairs.right))
         with autocast(device):
-            logits = model(describe(features, pairs[part, 0], device), describe(features, pairs[part, 1], device))
-        wanted = torch.from_numpy(same[part]).to(device)
-        return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs)
+            logits = model(*(widened(side, device) for side in sides))
+        wanted = pairs.same[part].to(device)
+        return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs.same)
 
-    return add_gradient(len(pairs), together, share)
+    return add_gradient(len(pairs.same), together, share)
 
 
 def rrt_job(
@@ -166,6 +180,8 @@ def train_rrt(
     log: Callable[..., None],
 ) -> tuple[RerankingTransformer, dict[str, float]]:
     """Train from the start; goes on from the checkpoint in `work` if there is one.
+
+    Where a GPU trains, processes draw the next pairs and gather their features meanwhile.
 
     Args:
         features: of the photographs.
@@ -202,19 +218,22 @@ def train_rrt(
     )
     rising = round(parameters.warmup * parameters.steps)
 
-    def gradient(drawn: tuple[Rows, NDArray[np.float32]], together: int) -> tuple[float, dict[str, float]]:
-        return mean_loss_gradient(model, features, *drawn, together), {}
+    def batch(step: int) -> Pairs:
+        return stored_pairs(features, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
+
+    def batches(first: int) -> Iterator[Pairs]:
+        feed = Feed(lambda number: batch(first + number), parameters.steps - first, workers := feeders(), ahead=1)
+        yield from feed
+        if workers:
+            print(f"re-ranker: waited {feed.waited:.1f} of {feed.taken:.1f} s for pairs")
 
     progress = train(
         model,
         optimizer,
         LambdaLR(optimizer, partial(rise_and_fall, rising=rising, steps=parameters.steps)),
         steps=parameters.steps,
-        batches=lambda first: (
-            training.draw(parameters.pairs, np.random.default_rng([seed, 1, step]))
-            for step in range(first, parameters.steps)
-        ),
-        gradient=gradient,
+        batches=batches,
+        gradient=lambda pairs, together: (mean_loss_gradient(model, pairs, together), {}),
         together=parameters.pairs,
         unit="pairs",
         max_gradient_norm=None,

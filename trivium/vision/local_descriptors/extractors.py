@@ -13,7 +13,7 @@ from PIL import Image
 
 from trivium.errors import BadInput
 from trivium.files.tables import read_json
-from trivium.vision.decoding import REASONS, Unreadable, decode_picture
+from trivium.vision.decoding import REASONS, Picture, Unreadable, decode_picture
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles
 from trivium.vision.local_descriptors.folder import Description
 
@@ -39,7 +39,11 @@ class Extractor(Protocol):
 
     global_dimension: int
 
-    def __call__(self, name: str, data: bytes) -> Description | str:
+    def prepare(self, name: str, data: bytes) -> Picture | str:
+        """What `describe` looks at; made without the device."""
+        ...
+
+    def describe(self, prepared: Picture | str) -> Description | str:
         """Descriptors of one image, or one of `WHY_NOT`."""
         ...
 
@@ -51,12 +55,16 @@ class _Decoding:
         self.global_dimension = extractor.global_dimension
         self._extractor, self._max_side, self._max_pixels = extractor, max_side, max_pixels
 
-    def __call__(self, name: str, data: bytes) -> Description | str:
+    def prepare(self, name: str, data: bytes) -> Picture | str:
         try:
-            picture = decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
+            return decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
         except Unreadable as problem:
             return problem.reason
-        return replace(self._extractor([picture.image])[0], broken_exif=picture.broken_exif)
+
+    def describe(self, prepared: Picture | str) -> Description | str:
+        if isinstance(prepared, str):
+            return prepared
+        return replace(self._extractor([prepared.image])[0], broken_exif=prepared.broken_exif)
 
 
 class _Reading:
@@ -66,8 +74,12 @@ class _Reading:
         self.global_dimension = files.global_dimension
         self._files = files
 
-    def __call__(self, name: str, data: bytes) -> Description | str:
-        return self._files(name)
+    def prepare(self, name: str, data: bytes) -> str:
+        return name
+
+    def describe(self, prepared: Picture | str) -> Description | str:
+        assert isinstance(prepared, str)  # the image's name
+        return self._files(prepared)
 
 
 def read_kind(folder: Path) -> object:
