@@ -56,7 +56,7 @@ class Feed(Generic[R]):
         self.taken = time.monotonic() - started
 
     def _loader(self) -> "DataLoader[R | BadInput]":
-        workers = min(self._workers, self._count)
+        workers = min(self._workers, self._count) if self._count > 1 else 0  # nothing is made beside a single one
         return DataLoader(
             _Made(self._make),
             batch_size=None,
