@@ -5,6 +5,7 @@ inside or outside a region as a whole; so unions and intersections are logic on 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,11 @@ class Regions:
 
     def coverage(self, region: Cells) -> NDArray[np.float64]:
         """area(region ∩ B_k) / area(B_k) of every class k, (classes,)."""
-        return self._areas(self.cells & region) / self._areas(self.cells)
+        return self._areas(self.cells & region) / self._of_classes
+
+    @cached_property
+    def _of_classes(self) -> NDArray[np.float64]:
+        return self._areas(self.cells)
 
     def _areas(self, cells: Cells) -> NDArray[np.float64]:
         """(classes, rows, columns) → (classes,)."""

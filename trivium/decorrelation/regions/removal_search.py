@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from trivium.decorrelation.regions.eligibility import Eligible, Limits, eligible
-from trivium.decorrelation.regions.regions import box_regions, object_pixels, segmentation_regions
+from trivium.decorrelation.regions.regions import Regions, box_regions, segmentation_regions
 from trivium.errors import BadInput
 from trivium.formats.masks import Mask, encode, rasterise_boxes
 from trivium.formats.pictures import Picture, Removal, removal_id
@@ -67,10 +67,11 @@ def find_removals(
     """
     for picture in pictures:
         try:
-            found = _eligible_classes(picture, region, limits, tally)
+            regions = box_regions(picture) if region == "box" else segmentation_regions(picture)
+            found = _eligible_classes(picture, regions, limits, tally)
             drawn = drawing.drawn(picture, list(found))
             for name, decision in found.items():
-                pixels = removed_pixels(picture, decision.removed, region)
+                pixels = removed_pixels(picture, decision.removed, regions)
                 tally[picture.split, name, "removals"] += 1
                 tally[picture.split, name, "drawn"] += name in drawn
                 tally[picture.split, name, "drawn_unnamed"] += name in drawn and not drawing.is_named(picture, name)
@@ -92,20 +93,19 @@ def find_removals(
             raise BadInput(str(error), row=picture.name, field="objects") from None
 
 
-def removed_pixels(picture: Picture, removed: Collection[str], region: RegionKind) -> Mask:
+def removed_pixels(picture: Picture, removed: Collection[str], regions: Regions) -> Mask:
     """The pixels of B', the region of all objects of the removed classes.
 
     Raises:
-        ValueError: as `rasterise_boxes` and `object_pixels`.
+        ValueError: as `rasterise_boxes`.
     """
-    going = [each for each in picture.objects if each.class_name in removed]
-    if region == "box":
-        return rasterise_boxes([each.box for each in going], picture.height, picture.width)
-    return np.logical_or.reduce([object_pixels(each, picture.height, picture.width) for each in going])
+    if regions.areas is None:
+        return np.logical_or.reduce([regions.cells[regions.classes.index(name)] for name in removed])
+    going = [each.box for each in picture.objects if each.class_name in removed]
+    return rasterise_boxes(going, picture.height, picture.width)
 
 
-def _eligible_classes(picture: Picture, region: RegionKind, limits: Limits, tally: Tally) -> dict[str, Eligible]:
-    regions = box_regions(picture) if region == "box" else segmentation_regions(picture)
+def _eligible_classes(picture: Picture, regions: Regions, limits: Limits, tally: Tally) -> dict[str, Eligible]:
     crowded = {each.class_name for each in picture.objects if each.crowd}
     found = {}
     for name in picture.classes:
