@@ -71,7 +71,7 @@ def told(_: int) -> tuple[str | None, str | None]:
     return os.environ.get(VISIBLE), os.environ.get("STAGE_WORKERS")
 
 
-@pytest.mark.parametrize(("processes", "workers"), [(1, 2), (2, 4), (None, 4)])
+@pytest.mark.parametrize(("processes", "workers"), [(1, 2), (3, 6), (None, 4)])
 def test_every_worker_sees_one_of_several_gpus(monkeypatch, processes, workers):
     monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "GPU-5c1e"])
     monkeypatch.setenv("STAGE_WORKERS", "6")

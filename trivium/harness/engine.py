@@ -140,7 +140,7 @@ class LocalEngine:
         gpus = gpus[: length_hint(shards, len(gpus))]  # one training has all of them
         workers = processes or self.workers
         if on_gpu:
-            workers = min(workers, self.gpu_workers) * max(1, len(gpus))
+            workers = (processes or min(workers, self.gpu_workers)) * max(1, len(gpus))
         if workers <= 1:
             for result in tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False):
                 self.check()
