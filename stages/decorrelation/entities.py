@@ -48,7 +48,7 @@ def main(
     shown = [image for _, image in asked.values()]
     values = {}
     named = [(Images(kb_images), pictures), (Images(question_images), shown)]
-    for row, vectors in encode(parameters, named, context.engine):
+    for row, vectors in encode(parameters, named, context.engine, context.work).items():
         base, queries = np.split(vectors, [len(pictures)])
         values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth), owners)
     made = table(values, parameters)

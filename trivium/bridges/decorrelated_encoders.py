@@ -5,7 +5,8 @@ architecture and training are not confounded: KVQAE's own, another architecture 
 on D ∪ D' (decorrelation.md §4, kvqae.md §3).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import lru_cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.files.image_shards import Images
+from trivium.files.matrices import read_matrix, write_matrix
 from trivium.formats.questions import Question
 from trivium.harness.engine import Engine, in_worker
 from trivium.harness.parameters import Parameters
@@ -87,17 +89,18 @@ def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str
 
 
 def encode(
-    parameters: EntitiesParameters, named: Sequence[tuple[Images, Sequence[str]]], engine: Engine
-) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    parameters: EntitiesParameters, named: Sequence[tuple[Images, Sequence[str]]], engine: Engine, work: Path
+) -> dict[str, NDArray[np.float32]]:
     """Embed images by each encoder; every image is read, sent and decoded once for all of them.
 
     Args:
         parameters: of the stage.
-        named: folders of images, and which of each.
+        named: folders of images, and which of each; one at least.
         engine: maps over batches of images, none of which are of two folders.
+        work: folder for the vectors.
 
-    Yields:
-        a row of the table, and (images, dimension) of unit length, in the order of the folders and names.
+    Returns:
+        by row of the table (images, dimension) of unit length, memory-mapped, in the order of the folders and names.
     """
     from trivium.nets.device import pick_device
 
@@ -109,12 +112,20 @@ def encode(
     shards = ([[images.read(each) for each in names] for images, names in part] for part in parts)
     folders = tuple(rows.values())
     run = partial(_encode, folders=folders, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
-    found: dict[str, list[NDArray[np.float32]]] = {row: [] for row in rows}
-    for of_rows in engine.map(run, shards, description="images", on_gpu=on_gpu):
-        for row, vectors in zip(rows, of_rows, strict=True):
-            found[row].append(vectors)
-    for row in rows:
-        yield row, np.concatenate(found.pop(row))
+    count, start = sum(len(names) for _, names in named), 0
+    files = [work / f"vectors-{place}.npy" for place in range(len(rows))]
+    with ExitStack() as stack:
+        matrices: list[np.memmap] = []
+        for of_rows in engine.map(run, shards, description="images", on_gpu=on_gpu):
+            if not matrices:
+                matrices = [
+                    stack.enter_context(write_matrix(file, count, vectors.shape[1], np.float32))
+                    for file, vectors in zip(files, of_rows, strict=True)
+                ]
+            for matrix, vectors in zip(matrices, of_rows, strict=True):
+                matrix[start : start + len(vectors)] = vectors
+            start += len(of_rows[0])
+    return {row: read_matrix(file) for row, file in zip(rows, files, strict=True)}
 
 
 def _encode(

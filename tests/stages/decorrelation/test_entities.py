@@ -167,7 +167,10 @@ def test_the_vectors_are_those_of_each_batch_whatever_the_number_of_workers(worl
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # as workers have: sums are split by threads
     try:
-        here, there = (dict(encode(EntitiesParameters(**SECTION), named, LocalEngine(n))) for n in (1, 2))
+        here, there = (
+            encode(EntitiesParameters(**SECTION), named, LocalEngine(workers), world / f"work-{workers}")
+            for workers in (1, 2)
+        )
         assert here.keys() == there.keys() == SECTION["encoders"].keys()
         for row, folder in SECTION["encoders"].items():
             encoder = load_clip(world / folder, torch.device("cpu"))
@@ -198,7 +201,7 @@ def test_pictures_are_read_and_decoded_once_for_all_encoders(world: Path, monkey
     count(Images, "read")
     names = ["blue.png", "red.png", "green.png"]
     kb = Images(world / "kb")
-    found = dict(encode(EntitiesParameters(**SECTION), [(kb, names)], LocalEngine(1)))
+    found = encode(EntitiesParameters(**SECTION), [(kb, names)], LocalEngine(1), world / "work")
     assert calls == {"read": 3, "decode": 3, "load_clip": 2}
     pictures = [decode(kb.read(name), max_side=64, max_pixels=10_000) for name in names]
     encoders = {row: load_clip(world / folder, torch.device("cpu")) for row, folder in SECTION["encoders"].items()}
@@ -207,7 +210,7 @@ def test_pictures_are_read_and_decoded_once_for_all_encoders(world: Path, monkey
     alone = {row: np.concatenate([each(pictures[:2]), each(pictures[2:])]) for row, each in encoders.items()}
     assert {row: vectors.tobytes() for row, vectors in found.items()} == {r: v.tobytes() for r, v in alone.items()}
     calls.clear()
-    dict(encode(EntitiesParameters(**SECTION), [(kb, names)], LocalEngine(1)))
+    encode(EntitiesParameters(**SECTION), [(kb, names)], LocalEngine(1), world / "work")
     assert calls["pack"] == (2 if on_device else 0)  # one a batch
     assert not calls["load_clip"]
 

@@ -164,7 +164,7 @@ def decorrelation_costs(used: Used) -> dict[str, Row]:
             core_hours=0.01 + len(cells) * world.pictures * 5e-8,
         ),
         "decorrelation-entities": Row(
-            memory=3 * used("run.gpu_workers") + images * 0.7 * 4 * 1024 * 4 / 2**30,  # all encoders, and their vectors
+            memory=3 * used("run.gpu_workers"),  # all encoders
             teraflop=images * 0.7 * 4 * _teraflop(models, "clip"),  # what is no person
             core_hours=images * 0.7 * 0.01 / 3600,  # decoded once for all encoders
         ),
