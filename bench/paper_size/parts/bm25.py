@@ -11,7 +11,7 @@ from trivium.kvqae.retrieval.lucene import Searcher, build_index
 
 SIZE, UNIT = 12_000_000, "passages"
 WORDS, VOCABULARY, AT_A_TIME = 100, 500_000, 10_000
-QUESTIONS, ASKED, DEPTH, K1, B, HEAP = 1250, 8, 100, 0.9, 0.4, 4
+QUESTIONS, ASKED, DEPTH, K1, B, THREADS, HEAP = 1250, 8, 100, 0.9, 0.4, 2, 4
 SCHEMA = pa.schema({"text": pa.string()})
 
 
@@ -38,7 +38,7 @@ def run(folder: Path, out: Path) -> None:
                 yield number, text
                 number += 1
 
-    build_index(out / "index", documents(), analyzer="standard", threads=1, heap_gib=HEAP)
+    build_index(out / "index", documents(), analyzer="standard", threads=THREADS, heap_gib=HEAP)
     asked = next(texts(QUESTIONS, ASKED, 1))
     questions = [(f"q{number:04}", text) for number, text in enumerate(asked)]
-    Searcher(out / "index", threads=1, heap_gib=HEAP).search(questions, k1=K1, b=B, depth=DEPTH)
+    Searcher(out / "index", threads=THREADS, heap_gib=HEAP).search(questions, k1=K1, b=B, depth=DEPTH)

@@ -1,15 +1,23 @@
-"""COCO's objects: a file of pictures with polygons of 80 classes is read, checked, and each object drawn as a mask."""
+"""COCO's objects: a file with polygons of 80 classes is read and checked, and what can go is found in two processes."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from stages.decorrelation.removals import PICTURES
+from trivium.decorrelation.regions.eligibility import Limits
+from trivium.decorrelation.regions.removal_search import Drawing
+from trivium.decorrelation.regions.removal_shards import Settings, search, shards
+from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats.coco_instances import read_instances
-from trivium.formats.segmentations import rasterise_segmentation
+from trivium.formats.pictures import Picture
+from trivium.harness.engine import LocalEngine
 
 SIZE, UNIT = 118_287, "pictures"
 CLASSES, OBJECTS, CORNERS, WIDTH, HEIGHT = 80, 7, 24, 640, 480  # COCO has 7.3 objects a picture
+SETTINGS = Settings("segmentation", Limits(0.4, 0.8, 0.7), tries=1000)  # δ1 to δ3 as in params.yaml
 
 
 def make(folder: Path, size: int) -> None:
@@ -40,8 +48,10 @@ def _object(rng: np.random.Generator, picture: int, number: int) -> dict[str, ob
 
 def run(folder: Path, out: Path) -> None:
     instances = read_instances(folder / "instances.json")
-    for picture, objects in instances.objects.items():
-        width, height = instances.sizes[picture]
-        for each in objects:
-            if each.segmentation is not None:
-                rasterise_segmentation(each.segmentation, height, width)
+    pictures = [
+        Picture(number, f"{number}.jpg", "train", *instances.sizes[number], tuple(objects), ())
+        for number, objects in instances.objects.items()
+    ]
+    given = shards(pictures, Drawing("one", {}, prefer_named=False, seed=0), PICTURES)
+    found = LocalEngine(2).map(partial(search, SETTINGS), given, description="removals")
+    write_removals(out / "removals.parquet", (removal for each in found for removal in each.removals))
