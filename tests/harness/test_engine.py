@@ -104,6 +104,8 @@ def test_gpus_are_those_that_cuda_shows(monkeypatch, count, set_to, expected):
         monkeypatch.setenv(VISIBLE, set_to)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
     assert engine.visible_gpus() == expected
+    monkeypatch.delitem(sys.modules, "torch")
+    assert engine.visible_gpus() == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])

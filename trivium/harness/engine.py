@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -86,10 +87,9 @@ def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None
 
 
 def visible_gpus() -> list[str]:
-    """The GPUs that this process may use, as CUDA names them."""
-    import torch  # only whose functions take a GPU need it
-
-    numbers = [str(number) for number in range(torch.cuda.device_count())]
+    """The GPUs that torch may use, as CUDA names them; none where it is not imported: faiss uses all by itself."""
+    torch = sys.modules.get("torch")
+    numbers = [str(number) for number in range(torch.cuda.device_count())] if torch else []
     names = [name for name in os.environ.get(VISIBLE, "").split(",") if name]
     return names[: len(numbers)] or numbers
 

@@ -1,9 +1,9 @@
 """What travels between machines that share no disk: an object, and the content of the files that it names.
 
 While an object is pickled its `Path`s are looked at, at any depth. One that is there goes as content, a file or a whole
-folder; that of `MatrixRows` as a file of these rows alone. One inside the folder for results goes as a place in that
-folder. Any other stays a text. Whoever unpickles says where content lies on this machine, and which folder is for
-results. A path that is told as a `str` is left alone.
+folder. One inside the folder for results goes as a place in that folder. Any other stays a text. Whoever unpickles says
+where content lies on this machine, and which folder is for results. A path that is told as a `str` is left alone. An
+`Excerpt` goes as a file of its own: of the file that it is from nothing else goes along.
 
 Parcels consist of built-in types only: they are read before a worker knows whether it has the right code.
 """
@@ -18,13 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-import numpy as np
 import ray
 from fsspec.core import url_to_fs
 from ray.cloudpickle import CloudPickler
 
 from trivium.errors import BadInput
-from trivium.files.matrices import MatrixRows
 
 Listed = list[tuple[str, Any]]  # path inside a folder ("": the file itself), where its bytes are; None: a folder
 Place = tuple[str, ...]  # ("content", digest, path there), ("out", path inside), or ("text", path)
@@ -110,15 +108,31 @@ class InFolder:
             raise BadInput("not the bytes that were written", file=f"{self.address}/{kept}", got=digest.hexdigest())
 
 
+class Excerpt(Protocol):
+    """Part of a file, such as some rows of a matrix; `type(self)(path, *told)` makes it of a file of its own.
+
+    Attributes:
+        path: of the file.
+    """
+
+    path: Path
+
+    def write_alone(self, file: Path) -> tuple[Any, ...]:
+        """Write it into a file of its own; returns what is told beside the path."""
+        ...
+
+
 def dumps(
-    value: Any, place: Callable[[Path], Place], place_of_rows: Callable[[MatrixRows], Place] | None = None
+    value: Any,
+    place: Callable[[Path], Place],
+    place_of_excerpt: Callable[[Excerpt], tuple[Place, tuple[Any, ...]]] | None = None,
 ) -> bytes:
-    """A pickle whose paths are places, in the words of `place`; those of rows of a matrix in the words of the other."""
+    """A pickle whose paths are places, in the words of `place`; those of excerpts in the words of the other."""
 
     class Pickler(CloudPickler):  # functions of a module that is run as a script go by value
-        def persistent_id(self, found: object) -> tuple[Place] | tuple[Place, int, int] | None:
-            if place_of_rows and isinstance(found, MatrixRows):
-                return place_of_rows(found), found.start, found.stop
+        def persistent_id(self, found: Any) -> tuple[Any, ...] | None:
+            if place_of_excerpt and hasattr(type(found), "write_alone"):
+                return *place_of_excerpt(found), type(found)
             return (place(found),) if isinstance(found, Path) else None
 
     buffer = io.BytesIO()
@@ -130,9 +144,11 @@ def loads(pickled: bytes, path: Callable[[Place], Path]) -> Any:
     """What `dumps` has pickled, with the paths that `path` finds for its places."""
 
     class Unpickler(pickle.Unpickler):
-        def persistent_load(self, found: tuple[Place] | tuple[Place, int, int]) -> Path | MatrixRows:
-            there, *rows = found
-            return MatrixRows(path(there), *rows) if rows else path(there)
+        def persistent_load(self, found: tuple[Any, ...]) -> Any:
+            if len(found) == 1:
+                return path(found[0])
+            there, told, kind = found
+            return kind(path(there), *told)
 
     return Unpickler(io.BytesIO(pickled)).load()
 
@@ -170,16 +186,15 @@ class Packer:
             contents[digest] = listed
             return "content", digest, str(path)
 
-        def place_of_rows(rows: MatrixRows) -> Place:
+        def place_of_excerpt(excerpt: Excerpt) -> tuple[Place, tuple[Any, ...]]:
             with TemporaryDirectory() as folder:
-                alone = Path(folder, rows.path.name)
-                with alone.open("wb") as stream:
-                    np.save(stream, rows.read())
+                alone = Path(folder, excerpt.path.name)
+                told = excerpt.write_alone(alone)
                 digest, listed = content(alone, self.store)
             contents[digest] = listed
-            return "content", digest, str(rows.path)
+            return ("content", digest, str(excerpt.path)), told
 
-        return dumps(value, place, place_of_rows), contents
+        return dumps(value, place, place_of_excerpt), contents
 
 
 def content(path: Path, store: Store) -> tuple[str, Listed]:

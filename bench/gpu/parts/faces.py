@@ -11,10 +11,10 @@ import insightface
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from PIL import Image
 
 from bench.gpu import pictures
 from trivium.vision.encoders.arcface import MODEL
+from trivium.vision.formats import opened
 from trivium.vision.image_encoder import FaceEncoderParameters
 
 UNIT, GOAL = "pictures a second", 300.0
@@ -27,7 +27,8 @@ BLOCKS = ((64, 3), (128, 4), (256, 14), (512, 3))  # channels of a stage, and it
 def make(folder: Path, size: int) -> None:
     (folder / "model").mkdir()
     onnx.save(convolutions(), str(folder / "model" / MODEL))
-    photograph = Image.open(Path(insightface.__file__).parent / "data" / "images" / "t1.jpg").convert("RGB")
+    file = Path(insightface.__file__).parent / "data" / "images" / "t1.jpg"
+    photograph = opened(file.read_bytes()).convert("RGB")
     photograph.thumbnail((SIDE, SIDE))
     out = io.BytesIO()
     photograph.save(out, "JPEG", quality=90)
