@@ -10,11 +10,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,17 @@ def write(name: str, values: dict[str, Any]) -> None:
 def machine() -> dict[str, Any]:
     """What it was measured on."""
     return {"processor": platform.processor() or platform.machine(), "cores": cores()}
+
+
+def module_of_part(name: str, parts: Sequence[str], package: str) -> ModuleType:
+    """The module of one of the parts of a bench.
+
+    Raises:
+        SystemExit: there is none of this name.
+    """
+    if name not in parts:
+        raise SystemExit(f"no part {name!r} (choices: {', '.join(parts)})")
+    return importlib.import_module(f"{package}.parts.{name}")
 
 
 def versions(*packages: str) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+
+from bench import harness
 
 PARTS = ("texts", "imagenet", "clip", "faces", "reader", "search", "resident_search", "lama")
 
@@ -33,12 +34,6 @@ class Part:
 
 
 def part_of(name: str) -> Part:
-    """A part by its name.
-
-    Raises:
-        SystemExit: there is none of this name.
-    """
-    if name not in PARTS:
-        raise SystemExit(f"no part {name!r} (choices: {', '.join(PARTS)})")
-    module = import_module(f"bench.gpu.parts.{name}")
+    """A part by its name; raises as `harness.module_of_part`."""
+    module = harness.module_of_part(name, PARTS, "bench.gpu")
     return Part(name, module.UNIT, module.GOAL, module.SIZE, module.FEW, module.make, module.run)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+
+from bench import harness
 
 PARTS = ("fusion", "dense", "inverted", "images", "bm25", "instances", "captions")
 
@@ -28,12 +29,6 @@ class Part:
 
 
 def part_of(name: str) -> Part:
-    """A part by its name.
-
-    Raises:
-        SystemExit: there is none of this name.
-    """
-    if name not in PARTS:
-        raise SystemExit(f"no part {name!r} (choices: {', '.join(PARTS)})")
-    module = import_module(f"bench.paper_size.parts.{name}")
+    """A part by its name; raises as `harness.module_of_part`."""
+    module = harness.module_of_part(name, PARTS, "bench.paper_size")
     return Part(name, module.SIZE, module.UNIT, module.make, module.run)
